@@ -32,7 +32,9 @@
 //   - [github.com/podwright/podwright/workloads/cronjob] manages AdvancedCronJobs:
 //     it creates a Job or a BroadcastJob at the times of a schedule.
 //   - [github.com/podwright/podwright/distribution/image] has images pulled to
-//     nodes before a pod needs them there.
+//     nodes before a pod needs them there, and
+//     [github.com/podwright/podwright/distribution/workloadspread] spreads the pods of
+//     a workload over zones and pools of nodes.
 //   - [github.com/podwright/podwright/distribution/resource] copies a Secret or a
 //     ConfigMap to many namespaces, and keeps the copies as they are.
 //   - [github.com/podwright/podwright/lifecycle/launchpriority] starts the
@@ -67,7 +69,9 @@
 //     revisions of a pod template; [github.com/podwright/podwright/inplace/podpatch]
 //     turns changes to a pod into the fewest requests.
 //   - [github.com/podwright/podwright/sidecar/injection] answers what SidecarSets
-//     inject into a pod that is created, and why others do not.
+//     inject into a pod that is created, and why others do not;
+//     [github.com/podwright/podwright/distribution/spread] which subset of a
+//     WorkloadSpread it goes to.
 //   - [github.com/podwright/podwright/lifecycle] has the hooks that let a
 //     controller of yours take part before a pod is deleted or updated, and
 //     [github.com/podwright/podwright/lifecycle/readiness] the readiness gates

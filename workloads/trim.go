@@ -13,7 +13,8 @@ import "github.com/podwright/podwright/internal/caches"
 //     and imagePullSecrets, and status.podIPs and hostIPs;
 //   - of a node status.images, volumesInUse and volumesAttached;
 //   - of a Deployment, a ReplicaSet, a StatefulSet of Kubernetes and a ReplicationController
-//     the annotations and templates; a StatefulSet keeps the annotations that ask for a PersistentPodState.
+//     the annotations and templates, but for the annotation of a ReplicaSet with its revision; a StatefulSet
+//     keeps the annotations that ask for a PersistentPodState.
 //
 // Whoever else reads such an informer must not take for empty what is missing, and
 // must not write an object from it back with an update, which would remove these

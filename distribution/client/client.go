@@ -23,6 +23,9 @@ type Interface interface {
 	ResourceDistributions() ResourceDistributionInterface
 	// PersistentPodStates gives the client of the PersistentPodStates of a namespace, as ImagePullJobs does.
 	PersistentPodStates(namespace string) PersistentPodStateInterface
+	// WorkloadSpreads gives the client of the WorkloadSpreads of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
+	WorkloadSpreads(namespace string) WorkloadSpreadInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

@@ -96,3 +96,22 @@ func TestPersistentPodStates(t *testing.T) {
 		Lister: client.NewPersistentPodStateLister,
 	})
 }
+
+func TestWorkloadSpreads(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.WorkloadSpread, *v1alpha1.WorkloadSpreadList, client.Interface]{
+		Name: "WorkloadSpread", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("workloadspreads"),
+		Object: func() *v1alpha1.WorkloadSpread {
+			return &v1alpha1.WorkloadSpread{Spec: v1alpha1.WorkloadSpreadSpec{
+				TargetReference: &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+				Subsets:         []v1alpha1.WorkloadSpreadSubset{{Name: "a"}},
+			}}
+		},
+		List:    func() *v1alpha1.WorkloadSpreadList { return &v1alpha1.WorkloadSpreadList{} },
+		Connect: connect, Fake: inMemory,
+		Client: client.Interface.WorkloadSpreads,
+		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewWorkloadSpreadInformer(c, namespace, 0, indexers)
+		},
+		Lister: client.NewWorkloadSpreadLister,
+	})
+}

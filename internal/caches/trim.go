@@ -25,9 +25,9 @@ func Trim(obj any) (any, error) {
 	case *appsv1.Deployment:
 		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
 	case *appsv1.ReplicaSet:
-		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
+		object.Annotations, object.Spec.Template = only(object.Annotations, DeploymentRevision), corev1.PodTemplateSpec{}
 	case *appsv1.StatefulSet:
-		object.Annotations = trimAnnotations(object.Annotations)
+		object.Annotations = only(object.Annotations, persistentPodState...)
 		object.Spec.Template, object.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
 	case *corev1.ReplicationController:
 		object.Annotations, object.Spec.Template = nil, nil
@@ -43,12 +43,19 @@ func trimPod(pod *corev1.Pod) {
 	pod.Status.HostIPs, pod.Status.PodIPs = nil, nil
 }
 
-// trimAnnotations keeps those by which a workload asks for a PersistentPodState.
-func trimAnnotations(annotations map[string]string) (kept map[string]string) {
-	for _, key := range []string{
-		distributionv1alpha1.AutoGeneratePersistentPodStateAnnotation, distributionv1alpha1.RequiredPersistentTopologyAnnotation,
-		distributionv1alpha1.PreferredPersistentTopologyAnnotation, distributionv1alpha1.PersistentPodAnnotationsAnnotation,
-	} {
+// DeploymentRevision is the annotation of a ReplicaSet by which the latest one of a Deployment is
+// known.
+const DeploymentRevision = "deployment.kubernetes.io/revision"
+
+// persistentPodState are the annotations by which a workload asks for a PersistentPodState.
+var persistentPodState = []string{
+	distributionv1alpha1.AutoGeneratePersistentPodStateAnnotation, distributionv1alpha1.RequiredPersistentTopologyAnnotation,
+	distributionv1alpha1.PreferredPersistentTopologyAnnotation, distributionv1alpha1.PersistentPodAnnotationsAnnotation,
+}
+
+// only returns the annotations that have one of the keys, nil for none.
+func only(annotations map[string]string, keys ...string) (kept map[string]string) {
+	for _, key := range keys {
 		if value, found := annotations[key]; found {
 			if kept == nil {
 				kept = map[string]string{}

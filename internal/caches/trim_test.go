@@ -60,6 +60,20 @@ func TestTrimStatefulSet(t *testing.T) {
 	}
 	without := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"a": "b"}}}
 	if got, err := Trim(without); err != nil || got.(*appsv1.StatefulSet).Annotations != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// The latest ReplicaSet of a Deployment is known by one annotation.
+func TestTrimReplicaSet(t *testing.T) {
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Annotations: map[string]string{DeploymentRevision: "3", "a": "b"}}}
+	rs.Spec.Template.Labels = map[string]string{"app": "web"}
+	want := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Annotations: map[string]string{DeploymentRevision: "3"}}}
+	if got, err := Trim(rs); err != nil || cmp.Diff(any(want), got) != "" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	delete(rs.Annotations, DeploymentRevision)
+	if got, err := Trim(rs); err != nil || got.(*appsv1.ReplicaSet).Annotations != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -62,6 +62,8 @@ const (
 	ReadinessGates
 	// Restarts is how often containers restarted, init containers among them, all together.
 	Restarts
+	// Scheduled is whether the scheduler has found a node, and why not.
+	Scheduled
 )
 
 // The fields of other objects.
@@ -168,6 +170,13 @@ var podFields = []field[*corev1.Pod]{
 	{KruisePodReady, condition(lifecyclev1alpha1.KruisePodReady)},
 	{ReadinessGates, gatesDiffer},
 	{Restarts, func(b, a *corev1.Pod) bool { return RestartsOf(b) != RestartsOf(a) }},
+	{Scheduled, func(b, a *corev1.Pod) bool {
+		was, is := readiness.Condition(b, corev1.PodScheduled), readiness.Condition(a, corev1.PodScheduled)
+		if was == nil || is == nil {
+			return was != is
+		}
+		return was.Status != is.Status || was.Reason != is.Reason
+	}},
 }
 
 // RestartsOf returns how often the containers of a pod restarted, init containers

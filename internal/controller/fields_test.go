@@ -282,6 +282,29 @@ func TestWhatDecidesWhereAPodRuns(t *testing.T) {
 	}
 }
 
+// The scheduler tells again and again, in other words, why a pod has no node.
+func TestScheduled(t *testing.T) {
+	pod := runningPod()
+	waits := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/5 nodes"}
+	pod.Status.Conditions = append(pod.Status.Conditions, waits)
+	last := len(pod.Status.Conditions) - 1
+	for name, test := range map[string]struct {
+		change  func(*corev1.PodCondition)
+		matters bool
+	}{
+		"the status":  {func(c *corev1.PodCondition) { c.Status = corev1.ConditionTrue }, true},
+		"the reason":  {func(c *corev1.PodCondition) { c.Reason = corev1.PodReasonSchedulingGated }, true},
+		"the type":    {func(c *corev1.PodCondition) { c.Type = "example.com/other" }, true},
+		"the message": {func(c *corev1.PodCondition) { c.Message = "0/6 nodes" }, false},
+	} {
+		after := pod.DeepCopy()
+		test.change(&after.Status.Conditions[last])
+		if got := Changed(pod, after, Scheduled) != 0; got != test.matters {
+			t.Errorf("a change of %s matters: %v, want %v", name, got, test.matters)
+		}
+	}
+}
+
 func TestRestarts(t *testing.T) {
 	pod := runningPod()
 	for name, change := range map[string]func(*corev1.Pod){

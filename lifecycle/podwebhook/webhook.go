@@ -48,6 +48,8 @@ type Webhook struct {
 	// Readiness adds the readiness gate KruisePodReady; podreadiness.Mutate does,
 	// and podreadiness.MutateAll to every pod.
 	Readiness Mutator
+	// Spread gives pods the subset of nodes that they go to; workloadspread.Placer does.
+	Spread Mutator
 	// Sidecars adds containers, and labels and annotations that they need.
 	Sidecars Mutator
 	// LaunchPriority orders the start of all containers; launchpriority.Mutate
@@ -61,7 +63,7 @@ type Webhook struct {
 // gates, WorkloadSpread, sidecars, launch priority, PodUnavailableBudget,
 // PersistentPodState. A new step takes its place there.
 func (w *Webhook) steps() []Mutator {
-	return []Mutator{w.Readiness, w.Sidecars, w.LaunchPriority, w.PersistentPodState}
+	return []Mutator{w.Readiness, w.Spread, w.Sidecars, w.LaunchPriority, w.PersistentPodState}
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook

@@ -157,10 +157,10 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	webhook := &podwebhook.Webhook{
-		PersistentPodState: step("persistent pod state"), LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Readiness: step("readiness"),
+		PersistentPodState: step("persistent pod state"), LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Spread: step("spread"), Readiness: step("readiness"),
 	}
 	webhook.Default(t.Context(), create(prioritised))
-	if diff := cmp.Diff([]string{"readiness", "sidecars", "launch priority", "persistent pod state"}, called); diff != "" {
+	if diff := cmp.Diff([]string{"readiness", "spread", "sidecars", "launch priority", "persistent pod state"}, called); diff != "" {
 		t.Errorf("LP-1: steps (-want +got):\n%s", diff)
 	}
 }

@@ -62,6 +62,9 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	if r.options.Budget != nil {
 		a.AllowUpdate = r.options.Budget.AllowUpdate
 	}
+	if r.options.Placement != nil {
+		a.Place = r.options.Placement.PlacePod
+	}
 	return a
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -381,5 +382,47 @@ func TestScaleUpLimitedIsToldOnce(t *testing.T) {
 		if n := c.Events.Count("ScaleUpLimited"); n != 2 {
 			t.Errorf("%d events after the next scale-up that is limited, want 2", n)
 		}
+	})
+}
+
+// placement sends pods to a zone, or cannot tell where they go.
+type placement struct{ unknown atomic.Bool }
+
+func (p *placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	if p.unknown.Load() {
+		return nil, errors.New("nobody knows")
+	}
+	pod = pod.DeepCopy()
+	pod.Spec.NodeSelector = map[string]string{"zone": "a"}
+	return pod, nil
+}
+
+// WS-25: pods are created where a Placement says. Nothing is sent for one whose place is not known, which
+// is told of, and created when it is. What is placed is of the same revision, and settled.
+func TestPlacement(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		p := &placement{}
+		p.unknown.Store(true)
+		c.options.Placement = p
+		c.restart()
+		c.create(3, "")
+		requests, _, err := c.ReconcileOnce()
+		if err == nil || !strings.Contains(err.Error(), "find its place: nobody knows") {
+			t.Errorf("error %v", err)
+		}
+		if slices.ContainsFunc(requests, func(r string) bool { return strings.HasSuffix(r, "create pods") }) {
+			t.Errorf("requests %v for pods whose place is not known", requests)
+		}
+		p.unknown.Store(false)
+		c.Settle()
+		for _, pod := range c.Pods() {
+			if pod.Spec.NodeSelector["zone"] != "a" {
+				t.Errorf("pod %s is placed by %v", pod.Name, pod.Spec.NodeSelector)
+			}
+		}
+		if n := len(c.Pods()); n != 3 {
+			t.Errorf("%d pods, want 3", n)
+		}
+		c.ExpectSettled()
 	})
 }

@@ -49,6 +49,9 @@ type Options struct {
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.
 	Budget workloads.Budget
+	// Placement is asked where a pod goes, before it is created. Default nil: where its template
+	// says.
+	Placement workloads.Placement
 
 	// Workers is the number of CloneSets reconciled at the same time. Default 3.
 	Workers int

@@ -30,6 +30,7 @@ import (
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/resource"
+	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -161,6 +162,16 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			persistentpodstate.Rules(persistentpodstate.Options{}),
 			persistentpodstate.Rules(persistentpodstate.Options{Custom: []persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.kruise.io"}, Resource: "gameserversets"}}}),
 			map[string][]string{"game.kruise.io/gameserversets": {"list", "watch"}}},
+		"a recorder of WorkloadSpreads": {
+			workloadspread.Rules(workloadspread.Options{}), workloadspread.Rules(workloadspread.Options{Recorder: recorder}), events},
+		"WorkloadSpreads with nodes": {
+			workloadspread.Rules(workloadspread.Options{NoNodes: true}), workloadspread.Rules(workloadspread.Options{}), map[string][]string{"/nodes": {"list", "watch"}}},
+		"WorkloadSpreads of CloneSets": {
+			workloadspread.Rules(workloadspread.Options{}), workloadspread.Rules(workloadspread.Options{CloneSets: informer}),
+			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
+		"WorkloadSpreads of Advanced StatefulSets": {
+			workloadspread.Rules(workloadspread.Options{CloneSets: informer}), workloadspread.Rules(workloadspread.Options{Workloads: clients}),
+			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
 		"a recorder of NodeImages": {
 			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{Recorder: recorder}), events},
 		"a recorder of ResourceDistributions": {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package spread is the arithmetic of WorkloadSpreads: which subset a new pod goes to, what it
+// gets from it, what deleting a pod costs, and what the status says.
+//
+// All of it are pure functions. [Inject] takes a pod that is about to be created, and what is
+// known of its workload, and returns the pod as it is to be created, its subset and why; whoever
+// creates pods calls it, a webhook or a workload. [Compute] takes the same for the pods that
+// are there. Who is in which subset is read from the pods themselves, and from the
+// [Reservation]s of those that are not seen yet: the status of a WorkloadSpread is a report, which
+// nothing is decided by except how long a subset is left alone where pods could not be scheduled.
+//
+// The rules are in RULES.md, by the ids that comments cite.
+//
+// # Differences
+//
+// What is written into pods, and into the status, is what OpenKruise 1.4 writes. Where its
+// behaviour harms users, this package does otherwise:
+//
+//   - Admission writes nothing, so that a pod that was refused later, or whose deletion was, is
+//     never counted. creatingPods and deletingPods of the status stay empty.
+//   - A new pod of the latest revision goes where that revision misses one, so that a rolling
+//     update that creates before it deletes ends as it began.
+//   - Pods get their subset before the status was written for the first time.
+//   - With percentages what deleting a pod costs interleaves the subsets: a workload that is scaled
+//     in by far at once keeps them even.
+//   - Old revisions count as surplus before the latest one.
+//   - A pod that is not scheduled in time, or that came to a subset beyond its share while another
+//     one misses it, is deleted while it has not started yet. Those of Jobs and StatefulSets only
+//     in the former case.
+//   - Ordinals of a StatefulSet count from spec.ordinals.start, and leave out reserved ones.
+//   - Injecting twice changes nothing.
+//   - A required term without expressions is none, and one of a pod stays what it is: it matches no
+//     node.
+//   - Of the metadata of a patch, pods that were there before get labels and annotations.
+package spread

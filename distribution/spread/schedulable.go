@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spread
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// RecoverAfter is how long no pods are sent to a subset where one could not be scheduled.
+// (WS-18)
+const RecoverAfter = 300 * time.Second
+
+// rescheduleAfter is after which time a pod that cannot be scheduled goes elsewhere; 0 for
+// never. (WS-17)
+func rescheduleAfter(ws *v1alpha1.WorkloadSpread) time.Duration {
+	s := &ws.Spec.ScheduleStrategy
+	if s.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType || s.Adaptive == nil || s.Adaptive.RescheduleCriticalSeconds == nil {
+		return 0
+	}
+	return time.Duration(max(*s.Adaptive.RescheduleCriticalSeconds, 0)) * time.Second
+}
+
+// condition is the condition Schedulable of a subset; nil where it has none, or is nil.
+func condition(status *v1alpha1.WorkloadSpreadSubsetStatus) *v1alpha1.WorkloadSpreadSubsetCondition {
+	if status == nil {
+		return nil
+	}
+	for i := range status.Conditions {
+		if status.Conditions[i].Type == v1alpha1.SubsetSchedulable {
+			return &status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// unschedulable tells whether a pod waits for a node because the scheduler finds none.
+// (WS-17)
+func unschedulable(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName != "" {
+		return false
+	}
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled {
+			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		}
+	}
+	return false
+}
+
+// judgeScheduling sets the condition Schedulable of a subset by its pods, and plans to delete those
+// that could not be scheduled in time. (WS-17, WS-18)
+func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSubsetStatus, before *v1alpha1.WorkloadSpreadSubsetStatus) {
+	after := rescheduleAfter(c.Spread)
+	if before != nil {
+		for _, other := range before.Conditions {
+			if other.Type != v1alpha1.SubsetSchedulable {
+				status.Conditions = append(status.Conditions, other)
+			}
+		}
+	}
+	if after == 0 {
+		return
+	}
+	is := corev1.ConditionTrue
+	if subset < len(c.Spread.Spec.Subsets)-1 {
+		for _, pod := range c.groups[subset] {
+			if !unschedulable(pod) {
+				continue
+			}
+			if left := pod.CreationTimestamp.Add(after).Sub(c.Now); left >= 0 {
+				c.again(left + 1)
+				continue
+			}
+			is = corev1.ConditionFalse
+			c.Deletions = append(c.Deletions, Deletion{Pod: pod, Subset: status.Name, Why: Unschedulable})
+		}
+		if is == corev1.ConditionTrue && c.stillClosed(before) {
+			is = corev1.ConditionFalse
+		}
+	}
+	old := condition(before)
+	now := v1alpha1.WorkloadSpreadSubsetCondition{Type: v1alpha1.SubsetSchedulable, Status: is, LastTransitionTime: metav1.NewTime(c.Now)}
+	if old != nil && old.Status == is {
+		now.LastTransitionTime = old.LastTransitionTime
+	}
+	if old != nil && old.Status == corev1.ConditionFalse && is == corev1.ConditionTrue {
+		c.Recovered = append(c.Recovered, status.Name)
+	}
+	status.Conditions = append(status.Conditions, now)
+}
+
+// stillClosed tells whether a subset stays without new pods although none of its pods has failed to
+// be scheduled. A time in the future is by another clock, and counts from now. (WS-18)
+func (c *computer) stillClosed(before *v1alpha1.WorkloadSpreadSubsetStatus) bool {
+	old := condition(before)
+	if old == nil || old.Status != corev1.ConditionFalse {
+		return false
+	}
+	left := min(old.LastTransitionTime.Add(RecoverAfter).Sub(c.Now), RecoverAfter)
+	if left < 0 {
+		return false
+	}
+	c.again(left + 1)
+	return true
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spread
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// WS-21: what is refused, field by field. Rules that the definition has as well are compared in
+// examples/crds.
+func TestValidate(t *testing.T) {
+	const set = "targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: db}\n"
+	for _, test := range []struct{ name, spec, want string }{
+		{"numbers", "subsets: [{name: a, maxReplicas: 5}, {name: b}]", ""},
+		{"percentages and the rest", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 20%}, {name: c}]", ""},
+		{"terms and tolerations", rich, ""},
+		{"a name twice", "subsets: [{name: a}, {name: a}]", `spec.subsets[1].name: Duplicate value: "a"`},
+		{"more than all", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 70%}, {name: c}]", "spec.subsets: Forbidden: the percentages are 110% together, and must not be more than 100%"},
+		{"less than all", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 20%}, {name: c, maxReplicas: 20%}]",
+			"spec.subsets: Forbidden: the percentages are 80% together, and must be 100% where the last subset has one"},
+		{"a part of a percent", "subsets: [{name: a, maxReplicas: 0.2%}, {name: b}]", `spec.subsets[0].maxReplicas: Invalid value: "0.2%": must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%`},
+		{"a sign", "subsets: [{name: a, maxReplicas: +5%}, {name: b}]", `spec.subsets[0].maxReplicas: Invalid value: "+5%": must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%`},
+		{"a percentage of a StatefulSet", set + "subsets: [{name: a, maxReplicas: 5%}, {name: b}]", "spec.subsets: Forbidden: maxReplicas of a StatefulSet must be a number: its pods are assigned by their ordinals"},
+		{"a term", "subsets: [{name: a, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In}]}}]",
+			"spec.subsets[0].requiredNodeSelectorTerm: Invalid value: "},
+		{"a key", "subsets: [{name: a, requiredNodeSelectorTerm: {matchExpressions: [{key: '?', operator: Exists}]}}]", "spec.subsets[0].requiredNodeSelectorTerm"},
+		{"a weight", "subsets: [{name: a, preferredNodeSelectorTerms: [{weight: 0, preference: {}}]}]", "spec.subsets[0].preferredNodeSelectorTerms[0].weight: Invalid value: 0: must be from 1 to 100"},
+		{"a toleration of all", "subsets: [{name: a, tolerations: [{operator: Equal}]}]", `spec.subsets[0].tolerations[0].operator: Invalid value: "Equal": must be Exists where key is empty: it means all taints`},
+		{"a toleration with a time", "subsets: [{name: a, tolerations: [{key: k, operator: Exists, tolerationSeconds: 5}]}]",
+			`spec.subsets[0].tolerations[0].effect: Invalid value: "": must be NoExecute where tolerationSeconds is set`},
+		{"a toleration with a value", "subsets: [{name: a, tolerations: [{key: k, operator: Exists, value: v}]}]",
+			`spec.subsets[0].tolerations[0].value: Invalid value: "v": must be empty where operator is Exists`},
+		{"an effect", "subsets: [{name: a, tolerations: [{key: k, operator: Exists, effect: Some}]}]",
+			`spec.subsets[0].tolerations[0].effect: Unsupported value: "Some": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`},
+		{"a key of a toleration", "subsets: [{name: a, tolerations: [{key: '?', operator: Exists}]}]", "spec.subsets[0].tolerations[0].key: Invalid value: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, err := range ValidateCreate(spreadOf(t, test.spec)) {
+				got = append(got, err.Error())
+			}
+			switch {
+			case test.want == "":
+				if len(got) > 0 {
+					t.Errorf("refused: %q", got)
+				}
+			case len(got) == 0 || !strings.HasPrefix(got[0], test.want):
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+	if got := ValidateCreate(&v1alpha1.WorkloadSpread{}); len(got) != 2 {
+		t.Errorf("an empty WorkloadSpread: %v", got)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	ws := spreadOf(t, "subsets: [{name: a}]")
+	if !Targets(ws, Deployments, "web") || Targets(ws, Deployments, "db") || Targets(ws, ReplicaSets, "web") {
+		t.Error("WS-1: the target is wrong")
+	}
+	for _, ref := range []*v1alpha1.TargetReference{nil, {}, {APIVersion: "a/b/c", Kind: "Deployment", Name: "web"}, {APIVersion: "apps/v1", Kind: "DaemonSet", Name: "web"}, {APIVersion: "apps/v1", Kind: "Deployment"}} {
+		ws := &v1alpha1.WorkloadSpread{Spec: v1alpha1.WorkloadSpreadSpec{TargetReference: ref}}
+		if _, known := KindOf(ws); known || Conflict(ws, ws) || Targets(ws, Deployments, "web") {
+			t.Errorf("WS-1: %v is known", ref)
+		}
+	}
+	other := spreadOf(t, "targetRef: {apiVersion: apps/v1beta1, kind: Deployment, name: web}")
+	if !Conflict(ws, other) || Conflict(ws, spreadOf(t, "targetRef: {apiVersion: apps/v1, kind: Deployment, name: db}")) {
+		t.Error("WS-22: conflicts are wrong")
+	}
+	for _, test := range []struct {
+		w    *Workload
+		want int32
+	}{{nil, 0}, {&Workload{}, 1}, {deployment(3), 3}, {deployment(-1), 0}, {&Workload{Deleting: true}, 0}} {
+		if got := test.w.Wants(); got != test.want {
+			t.Errorf("WS-1: %v wants %d, want %d", test.w, got, test.want)
+		}
+	}
+	if errs := ValidateUpdate(other, ws); len(errs) > 1 {
+		t.Errorf("WS-21: another version: %v", errs)
+	}
+	old := spreadOf(t, "targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: StatefulSet, name: db}\nsubsets: [{name: a}]")
+	var got []string
+	for _, changed := range []string{"{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, name: db}", "{apiVersion: apps/v1, kind: StatefulSet, name: db}", "{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, name: x}"} {
+		for _, err := range ValidateUpdate(spreadOf(t, "subsets: [{name: a}]\ntargetRef: "+changed), old) {
+			got = append(got, err.Error())
+		}
+	}
+	const immutable = "spec.targetRef: Forbidden: group, kind and name cannot be modified"
+	if diff := cmp.Diff([]string{immutable, immutable}, got); diff != "" {
+		t.Errorf("WS-21 (-want +got) %s", diff)
+	}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spread
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// The kinds of workloads that are spread. (WS-1)
+var (
+	CloneSets            = schema.GroupKind{Group: v1alpha1.GroupName, Kind: "CloneSet"}
+	AdvancedStatefulSets = schema.GroupKind{Group: v1alpha1.GroupName, Kind: "StatefulSet"}
+	Deployments          = schema.GroupKind{Group: appsv1.GroupName, Kind: "Deployment"}
+	ReplicaSets          = schema.GroupKind{Group: appsv1.GroupName, Kind: "ReplicaSet"}
+	StatefulSets         = schema.GroupKind{Group: appsv1.GroupName, Kind: "StatefulSet"}
+	Jobs                 = schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
+)
+
+// Workload is what spreading has to know of one.
+type Workload struct {
+	schema.GroupKind
+	Name string
+	UID  types.UID
+	// Replicas is how many pods it wants, of a Job at the same time. Nil: it does not say, which
+	// is 1.
+	Replicas *int32
+	// Deleting tells that it is being deleted, and wants nothing any more.
+	Deleting bool
+	// Revision is the latest revision, as the pods of it have it in a label: pod-template-hash
+	// for a Deployment, else controller-revision-hash. Empty: all its pods count alike. (WS-8)
+	Revision string
+	// Start is the first ordinal of a StatefulSet, Reserved those that it leaves out. (WS-5)
+	Start    int32
+	Reserved []int32
+}
+
+// Wants is how many pods the workload wants, at least 0. Nil, for one that is not there,
+// wants none.
+func (w *Workload) Wants() int32 {
+	switch {
+	case w == nil || w.Deleting:
+		return 0
+	case w.Replicas == nil:
+		return 1
+	}
+	return max(*w.Replicas, 0)
+}
+
+func (w *Workload) kind() schema.GroupKind {
+	if w == nil {
+		return schema.GroupKind{}
+	}
+	return w.GroupKind
+}
+
+// KindOf is the group and kind that a WorkloadSpread names; false where it is none that is
+// spread. (WS-1)
+func KindOf(ws *v1alpha1.WorkloadSpread) (schema.GroupKind, bool) {
+	ref := ws.Spec.TargetReference
+	if ref == nil {
+		return schema.GroupKind{}, false
+	}
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return schema.GroupKind{}, false
+	}
+	switch kind := (schema.GroupKind{Group: gv.Group, Kind: ref.Kind}); kind {
+	case CloneSets, AdvancedStatefulSets, Deployments, ReplicaSets, StatefulSets, Jobs:
+		return kind, ref.Name != ""
+	default:
+		return kind, false
+	}
+}
+
+// Targets tells whether a WorkloadSpread names a workload of its namespace. Versions do not
+// matter. (WS-1)
+func Targets(ws *v1alpha1.WorkloadSpread, of schema.GroupKind, name string) bool {
+	kind, known := KindOf(ws)
+	return known && kind == of && ws.Spec.TargetReference.Name == name
+}
+
+// Conflict tells whether two WorkloadSpreads of a namespace name the same workload. (WS-22)
+func Conflict(a, b *v1alpha1.WorkloadSpread) bool {
+	kind, known := KindOf(a)
+	return known && Targets(b, kind, a.Spec.TargetReference.Name)
+}
+
+// byOrdinal tells whether the pods of a kind are assigned by their ordinals. (WS-5)
+func byOrdinal(kind schema.GroupKind) bool {
+	return kind == StatefulSets || kind == AdvancedStatefulSets
+}
+
+// revisionOf is the revision of a pod, as its label has it; empty where it has none.
+func revisionOf(pod *corev1.Pod) string {
+	if hash := pod.Labels[appsv1.ControllerRevisionHashLabelKey]; hash != "" {
+		return hash
+	}
+	return pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+}
+
+// latest tells whether a revision of a pod is the latest one of its workload. Labels hold the name
+// of a revision, or the end of it. (WS-8)
+func (w *Workload) latest(revision string) bool {
+	return w == nil || w.Revision == "" || revision == w.Revision || revision != "" && strings.HasSuffix(w.Revision, "-"+revision)
+}

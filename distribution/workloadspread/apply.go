@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+)
+
+// newWriter returns what a Reconciler writes and records events with.
+func newWriter(o *Options) *apply.Writer {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads, w.Recorder = ResourceSpreads, o.Recorder
+	w.Merge = apiwriter.TypedMerge(o.Distribution.WorkloadSpreads)
+	return w
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	spread *v1alpha1.WorkloadSpread
+	plan   *Plan
+}
+
+// apply does what the plan says. One pod's failure does not stop the others; all
+// errors are collected, so that the reconcile is repeated. Pods are deleted only once the status is
+// written by which new ones are sent elsewhere. (WS-23)
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Spread), spread: s.Spread, plan: plan}
+	if a.Begins(v1alpha1.TargetReferenceErrorEvent, plan.Unrecognized) {
+		a.Event(corev1.EventTypeWarning, v1alpha1.TargetReferenceErrorEvent, "%s", v1alpha1.TargetReferenceErrorMessage)
+	}
+	if plan.Computed == nil {
+		return 0, plan.Problem
+	}
+	r.options.SpreadMetrics.Counted(a.Key.Namespace, a.Key.Name, &plan.Computed.Status)
+	err = apply.Each(ctx, plan.Patches, a.patch)
+	if statusErr := a.status(ctx); statusErr != nil {
+		return 0, apply.WorthRetrying(err, statusErr)
+	}
+	if !a.Gone {
+		err = errors.Join(err, apply.Each(ctx, plan.Deletions, a.delete))
+	}
+	return plan.RequeueAfter, apply.WorthRetrying(err)
+}
+
+// patch writes a pod. (WS-14, WS-15)
+func (a *applier) patch(ctx context.Context, p PodPatch) error {
+	patch := p.patch()
+	writes, err := patch.Writes(p.Pod)
+	for _, w := range writes {
+		if err == nil {
+			err = a.WritePod(ctx, p.Pod, w, "write the subset and the deletion cost")
+		}
+	}
+	if cost := p.Annotations[corev1.PodDeletionCost]; err != nil && cost != nil {
+		a.Event(corev1.EventTypeWarning, v1alpha1.PatchPodDeletionCostFailedEvent, v1alpha1.PatchPodDeletionCostFailedFormat,
+			a.Key.Namespace, a.Key.Name, *cost, p.Pod.Namespace, p.Pod.Name, p.Subset)
+	}
+	return err
+}
+
+// status writes the planned status, and tells then which subsets pods are sent to again. (WS-18)
+func (a *applier) status(ctx context.Context) error {
+	if a.plan.Status == nil {
+		return nil
+	}
+	if err := a.WriteStatus(ctx, &a.spread.Status, a.plan.Status); err != nil || a.Gone {
+		return err
+	}
+	for _, subset := range a.plan.Recovered {
+		a.Event(corev1.EventTypeNormal, v1alpha1.RecoverSchedulableEvent, v1alpha1.RecoverSchedulableFormat, subset, a.Key.Namespace, a.Key.Name)
+	}
+	return nil
+}
+
+// delete deletes a pod, unless it has changed: it may have been scheduled. (WS-17, WS-19)
+func (a *applier) delete(ctx context.Context, d spread.Deletion) error {
+	version, err := a.Pods.DeleteUnchanged(ctx, d.Pod)
+	if err != nil {
+		if !apierrors.IsConflict(err) { // else it is looked at again
+			a.Event(corev1.EventTypeWarning, v1alpha1.DeletePodFailedEvent, v1alpha1.DeletePodFailedFormat,
+				d.Pod.Namespace, d.Pod.Name, d.Subset, a.Key.Namespace, a.Key.Name)
+		}
+		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, a.Unanswered(ResourcePods, d.Pod.Name, err))
+	}
+	if version == "" { // somebody else has deleted it
+		return nil
+	}
+	a.Wrote(ResourcePods, version)
+	a.Event(corev1.EventTypeNormal, v1alpha1.ReschedulePodEvent, "Deleted pod %s/%s of subset %s: %s", d.Pod.Namespace, d.Pod.Name, d.Subset, d.Why)
+	return nil
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podstate"
+)
+
+// podChanged enqueues the WorkloadSpreads of a pod's workload, before the event or after it. Pods
+// that are there at the start concern WorkloadSpreads that are there too.
+func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	if before != nil && (after == nil || controllerOf(before) != controllerOf(after)) {
+		o.enqueueOf(before, enqueue)
+	}
+	if after != nil && (before == nil || before.UID != after.UID || !podstate.Ended(before) || !podstate.Ended(after)) {
+		o.enqueueOf(after, enqueue)
+	}
+}
+
+// enqueueOf enqueues the WorkloadSpreads that name what controls an object, or what controls that.
+func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue, names ...named) {
+	spreads, err := o.Reader.Spreads(object.GetNamespace())
+	if err != nil || len(spreads) == 0 {
+		return // the index is there since New
+	}
+	names = append(names, o.above(object)...)
+	for _, ws := range spreads {
+		if slices.ContainsFunc(names, func(n named) bool { return spread.Targets(ws, n.GroupKind, n.name) }) {
+			enqueue(cache.MetaObjectToName(ws).AsNamespacedName())
+		}
+	}
+}
+
+// workloadChanged enqueues the WorkloadSpreads that name a workload, or what controls it, before the
+// event or after it.
+func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue) {
+	if e.Before != nil && e.After != nil && sameWants(e.Before, e.After) {
+		return
+	}
+	for _, object := range []metav1.Object{e.Before, e.After} {
+		if w := workloadOf(object); w != nil {
+			o.enqueueOf(object, enqueue, named{w.GroupKind, w.Name})
+		}
+	}
+}
+
+// sameWants tells whether a workload means the same to WorkloadSpreads before and after an event.
+func sameWants(before, after metav1.Object) bool {
+	b, a := workloadOf(before), workloadOf(after)
+	if b == nil || a == nil {
+		return b == a
+	}
+	return b.UID == a.UID && b.Wants() == a.Wants() && b.Deleting == a.Deleting && b.Revision == a.Revision &&
+		before.GetAnnotations()[caches.DeploymentRevision] == after.GetAnnotations()[caches.DeploymentRevision] &&
+		before.GetLabels()[podTemplateHash] == after.GetLabels()[podTemplateHash] && controllerOf(before) == controllerOf(after)
+}
+
+// podTemplateHash is the label by which the pods of a ReplicaSet are known.
+const podTemplateHash = "pod-template-hash"
+
+// named is the name of a workload.
+type named struct {
+	schema.GroupKind
+	name string
+}
+
+// mostOwners ends a walk along owners that go round in circles.
+const mostOwners = 10
+
+// above names what controls an object, and what controls that, as far as the caches know.
+func (o *Options) above(object metav1.Object) (names []named) {
+	ref := metav1.GetControllerOfNoCopy(object)
+	for ref != nil && len(names) < mostOwners {
+		gv, err := schema.ParseGroupVersion(ref.APIVersion)
+		if err != nil {
+			return names
+		}
+		n := named{schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, ref.Name}
+		names = append(names, n)
+		w, _, err := o.Reader.Workload(object.GetNamespace(), n.GroupKind, n.name)
+		if w == nil || err != nil || w.UID != ref.UID {
+			return names
+		}
+		ref = w.Controller
+	}
+	return names
+}
+
+// controllerOf is the UID of the controller of an object; empty for none.
+func controllerOf(object metav1.Object) types.UID {
+	if ref := metav1.GetControllerOfNoCopy(object); ref != nil {
+		return ref.UID
+	}
+	return ""
+}
+
+// controls tells whether an object has a UID as its controller.
+func controls(owner types.UID, object metav1.Object) bool { return controllerOf(object) == owner }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workloadspread keeps WorkloadSpreads: which subset of nodes each pod of a workload goes
+// to, and in which order they are deleted.
+//
+// A [Controller] computes the status of each WorkloadSpread from the pods of its workload, writes
+// into the pods what deleting them costs, gives those that were there before a subset, and deletes
+// pods that could not be scheduled where they were sent. It alone writes. The arithmetic is in package
+// spread.
+//
+// Every reconcile of a WorkloadSpread has three steps. Observe reads it, its workload and the pods
+// from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the plan says.
+//
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/distribution/spread/RULES.md
+//
+// # Differences
+//
+// Compared with OpenKruise 1.4, on the same objects and annotations, beside those that package spread
+// lists:
+//
+//   - A pod gets its annotations by one patch, and none where it is to be deleted.
+//   - A pod is deleted only if it is as it was observed: it may have been scheduled since.
+//   - StatefulSets are watched, too.
+//   - The event TargetReferenceError is recorded when it begins to hold, not with every reconcile; an
+//     event tells of every pod that is deleted to go elsewhere.
+package workloadspread

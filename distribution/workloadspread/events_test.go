@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+
+// memory is a Reader of what it holds.
+type memory struct {
+	Reader
+	spreads   []*v1alpha1.WorkloadSpread
+	workloads map[string]*Workload
+}
+
+func (m *memory) Spreads(string) ([]*v1alpha1.WorkloadSpread, error) { return m.spreads, nil }
+
+func (m *memory) Workload(_ string, kind schema.GroupKind, name string) (*Workload, bool, error) {
+	w := m.workloads[kind.Kind+"/"+name]
+	return w, w != nil, nil
+}
+
+func ownerOf(version, kind, name, uid string) *metav1.OwnerReference {
+	return &metav1.OwnerReference{APIVersion: version, Kind: kind, Name: name, UID: types.UID(uid), Controller: new(true)}
+}
+
+// webPod is a pod of the ReplicaSet web-1.
+func webPod(subset string, changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := newPod("web-1-a", subset, *ownerOf("apps/v1", "ReplicaSet", "web-1", "rs"))
+	pod.UID, pod.CreationTimestamp, pod.Spec.NodeName = "pod", metav1.NewTime(at.Add(-20*time.Second)), "node-1"
+	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}, Conditions: []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at.Add(-10 * time.Second))}, {Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+func waiting(pod *corev1.Pod) {
+	pod.Spec.NodeName, pod.Status.Phase = "", corev1.PodPending
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+}
+
+// The filter of events against the planner itself: whatever changes about a pod, where that changes
+// the plan of a WorkloadSpread, that is enqueued.
+func TestEventsThatMatter(t *testing.T) {
+	web := &Workload{Workload: spread.Workload{GroupKind: spread.Deployments, Name: "web", UID: "web", Replicas: new(int32(2)), Revision: "1"}, Owners: []types.UID{"rs"}}
+	replicaSet := &Workload{Workload: spread.Workload{GroupKind: spread.ReplicaSets, Name: "web-1", UID: "rs"}, Controller: ownerOf("apps/v1", "Deployment", "web", "web")}
+	reads := mutation.Reads{}
+	other := webPod("a", func(pod *corev1.Pod) { // it is compared with the pod
+		pod.Name, pod.UID = "web-1-0", "other"
+		pod.Status.ContainerStatuses[0].RestartCount = 1
+	})
+	nodes := map[string]*corev1.Node{"node-1": {ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}}
+	for _, spec := range []string{"subsets: [{name: a, maxReplicas: 1}, {name: b}]", "subsets: [{name: a, maxReplicas: 50%}, {name: b}]",
+		"subsets: [{name: a, maxReplicas: 5}, {name: b}]\nscheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 10}}"} {
+		ws := newSpread(t, "web", spec)
+		o := Options{Reader: &memory{spreads: []*v1alpha1.WorkloadSpread{ws}, workloads: map[string]*Workload{"Deployment/web": web, "ReplicaSet/web-1": replicaSet}}}
+		for _, pod := range []*corev1.Pod{webPod("a"), webPod(""), webPod("a", waiting), webPod("b", waiting)} {
+			mutation.Plan[corev1.Pod]{
+				What: "pod", Copy: (*corev1.Pod).DeepCopy,
+				Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.NodeName$|Status)`),
+				Of: func(pod *corev1.Pod) string {
+					s := &Snapshot{Spread: ws, Workload: &web.Workload, Pods: []*corev1.Pod{other}, Nodes: nodes, Now: at}
+					if controls("rs", pod) {
+						s.Pods = append(s.Pods, pod)
+					}
+					p := NewPlan(s)
+					return fmt.Sprintf("%s again after %s", p, p.RequeueAfter)
+				},
+				Matters: func(before, after *corev1.Pod) (enqueued bool) {
+					if controller.Changed(before, after, podFields) != 0 {
+						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
+					}
+					return enqueued
+				},
+			}.Check(t, reads, pod)
+		}
+	}
+	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Annotations[apps.kruise.io/matched-workloadspread]", "pod.ObjectMeta.OwnerReferences[].UID",
+		"pod.Status.Phase", "pod.Status.Conditions[].Status", "pod.Status.Conditions[].Reason", "pod.Spec.NodeName")
+}
+
+// Workloads that are scaled, come to another revision, come or go concern the WorkloadSpreads that name
+// them, or what controls them.
+func TestWorkloadsThatMatter(t *testing.T) {
+	named := func(name, kind, workload string) *v1alpha1.WorkloadSpread {
+		ws := newSpread(t, name, "subsets: [{name: a}]")
+		ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: kind, Name: workload}
+		return ws
+	}
+	set := named("cloneset", "CloneSet", "web")
+	set.Spec.TargetReference.APIVersion = "apps.kruise.io/v1alpha1"
+	o := Options{Reader: &memory{spreads: []*v1alpha1.WorkloadSpread{named("deployment", "Deployment", "web"), named("replicaset", "ReplicaSet", "web-1"), named("other", "Deployment", "other"), set}}}
+	rs := func(replicas int32, changes ...func(*appsv1.ReplicaSet)) *appsv1.ReplicaSet {
+		rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
+			OwnerReferences: []metav1.OwnerReference{*ownerOf("apps/v1", "Deployment", "web", "web")}}, Spec: appsv1.ReplicaSetSpec{Replicas: &replicas}}
+		for _, change := range changes {
+			change(rs)
+		}
+		return rs
+	}
+	cloneSet := func(revision string) *workloadsv1alpha1.CloneSet {
+		return &workloadsv1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "cs"}, Status: workloadsv1alpha1.CloneSetStatus{UpdateRevision: revision}}
+	}
+	const both = "deployment replicaset "
+	for _, tt := range []struct {
+		name          string
+		before, after metav1.Object
+		want          string
+	}{
+		{"it comes", nil, rs(1), both},
+		{"it goes", rs(1), nil, both},
+		{"it is scaled", rs(1), rs(2), both + both},
+		{"it is being deleted", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: at} }), both + both},
+		{"it is orphaned", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.OwnerReferences = nil }), both + "replicaset "},
+		{"it is the latest", rs(1), rs(1, func(rs *appsv1.ReplicaSet) {
+			rs.Annotations = map[string]string{"deployment.kubernetes.io/revision": "3"}
+		}), both + both},
+		{"its template changes", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""},
+		{"another revision", cloneSet("1"), cloneSet("2"), "cloneset cloneset "},
+		{"another status", cloneSet("1"), cloneSet("1"), ""},
+		{"nobody's comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, ""},
+	} {
+		got := ""
+		o.workloadChanged(controller.Event{Before: tt.before, After: tt.after}, func(key types.NamespacedName) { got += key.Name + " " })
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A cluster has many pods in namespaces without WorkloadSpreads, and they change often.
+func TestPodsOfOthersCostNothing(t *testing.T) {
+	o, before, after := Options{Reader: &memory{}}, webPod("a"), webPod("a")
+	if n := testing.AllocsPerRun(100, func() { o.podChanged(before, after, func(types.NamespacedName) { t.Error("enqueued") }) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// Owners that go round in circles end somewhere.
+func TestOwnersInCircles(t *testing.T) {
+	m := &memory{workloads: map[string]*Workload{
+		"Deployment/web":   {Workload: spread.Workload{UID: "web"}, Controller: ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")},
+		"ReplicaSet/web-1": {Workload: spread.Workload{UID: "rs"}, Controller: ownerOf("apps/v1", "Deployment", "web", "web")}}}
+	if n := len((&Options{Reader: m}).above(webPod("a"))); n != mostOwners {
+		t.Errorf("%d owners", n)
+	}
+}

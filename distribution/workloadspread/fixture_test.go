@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// The resources of the tests, beside those that every fake cluster has.
+var (
+	spreadResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), "workloadspreads")
+	others         = []fakecluster.Resource{
+		fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
+		builtIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", func() any { return &appsv1.Deployment{} }),
+		builtIn(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "replicasets", func() any { return &appsv1.ReplicaSet{} }),
+		builtIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
+		builtIn(batchv1.SchemeGroupVersion.WithKind("Job"), "jobs", func() any { return &batchv1.Job{} }),
+	}
+)
+
+func builtIn(kind schema.GroupVersionKind, name string, object func() any) fakecluster.Resource {
+	return fakecluster.Resource{GroupVersionKind: kind, Name: name, Status: true, Generation: true, Type: object}
+}
+
+// cluster is a fake cluster with WorkloadSpreads.
+type cluster struct {
+	*fixture.Cluster
+	spreads client.Interface
+	options Options
+}
+
+func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
+	t.Helper()
+	var c *cluster
+	fixture.Play(t, spreadResource, func(f *fixture.Cluster) { c = newCluster(f) }, func(t *testing.T) { story(t, c) }, others...)
+}
+
+func newCluster(f *fixture.Cluster) *cluster {
+	return &cluster{Cluster: f, spreads: connect(f, fixture.TestUser, client.NewForConfig), options: Options{
+		Kubernetes: f.Client(fixture.ControllerUser), Distribution: connect(f, fixture.ControllerUser, client.NewForConfig),
+		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), Recorder: &f.Events,
+	}}
+}
+
+func connect[C any](f *fixture.Cluster, user string, connect func(*rest.Config) (C, error)) C {
+	f.T.Helper()
+	return fixture.Connect(f.T, f.Server, user, connect)
+}
+
+// start runs a controller with informers of its own. The function it returns stops it.
+func (c *cluster) start(edits ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
+	c.T.Helper()
+	reconciles = &fixture.Reconciles{}
+	o := c.options
+	o.Metrics = reconciles
+	return reconciles, fixture.StartNew(c.Cluster, New, o, edits...)
+}
+
+// object creates an object of an API group and version, such as "apps/v1/deployments", and returns
+// its UID.
+func (c *cluster) object(path, object string) types.UID {
+	c.T.Helper()
+	version, resource := filepath.Split(path)
+	data, err := c.Kube.CoreV1().RESTClient().Post().AbsPath("/apis/"+version+"namespaces/default/"+resource).
+		SetHeader("Content-Type", "application/json").Body([]byte(object)).DoRaw(c.T.Context())
+	c.Must(err)
+	var created metav1.PartialObjectMetadata
+	c.Must(json.Unmarshal(data, &created))
+	synctest.Wait()
+	return created.UID
+}
+
+// change merges a patch into an object, at a path below /apis.
+func (c *cluster) change(path, patch string) {
+	c.T.Helper()
+	c.Must(c.Kube.CoreV1().RESTClient().Patch("application/merge-patch+json").AbsPath("/apis/" + path).Body([]byte(patch)).Do(c.T.Context()).Error())
+	synctest.Wait()
+}
+
+// deployment creates the Deployment of a name.
+func (c *cluster) deployment(name string, replicas int) {
+	c.T.Helper()
+	c.object("apps/v1/deployments", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q,"namespace":"default"},"spec":{"replicas":%d}}`, name, replicas))
+}
+
+// scale changes how many pods a Deployment wants.
+func (c *cluster) scale(name string, replicas int) {
+	c.T.Helper()
+	c.change("apps/v1/namespaces/default/deployments/"+name, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+}
+
+// replicaSet creates a ReplicaSet of a Deployment, and returns the reference of its pods.
+func (c *cluster) replicaSet(deployment string, revision, replicas int) metav1.OwnerReference {
+	c.T.Helper()
+	d, err := c.Kube.AppsV1().Deployments("default").Get(c.T.Context(), deployment, metav1.GetOptions{})
+	c.Must(err)
+	name := fmt.Sprint(deployment, "-", revision)
+	uid := c.object("apps/v1/replicasets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":%q,"namespace":"default","labels":{"pod-template-hash":"%d"},
+		"annotations":{"deployment.kubernetes.io/revision":"%d"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":%q,"uid":%q,"controller":true}]},"spec":{"replicas":%d}}`,
+		name, revision, revision, deployment, d.UID, replicas))
+	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name, UID: uid, Controller: new(true)}
+}
+
+// pod creates a pod of a ReplicaSet on a node, in a subset unless that is empty, and starts it.
+func (c *cluster) pod(name, subset string, owner metav1.OwnerReference) {
+	c.T.Helper()
+	c.CreatePod(newPod(name, subset, owner, func(pod *corev1.Pod) { pod.Spec.NodeName = "node-1" }))
+	c.run(name)
+}
+
+func newPod(name, subset string, owner metav1.OwnerReference, changes ...func(*corev1.Pod)) *corev1.Pod {
+	workload, hash, _ := strings.Cut(owner.Name, "-")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"pod-template-hash": hash}, OwnerReferences: []metav1.OwnerReference{owner}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+	}
+	if subset != "" {
+		pod.Annotations = map[string]string{v1alpha1.MatchedWorkloadSpreadAnnotation: fmt.Sprintf(`{"name":%q,"subset":%q}`, workload, subset)}
+	}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+// run has a pod be ready.
+func (c *cluster) run(name string) {
+	c.T.Helper()
+	c.PatchPod(name, `{"status":{"phase":"Running","conditions":[{"type":"PodScheduled","status":"True","reason":null},{"type":"Ready","status":"True"}]}}`, "status")
+}
+
+// stuck has the scheduler report that it finds no node for a pod.
+func (c *cluster) stuck(name string) {
+	c.T.Helper()
+	c.PatchPod(name, `{"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "status")
+}
+
+// newSpread is a WorkloadSpread with this spec in YAML beside the target, a Deployment of the same name.
+func newSpread(t testing.TB, name, spec string) *v1alpha1.WorkloadSpread {
+	t.Helper()
+	ws := &v1alpha1.WorkloadSpread{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: v1alpha1.WorkloadSpreadSpec{
+		TargetReference: &v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name}}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &ws.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
+func (c *cluster) createSpread(name, spec string) {
+	c.T.Helper()
+	_, err := c.spreads.WorkloadSpreads("default").Create(c.T.Context(), newSpread(c.T, name, spec), metav1.CreateOptions{})
+	c.Must(err)
+	synctest.Wait()
+}
+
+func (c *cluster) spread(name string) *v1alpha1.WorkloadSpread {
+	c.T.Helper()
+	ws, err := c.spreads.WorkloadSpreads("default").Get(c.T.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	return ws
+}
+
+// show shows the status of a WorkloadSpread, and what its pods cost, by subset.
+func (c *cluster) show(name string) string {
+	c.T.Helper()
+	lines := []string{describe(&c.spread(name).Status)}
+	pods := c.Pods()
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	for _, pod := range pods {
+		matched, readable := spread.Matched(&pod)
+		if !strings.HasPrefix(pod.OwnerReferences[0].Name, name+"-") {
+			continue
+		}
+		if text := pod.Name; readable || pod.Annotations[corev1.PodDeletionCost] != "" {
+			text += ":"
+			if readable {
+				text += " " + matched.Subset
+			}
+			if cost := pod.Annotations[corev1.PodDeletionCost]; cost != "" {
+				text += " " + cost
+			}
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+const (
+	twoLimits = "subsets: [{name: a, maxReplicas: 2}, {name: b, maxReplicas: 2}, {name: c}]"
+	adaptive  = twoLimits + "\nscheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 30}}"
+)

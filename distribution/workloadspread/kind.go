@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+)
+
+// kind is the name of the kind.
+const kind = "WorkloadSpread"
+
+// Resource names a cache: ResourceSpreads and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceSpreads Resource = "workloadspreads"
+	ResourcePods    Resource = caches.Pods
+)
+
+// Those that it only reads, beside nodes.
+const (
+	resourceDeployments          Resource = "deployments"
+	resourceReplicaSets          Resource = "replicasets"
+	resourceStatefulSets         Resource = "statefulsets"
+	resourceJobs                 Resource = "jobs"
+	resourceCloneSets            Resource = "clonesets"
+	resourceAdvancedStatefulSets Resource = "advancedstatefulsets"
+)
+
+// The fields that a plan reads of pods and of workloads.
+const (
+	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.NodeName | controller.Phase |
+		controller.Ready | controller.Restarts | controller.Scheduled
+	workloadFields = controller.Owners | controller.Generation | controller.Labels | controller.Annotations
+)
+
+// reads lists what a WorkloadSpread's plan depends on.
+func (o *Options) reads() []controller.Read {
+	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	reads := []controller.Read{
+		{Resource: ResourceSpreads, Live: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, Make: func() cache.SharedIndexInformer {
+			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		}, Index: indexByNamespace, Fields: controller.Workload, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+		o.readWorkload(resourceDeployments, &o.Deployments, core.Deployments, workloadFields),
+		o.readWorkload(resourceReplicaSets, &o.ReplicaSets, core.ReplicaSets, workloadFields),
+		o.readWorkload(resourceStatefulSets, &o.StatefulSets, core.StatefulSets, workloadFields),
+		o.readWorkload(resourceJobs, &o.Jobs, core.Jobs, workloadFields),
+	}
+	if o.CloneSets != nil || o.Workloads != nil {
+		reads = append(reads, o.readWorkload(resourceCloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
+			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, workloadFields|controller.Status)) // for the revision
+	}
+	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
+		reads = append(reads, o.readWorkload(resourceAdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, workloadFields))
+	}
+	if !o.NoNodes {
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes})
+	}
+	return reads
+}
+
+func indexByNamespace(informer cache.SharedIndexInformer) error {
+	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
+	return err
+}
+
+func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
+	return controller.Read{Resource: resource, Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Collect: true, OnlyLater: true}
+}
+
+// newReconciler describes WorkloadSpreads to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.SpreadMetrics == nil {
+		o.SpreadMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "workloadspread", Name: v1alpha1.WorkloadSpreadEventSource, Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && controller.Holds(s.Pods, name)
+		},
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.options.SpreadMetrics.Gone(key.Namespace, key.Name)
+}
+
+// observe reads everything that a plan for the WorkloadSpread depends on. It returns nil
+// when the WorkloadSpread does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	ws, err := r.options.Reader.Spread(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read WorkloadSpread %s: %w", key, err)
+	}
+	s := &Snapshot{Spread: ws, Now: r.shell.Clock.Now()}
+	target, known := spread.KindOf(ws)
+	if !known {
+		return s, nil
+	}
+	w, known, err := r.options.Reader.Workload(key.Namespace, target, ws.Spec.TargetReference.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", target, ws.Spec.TargetReference.Name, err)
+	}
+	if s.Unread = !known; w == nil {
+		return s, nil
+	}
+	s.Workload = &w.Workload
+	if s.Pods, err = podsOf(r.options.Reader, key.Namespace, w); err != nil {
+		return nil, err
+	}
+	return s, r.observeNodes(s)
+}
+
+// podsOf reads the pods of a workload, by name.
+func podsOf(reader Reader, namespace string, w *Workload) (pods []*corev1.Pod, err error) {
+	for _, owner := range w.Owners {
+		owned, err := reader.Pods(namespace, owner)
+		if err != nil {
+			return nil, fmt.Errorf("read the pods of %s %s: %w", w.Kind, w.Name, err)
+		}
+		for _, pod := range owned {
+			if controls(owner, pod) {
+				pods = append(pods, pod)
+			}
+		}
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods, nil
+}
+
+// observeNodes reads the nodes of pods that may be adopted.
+func (r *Reconciler) observeNodes(s *Snapshot) error {
+	if r.options.NoNodes {
+		return nil
+	}
+	s.Nodes = map[string]*corev1.Node{}
+	for _, pod := range s.Pods {
+		if matched, readable := spread.Matched(pod); pod.Spec.NodeName == "" || readable && matched.Name == s.Spread.Name {
+			continue
+		}
+		node, err := apiwriter.Found(r.options.Reader.Node(pod.Spec.NodeName))
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)
+		}
+		if node != nil {
+			s.Nodes[node.Name] = node
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+)
+
+// Metrics receives what the controller measures of itself.
+type Metrics = podwright.Metrics
+
+// SpreadMetrics receives how the pods of each workload are spread. Implementations must be safe for
+// use by several goroutines.
+type SpreadMetrics interface {
+	// Counted is called with the status of a WorkloadSpread whenever it was computed.
+	Counted(namespace, spread string, status *v1alpha1.WorkloadSpreadStatus)
+	// Gone is called when a WorkloadSpread no longer exists.
+	Gone(namespace, spread string)
+}
+
+// Options says what a Controller or a Reconciler works with. Kubernetes and Distribution are
+// required; every other field has a useful zero value.
+type Options struct {
+	// Kubernetes reads pods, their nodes and the workloads that control them, and writes pods.
+	Kubernetes kubernetes.Interface
+	// Distribution reads WorkloadSpreads and writes their status.
+	Distribution client.Interface
+	// Workloads reads CloneSets and Advanced StatefulSets (v1beta1). Both kinds must be
+	// served. Default nil: WorkloadSpreads of these are reported as failures, unless the
+	// informers are given.
+	Workloads workloadsclient.Interface
+
+	// Namespace restricts the informers that the controller makes itself. Default: all
+	// namespaces.
+	Namespace string
+	// These are informers that the caller shares and runs. Where one is nil, the controller
+	// makes and runs its own, whose objects it keeps small.
+	Spreads, Pods, Nodes                         cache.SharedIndexInformer
+	Deployments, ReplicaSets, StatefulSets, Jobs cache.SharedIndexInformer
+	CloneSets, AdvancedStatefulSets              cache.SharedIndexInformer
+	// NoNodes says not to read nodes: pods that were there before a WorkloadSpread get no
+	// subset then. Default: they do.
+	NoNodes bool
+
+	// Recorder receives events about WorkloadSpreads. Default nil: no events.
+	Recorder record.EventRecorder
+
+	// Reader replaces the informers in a Reconciler; New ignores it.
+	Reader Reader
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
+	AllowStaleReads bool
+
+	// Workers is the number of WorkloadSpreads reconciled at the same time. Default 3.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Metrics, SpreadMetrics, and QueueMetrics of the work queue, default to none.
+	Metrics       Metrics
+	SpreadMetrics SpreadMetrics
+	QueueMetrics  workqueue.MetricsProvider
+}
+
+func (o *Options) validate() error {
+	return controller.Check("workloadspread").Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
+		Workers(o.Workers, "WorkloadSpreads", 3).Err()
+}
+
+// noMetrics measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Counted(string, string, *v1alpha1.WorkloadSpreadStatus) {}
+
+func (noMetrics) Gone(string, string) {}

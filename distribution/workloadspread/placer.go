@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podstate"
+)
+
+// MatchExpression is a CEL expression that is true of the new pods which a Placer has to be asked
+// about, as a match condition of the webhook of pods.
+const MatchExpression = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller && ` +
+	`o.kind in ['CloneSet', 'ReplicaSet', 'StatefulSet', 'Job'])`
+
+// How long Mutate waits for caches that seem to be behind, and how often it looks. (WS-9)
+const (
+	Patience  = 500 * time.Millisecond
+	lookAgain = 10 * time.Millisecond
+)
+
+// OwnReservedFor is how long a pod counts that PlacePod has placed and nobody has seen. (WS-25)
+const OwnReservedFor = 5 * time.Second
+
+// Placer gives pods that are about to be created their subset, in a webhook or in the controller that
+// creates them. NewPlacer makes one. It writes nothing: it remembers whom it has sent where until
+// its caches show them, for 30 seconds at most. Several Placers do not know of each other; see WS-19.
+//
+// Until its caches are filled its methods wait, as long as the request may take. Mutate is a step of
+// podwebhook.Webhook: Spread. PlacePod is for workloads that place their pods themselves, as podwright's do. Both
+// together do no more than one of them.
+type Placer struct {
+	options  Options
+	loop     *controller.Loop
+	reserved reservations
+}
+
+// NewPlacer returns a Placer that is not yet running. Of the options it uses the clients, the informers
+// but that of nodes, the namespace and the clock. It adds indexes and a handler to the informers, so they
+// must not have been started before.
+func NewPlacer(o Options) (*Placer, error) {
+	o.NoNodes = true
+	sources, err := controller.Open("workloadspread", o.validate(), o.reads)
+	if err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	o.Reader = newInformerReader(&o)
+	p := &Placer{options: o, loop: sources.Loop(controller.Config{Name: "workloadspread-placer"})}
+	_, err = o.Pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
+		if pod, ok := object.(*corev1.Pod); ok {
+			p.reserved.release(pod)
+		}
+	}})
+	_, err2 := o.Spreads.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
+		if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
+			p.reserved.forget(key.AsNamespacedName())
+		}
+	}})
+	return p, errors.Join(err, err2)
+}
+
+// PlacerRules returns the RBAC rules that a Placer with these options needs, and none beyond.
+func PlacerRules(o Options) []rbacv1.PolicyRule {
+	o.NoNodes, o.Recorder = true, nil
+	var rules []rbacv1.PolicyRule
+	for _, rule := range Rules(o) {
+		if rule.Resources[0] == "workloadspreads/status" {
+			continue
+		}
+		rule.Verbs = []string{"list", "watch"}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// Run runs the informers that NewPlacer made until the context is done, and waits for them. It
+// can be called once.
+func (p *Placer) Run(ctx context.Context) error { return p.loop.Run(ctx) }
+
+// Mutate gives a pod its subset. It is a step of podwebhook.Webhook: Spread. An error refuses the pod, with the code
+// 500. Dry runs leave pods as they are.
+func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
+	if request.Operation != admissionv1.Create || request.DryRun != nil && *request.DryRun {
+		return nil
+	}
+	given := pod.Namespace
+	pod.Namespace = request.Namespace
+	placed, err := p.place(ctx, pod, Patience)
+	pod.Namespace = given
+	if err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("place the pod: %w", err))
+	}
+	if placed != pod {
+		*pod = *placed
+		pod.Namespace = given
+	}
+	return nil
+}
+
+// PlacePod returns a pod that is about to be created as its subset has it: a copy, or the pod itself
+// where it has no subset. The pod must have a namespace. An error says that it must not be created. It is
+// the workloads.Placement of controllers that see by the same informers which pods are missing, and
+// wait until these show what they have created: so it does not wait for caches that are behind, and what is
+// not seen soon was not created. (WS-4 to WS-11, WS-25)
+func (p *Placer) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return p.place(ctx, pod, 0)
+}
+
+func (p *Placer) place(ctx context.Context, pod *corev1.Pod, patience time.Duration) (*corev1.Pod, error) {
+	if metav1.GetControllerOfNoCopy(pod) == nil || !podstate.Active(pod) {
+		return pod, nil
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), p.loop.Synced...) {
+		return nil, errors.New("the caches are not filled yet; try again")
+	}
+	for deadline := p.options.Clock.Now().Add(patience); ; {
+		last := !p.options.Clock.Now().Before(deadline)
+		placed, again, err := p.try(pod, last, patience == 0)
+		if err != nil || !again {
+			return placed, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-p.options.Clock.After(lookAgain):
+		}
+	}
+}
+
+// try places a pod by what the caches show now; again where they seem to be behind, and it is not the last
+// time. Own is for PlacePod. (WS-9)
+func (p *Placer) try(pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again bool, err error) {
+	found, behind, err := p.find(pod)
+	if err != nil || found == nil {
+		return pod, behind && !last, err
+	}
+	in := spread.Input{Pod: pod, Spread: found.spread, OwnerWants: found.ownerWants, Key: string(uuid.NewUUID()), Now: p.options.Clock.Now()}
+	entry := p.reserved.of(cache.MetaObjectToName(found.spread).AsNamespacedName())
+	entry.Lock() // before pods are read: what is released then is among them
+	defer entry.Unlock()
+	if w := found.workload; w != nil {
+		in.Workload = &w.Workload
+		if in.Pods, err = podsOf(p.options.Reader, pod.Namespace, w); err != nil {
+			return nil, false, err
+		}
+	}
+	in.Reservations = entry.current(in.Pods, in.Now)
+	result, err := spread.Inject(in)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case result.Beyond && !last:
+		return nil, true, nil
+	case result.Counted:
+		if own {
+			result.Reservation.Expires = in.Now.Add(OwnReservedFor)
+		}
+		entry.list = append(entry.list, result.Reservation)
+	}
+	return result.Pod, false, nil
+}
+
+// target is what a pod is placed by.
+type target struct {
+	spread     *v1alpha1.WorkloadSpread
+	workload   *Workload // nil where nobody knows it
+	ownerWants *int32
+}
+
+// find finds the WorkloadSpread of a pod, nil for none; behind where its ReplicaSet is not known, and may
+// be of a Deployment that is spread. (WS-1)
+func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
+	spreads, err := p.options.Reader.Spreads(pod.Namespace)
+	if err != nil || len(spreads) == 0 {
+		return nil, false, err
+	}
+	ref := metav1.GetControllerOfNoCopy(pod)
+	owner, err := p.owner(pod.Namespace, ref)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, ws := range spreads {
+		if ws.DeletionTimestamp == nil && spread.Targets(ws, groupKind(ref), ref.Name) {
+			return &target{spread: ws, workload: owner}, false, nil
+		}
+	}
+	if groupKind(ref) != spread.ReplicaSets {
+		return nil, false, nil
+	}
+	for _, ws := range spreads {
+		of, _ := spread.KindOf(ws)
+		switch {
+		case ws.DeletionTimestamp != nil || of != spread.Deployments:
+		case owner == nil:
+			behind = behind || strings.HasPrefix(ref.Name, ws.Spec.TargetReference.Name+"-")
+		case owner.Controller != nil && spread.Targets(ws, groupKind(owner.Controller), owner.Controller.Name):
+			deployment, err := p.owner(pod.Namespace, owner.Controller)
+			return &target{ws, deployment, new(owner.Wants())}, false, err
+		}
+	}
+	return nil, behind, nil
+}
+
+// owner reads the object of an owner reference; nil where nobody knows it, or it is another one.
+func (p *Placer) owner(namespace string, ref *metav1.OwnerReference) (*Workload, error) {
+	w, _, err := p.options.Reader.Workload(namespace, groupKind(ref), ref.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
+	}
+	if w == nil || w.UID != ref.UID {
+		return nil, nil
+	}
+	return w, nil
+}
+
+func groupKind(ref *metav1.OwnerReference) schema.GroupKind {
+	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
+}
+
+// keyOf names the WorkloadSpread that a pod was placed by; false for none.
+func keyOf(pod *corev1.Pod) (key types.NamespacedName, matched v1alpha1.MatchedWorkloadSpread, found bool) {
+	matched, found = spread.Matched(pod)
+	return types.NamespacedName{Namespace: pod.Namespace, Name: matched.Name}, matched, found
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// placer runs a Placer with informers of its own.
+func (c *cluster) placer() *Placer {
+	c.T.Helper()
+	p, err := NewPlacer(c.options)
+	c.Must(err)
+	stop := c.Start(p.Run)
+	c.T.Cleanup(stop)
+	c.Sleep("1s")
+	return p
+}
+
+// generated is a pod that is about to be created, without a name.
+func generated(owner metav1.OwnerReference) *corev1.Pod {
+	pod := newPod("", "", owner)
+	pod.GenerateName, pod.Namespace = owner.Name+"-", ""
+	return pod
+}
+
+// admit asks a Placer as the API server does, and returns the subset.
+func (c *cluster) admit(p *Placer, pod *corev1.Pod) string {
+	c.T.Helper()
+	c.Must(p.Mutate(c.T.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, pod))
+	matched, _ := spread.Matched(pod)
+	return matched.Subset
+}
+
+// Fifty pods that are asked about at the same time fill the subsets exactly, and nothing is sent
+// for it. What has not come in time is free again. (WS-7)
+func TestPlaceAtOnce(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 50)
+		owner := c.replicaSet("web", 1, 50)
+		c.createSpread("web", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 40%}, {name: c}]")
+		p := c.placer()
+		c.ForgetRequests()
+		count := func() map[string]int {
+			subsets := make(chan string, 50)
+			var all sync.WaitGroup
+			for range 50 {
+				all.Go(func() { subsets <- c.admit(p, generated(owner)) })
+			}
+			all.Wait()
+			close(subsets)
+			counts := map[string]int{}
+			for subset := range subsets {
+				counts[subset]++
+			}
+			return counts
+		}
+		want := map[string]int{"a": 20, "b": 20, "c": 10}
+		if diff := cmp.Diff(want, count()); diff != "" {
+			t.Errorf("(-want +got) %s", diff)
+		}
+		c.Sleep("31s") // none of them was created
+		if diff := cmp.Diff(want, count()); diff != "" {
+			t.Errorf("again (-want +got) %s", diff)
+		}
+		if sent := c.Sent(); len(sent) > 0 {
+			t.Errorf("admission sends %v", sent)
+		}
+	})
+}
+
+// A pod that is created counts once: as reserved until it is seen, and then as itself, until it
+// goes. (WS-7)
+func TestPlaceOneByOne(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 4)
+		owner := c.replicaSet("web", 1, 4)
+		c.createSpread("web", "subsets: [{name: a, maxReplicas: 2}, {name: b}]")
+		p := c.placer()
+		create := func(name string) string {
+			pod := generated(owner)
+			subset := c.admit(p, pod)
+			pod.Name, pod.Namespace = name, "default"
+			c.CreatePod(pod)
+			return subset
+		}
+		var got []string
+		for i := range 4 {
+			got = append(got, create(fmt.Sprint("p", i)))
+			c.Sleep("100ms")
+		}
+		c.RemovePod("p1")
+		c.Sleep("100ms")
+		got = append(got, create("p5"))
+		if diff := cmp.Diff([]string{"a", "a", "b", "b", "a"}, got); diff != "" {
+			t.Errorf("(-want +got) %s", diff)
+		}
+	})
+}
+
+// A webhook whose caches do not show yet that a pod is gone waits for it. (WS-9)
+func TestPlaceWaits(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 2)
+		owner := c.replicaSet("web", 1, 2)
+		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
+		c.pod("x", "a", owner)
+		c.pod("y", "b", owner)
+		p := c.placer()
+		subset := make(chan string, 1)
+		go func() { subset <- c.admit(p, generated(owner)) }()
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		select {
+		case got := <-subset:
+			t.Fatalf("it did not wait, and assigned %s", got)
+		default:
+		}
+		c.RemovePod("x")
+		time.Sleep(50 * time.Millisecond)
+		if got := <-subset; got != "a" {
+			t.Errorf("subset %s, want a", got)
+		}
+		// It does not wait for ever: the reservation counts.
+		began := time.Now()
+		if got := c.admit(p, generated(owner)); got != "b" || time.Since(began) < Patience || time.Since(began) > 2*Patience {
+			t.Errorf("subset %s after %v, want b after %v", got, time.Since(began), Patience)
+		}
+		if placed, err := p.PlacePod(t.Context(), newPod("z", "", owner)); err != nil || placed.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != `{"name":"web","subset":"b"}` {
+			t.Errorf("placed %v, error %v", placed, err)
+		}
+	})
+}
+
+// A pod may be asked about before the caches show its ReplicaSet. (WS-1)
+func TestPlaceOfNewReplicaSet(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 2)
+		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
+		p := c.placer()
+		owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "unknown", Controller: new(true)}
+		began := time.Now()
+		if got := c.admit(p, generated(owner)); got != "" || time.Since(began) < Patience {
+			t.Errorf("subset %q after %v, want none after %v", got, time.Since(began), Patience)
+		}
+		owner.Name = "db-1"
+		began = time.Now()
+		if got := c.admit(p, generated(owner)); got != "" || time.Since(began) > 0 {
+			t.Errorf("of another one: subset %q after %v, want none at once", got, time.Since(began))
+		}
+	})
+}
+
+// What has no subset stays as it is, and so does everything in a dry run.
+func TestPlaceNothing(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 2)
+		owner := c.replicaSet("web", 1, 2)
+		p := c.placer()
+		request := func(operation admissionv1.Operation, dry bool) *admissionv1.AdmissionRequest {
+			return &admissionv1.AdmissionRequest{Operation: operation, Namespace: "default", DryRun: &dry}
+		}
+		same := func(what string, request *admissionv1.AdmissionRequest, pod *corev1.Pod) {
+			t.Helper()
+			before := pod.DeepCopy()
+			c.Must(p.Mutate(t.Context(), request, pod))
+			if diff := cmp.Diff(before, pod); diff != "" {
+				t.Errorf("%s (-before +after) %s", what, diff)
+			}
+		}
+		same("no WorkloadSpread", request("CREATE", false), generated(owner))
+		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
+		same("a dry run", request("CREATE", true), generated(owner))
+		same("an update", request("UPDATE", false), generated(owner))
+		alone := generated(owner)
+		alone.OwnerReferences = nil
+		same("nobody's", request("CREATE", false), alone)
+		ended := generated(owner)
+		ended.Status.Phase = corev1.PodFailed
+		same("an ended one", request("CREATE", false), ended)
+		other := generated(metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "ReplicaSet", Name: "web", UID: "1", Controller: new(true)})
+		same("of another kind", request("CREATE", false), other)
+		if got := c.admit(p, generated(owner)); got != "a" {
+			t.Errorf("subset %q, want a", got)
+		}
+	})
+}
+
+// WS-25: a controller that places its own pods is told at once, and what it has not created leaves
+// its place soon.
+func TestPlacePod(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 3)
+		owner := c.replicaSet("web", 1, 3)
+		c.createSpread("web", "subsets: [{name: a, maxReplicas: 1}, {name: b}]")
+		p := c.placer()
+		began, given := time.Now(), newPod("x", "", owner)
+		place := func(name string) string {
+			placed, err := p.PlacePod(t.Context(), newPod(name, "", owner))
+			c.Must(err)
+			matched, _ := spread.Matched(placed)
+			return matched.Subset
+		}
+		got := []string{place("x"), place("x"), place("y"), place("z"), place("one too many")}
+		if diff := cmp.Diff([]string{"a", "a", "b", "b", "b"}, got); diff != "" || time.Since(began) > 0 {
+			t.Errorf("after %v (-want +got) %s", time.Since(began), diff)
+		}
+		if _, matched := spread.Matched(given); matched {
+			t.Error("the given pod is changed")
+		}
+		c.Sleep("6s")
+		if got := place("later"); got != "a" {
+			t.Errorf("subset %q of one that is created later, want a", got)
+		}
+		placed, err := p.PlacePod(t.Context(), newPod("seen", "", owner))
+		c.Must(err)
+		c.CreatePod(placed)
+		c.Sleep("1s")
+		c.Must(c.spreads.WorkloadSpreads("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+		synctest.Wait()
+		if len(p.reserved.all) > 0 {
+			t.Error("what is gone is remembered")
+		}
+	})
+}
+
+// A patch that cannot be applied refuses the pod. (WS-11)
+func TestPlaceFails(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 3)
+		owner := c.replicaSet("web", 1, 3)
+		c.createSpread("web", "subsets: [{name: a, patch: {spec: {containers: 5}}}]")
+		err := c.placer().Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, generated(owner))
+		if err == nil || !strings.Contains(err.Error(), "place the pod: subset a of WorkloadSpread web: ") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestPlacerOptions(t *testing.T) {
+	if _, err := NewPlacer(Options{}); err == nil || !strings.Contains(err.Error(), "workloadspread: Options.Kubernetes is ") {
+		t.Errorf("error %v", err)
+	}
+	all := map[string][]string{}
+	for _, rule := range PlacerRules(Options{}) {
+		all[rule.Resources[0]] = rule.Verbs
+	}
+	want := map[string][]string{}
+	for _, resource := range strings.Fields("workloadspreads pods deployments replicasets statefulsets jobs") {
+		want[resource] = []string{"list", "watch"}
+	}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Errorf("rules (-want +got) %s", diff)
+	}
+	if slices.ContainsFunc(Rules(Options{NoNodes: true}), func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "nodes") }) {
+		t.Error("nodes are read although they are not")
+	}
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/podpatch"
+)
+
+// Plan is what to do about a WorkloadSpread now: data, to be looked at, compared and applied. The
+// same Snapshot gives the same Plan.
+type Plan struct {
+	// Patches are the pods to write, by name.
+	Patches []PodPatch
+	// Status is the status to write; nil where it stands already.
+	Status *v1alpha1.WorkloadSpreadStatus
+	// Computed is what the plan was made of; nil where it cannot be told. Its Deletions are the
+	// pods to delete once the status is written.
+	*spread.Computed
+
+	// Unrecognized tells that the target is of no kind that is spread. (WS-24)
+	Unrecognized bool
+	// Problem is why nothing can be told, and all stays as it is. Nil where it can.
+	Problem error
+}
+
+// PodPatch is what to write into a pod.
+type PodPatch struct {
+	Pod    *corev1.Pod
+	Subset string
+	// Annotations and Labels are what to write; a nil value removes one.
+	Annotations, Labels map[string]*string
+}
+
+// NewPlan decides what to do about a WorkloadSpread. It never fails: a Snapshot without one gives an
+// empty plan with that problem.
+func NewPlan(s *Snapshot) *Plan {
+	p := &Plan{}
+	if s == nil || s.Spread == nil {
+		p.Problem = errors.New("the Snapshot has no Spread; give it the WorkloadSpread to plan for")
+		return p
+	}
+	target, known := spread.KindOf(s.Spread)
+	if p.Unrecognized = !known; p.Unrecognized {
+		return p
+	}
+	if s.Unread {
+		p.Problem = fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Workloads", target)
+		return p
+	}
+	state := spread.State{Spread: s.Spread, Workload: s.Workload, Pods: s.Pods, Now: s.Now}
+	if s.Nodes != nil {
+		state.Node = func(name string) *corev1.Node { return s.Nodes[name] }
+	}
+	p.Computed = spread.Compute(state)
+	if !spread.Equal(&s.Spread.Status, &p.Computed.Status) {
+		p.Status = &p.Computed.Status
+	}
+	p.patchPods()
+	return p
+}
+
+// patchPods plans one patch for each pod that is adopted or costs something else, but for those that
+// are deleted. (WS-23)
+func (p *Plan) patchPods() {
+	patches := map[string]*PodPatch{}
+	patch := func(pod *corev1.Pod, subset string) *PodPatch {
+		if patches[pod.Name] == nil {
+			patches[pod.Name] = &PodPatch{Pod: pod, Subset: subset, Annotations: map[string]*string{}}
+		}
+		return patches[pod.Name]
+	}
+	for _, a := range p.Adopt {
+		to := patch(a.Pod, a.Subset)
+		maps.Copy(to.Annotations, a.Annotations)
+		to.Labels = a.Labels
+	}
+	for _, c := range p.Costs {
+		patch(c.Pod, c.Subset).Annotations[corev1.PodDeletionCost] = new(strconv.Itoa(int(c.Cost)))
+	}
+	for _, d := range p.Deletions {
+		delete(patches, d.Pod.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(patches)) {
+		p.Patches = append(p.Patches, *patches[name])
+	}
+}
+
+// patch is the patch itself.
+func (p *PodPatch) patch() podpatch.Patch {
+	return podpatch.Patch{Annotations: p.Annotations, Labels: p.Labels}
+}
+
+// String says what the plan does, a line for each thing; empty for nothing.
+func (p *Plan) String() string {
+	var lines []string
+	for i := range p.Patches {
+		lines = append(lines, p.Patches[i].String())
+	}
+	if p.Status != nil {
+		lines = append(lines, "status: "+describe(p.Status))
+	}
+	if p.Computed != nil {
+		for _, d := range p.Deletions {
+			lines = append(lines, fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why))
+		}
+	}
+	if p.Unrecognized {
+		lines = append(lines, v1alpha1.TargetReferenceErrorMessage)
+	}
+	if p.Problem != nil {
+		lines = append(lines, "problem: "+p.Problem.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String says what is written.
+func (p *PodPatch) String() string {
+	text := fmt.Sprintf("patch %s of %s:", p.Pod.Name, p.Subset)
+	for _, key := range slices.Sorted(maps.Keys(p.Annotations)) {
+		text += " " + show(key, p.Annotations[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
+		text += " label " + show(key, p.Labels[key])
+	}
+	return text
+}
+
+func show(key string, value *string) string {
+	if value == nil {
+		return "-" + key
+	}
+	return key + "=" + *value
+}
+
+// describe shows a status: of each subset the pods that it has, and that it misses.
+func describe(status *v1alpha1.WorkloadSpreadStatus) string {
+	var subsets []string
+	for _, s := range status.SubsetStatuses {
+		text := fmt.Sprintf("%s has %d", s.Name, s.Replicas)
+		if s.MissingReplicas != spread.Unlimited {
+			text += fmt.Sprintf(", misses %d", s.MissingReplicas)
+		}
+		for _, c := range s.Conditions {
+			if c.Status != corev1.ConditionTrue {
+				text += fmt.Sprintf(", %s %s", c.Type, c.Status)
+			}
+		}
+		subsets = append(subsets, text)
+	}
+	return strings.Join(subsets, "; ")
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/spread"
+)
+
+// reservations are those of all WorkloadSpreads. The zero value is ready for use. (WS-7)
+type reservations struct {
+	lock sync.Mutex
+	all  map[types.NamespacedName]*entry
+}
+
+// entry are those of one WorkloadSpread. Who holds its lock assigns pods.
+type entry struct {
+	sync.Mutex
+	list []spread.Reservation
+}
+
+// of returns the entry of a WorkloadSpread.
+func (r *reservations) of(key types.NamespacedName) *entry {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.all == nil {
+		r.all = map[types.NamespacedName]*entry{}
+	}
+	if r.all[key] == nil {
+		r.all[key] = &entry{}
+	}
+	return r.all[key]
+}
+
+// forget drops the entry of a WorkloadSpread that is gone.
+func (r *reservations) forget(key types.NamespacedName) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	delete(r.all, key)
+}
+
+// current drops what has expired, and what is of pods that are seen, and returns the others.
+func (e *entry) current(pods []*corev1.Pod, now time.Time) []spread.Reservation {
+	seen := spread.Seen(e.list, pods)
+	e.list = slices.DeleteFunc(e.list, func(r spread.Reservation) bool { return seen[r.Key] || r.Expired(now) })
+	return slices.Clone(e.list)
+}
+
+// release drops the reservation of a pod that is seen.
+func (r *reservations) release(pod *corev1.Pod) {
+	key, matched, found := keyOf(pod)
+	if !found {
+		return
+	}
+	r.lock.Lock()
+	e := r.all[key]
+	r.lock.Unlock()
+	if e == nil {
+		return
+	}
+	e.Lock()
+	defer e.Unlock()
+	e.list = slices.DeleteFunc(e.list, func(r spread.Reservation) bool {
+		return r.Key == pod.Name && pod.Name != "" || r.Key == matched.UID && matched.UID != ""
+	})
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// Snapshot is everything that a plan depends on: what was known at one moment. Its
+// objects are shared with caches; nothing in this package changes them.
+type Snapshot struct {
+	// Spread is the WorkloadSpread. Required.
+	Spread *v1alpha1.WorkloadSpread
+	// Workload is the one that it names; nil where there is none.
+	Workload *spread.Workload
+	// Pods are the pods of the workload, by name.
+	Pods []*corev1.Pod
+	// Nodes are those of pods that may be adopted, by name. What is missing is not known.
+	Nodes map[string]*corev1.Node
+	// Unread tells that no informer is for the kind of the workload.
+	Unread bool
+	// Now is the time for which to plan.
+	Now time.Time
+}

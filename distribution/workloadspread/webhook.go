@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/manifests"
+)
+
+// ValidatePath is where webhook configurations look for Webhook.Validate.
+const ValidatePath = "/validate-apps-kruise-io-v1alpha1-workloadspread"
+
+// Webhook answers admission requests for WorkloadSpreads. Its zero value judges each by
+// itself. It may be used by many goroutines. Pods are for a Placer.
+//
+// Requests for other kinds and for subresources are allowed as they are. An object that cannot be
+// decoded is refused with the code 400.
+type Webhook struct {
+	// Distribution reads the other WorkloadSpreads of a namespace. Nil: one is judged as if
+	// there were no others.
+	Distribution client.Interface
+}
+
+// Handlers returns the HTTP handlers by the paths that existing webhook
+// configurations call.
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the Webhook needs, and none beyond.
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	if w.Distribution == nil {
+		return nil
+	}
+	return []rbacv1.PolicyRule{manifests.Rule(v1alpha1.GroupName, "workloadspreads", "list")}
+}
+
+// Validate answers CREATE and UPDATE. It refuses an invalid WorkloadSpread with the code 400, as
+// OpenKruise does, and a cause for every field. (WS-21, WS-22)
+func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Validate(ctx, request)
+}
+
+type change = admission.Change[v1alpha1.WorkloadSpread]
+
+func (w *Webhook) admission() admission.Kind[v1alpha1.WorkloadSpread] {
+	return admission.Kind[v1alpha1.WorkloadSpread]{
+		GroupKind: v1alpha1.Kind(kind), ValidatePath: ValidatePath,
+		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
+			errs, err := w.check(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return nil, admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		},
+	}
+}
+
+// check says what is wrong with a change. What stays as it is, is not judged again: a finalizer can
+// be removed whatever others have come to say meanwhile. (WS-21, WS-22)
+func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) {
+	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) {
+		return nil, nil
+	}
+	errs := c.Errors(spread.ValidateCreate, spread.ValidateUpdate)
+	conflict, err := w.conflicts(ctx, c.Object, c.Request.Namespace)
+	return append(errs, conflict...), err
+}
+
+// conflicts compares a WorkloadSpread with all others of its namespace. (WS-22)
+func (w *Webhook) conflicts(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (field.ErrorList, error) {
+	if w.Distribution == nil {
+		return nil, nil
+	}
+	others, err := w.Distribution.WorkloadSpreads(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read the other WorkloadSpreads: %w", err)
+	}
+	var names []string
+	for i := range others.Items {
+		if other := &others.Items[i]; other.Name != ws.Name && spread.Conflict(ws, other) {
+			names = append(names, other.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return field.ErrorList{field.Forbidden(field.NewPath("spec", "targetRef"), "is in conflict with other WorkloadSpread "+strings.Join(names, ", "))}, nil
+}
