@@ -4,11 +4,17 @@
 // in each of several groups of nodes, splits the replicas over them, and updates each as far
 // as its partition lets it.
 //
-// [NewPlan], a pure function, decides: a [Plan] holds what each subset is to have, the
-// workloads to create, to change and to delete, and the status. [Allocate] is the arithmetic
-// of replicas alone.
+// Every reconcile of a UnitedDeployment has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] holds what each subset is to have,
+// the workloads to create, to change and to delete, and the status. Apply does what the plan
+// says. So every decision can be called in a unit test, shown before it happens, and
+// explained afterwards. [Allocate] is the arithmetic of replicas alone.
 //
-// What is decided stands rule by rule in
+// Pods are made by the controllers of the workloads. That of Deployments and StatefulSets of
+// Kubernetes is the kube-controller-manager; those of CloneSets and Advanced StatefulSets
+// are in packages beside this one.
+//
+// What the controller does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/workloads/uniteddeployment/RULES.md
 //
 // # Differences
@@ -26,5 +32,7 @@
 //   - UnitedDeployments of CloneSets have a history. OpenKruise finds none of their revisions.
 //   - A Deployment that is as it should be is not written. OpenKruise writes it in every reconcile.
 //   - Fields of a StatefulSet's template that it lets change can be changed.
+//   - Failures are in the conditions. OpenKruise never writes those.
+//   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.
 package uniteddeployment
