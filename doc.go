@@ -31,6 +31,8 @@
 //     one pod runs to its end on every node that fits it.
 //   - [github.com/podwright/podwright/workloads/cronjob] manages AdvancedCronJobs:
 //     it creates a Job or a BroadcastJob at the times of a schedule.
+//   - [github.com/podwright/podwright/workloads/uniteddeployment] manages
+//     UnitedDeployments: one workload in each of several groups of nodes.
 //   - [github.com/podwright/podwright/distribution/image] has images pulled to
 //     nodes before a pod needs them there, and
 //     [github.com/podwright/podwright/distribution/workloadspread] spreads the pods of

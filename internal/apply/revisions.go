@@ -118,12 +118,20 @@ func (p *Sync) revisionExists(
 	if !p.finds(found, selector) {
 		return collided(ctx) // whatever is in it
 	}
-	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
-	if err != nil || next.Action == revision.Create { // where wanted is of no pod template, only the same bytes are equal
+	if !p.same(found, wanted) {
 		return collided(ctx)
 	}
 	p.Wrote(caches.Revisions, found.ResourceVersion)
 	return nil
+}
+
+// same tells whether a revision holds what the wanted one does.
+func (p *Sync) same(found, wanted *appsv1.ControllerRevision) bool {
+	if p.SameRevision != nil {
+		return p.SameRevision(found, wanted)
+	}
+	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
+	return err == nil && next.Action != revision.Create // where wanted is of no pod template, only the same bytes are equal
 }
 
 // finds tells whether the next reconcile will find a revision.

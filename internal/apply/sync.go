@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -54,6 +55,9 @@ type Sync struct {
 	// Patched is called with the end of every patch of a pod that was tried. May be nil. It
 	// is called by several goroutines.
 	Patched func(patch *rollout.PodPatch, err error)
+
+	// SameRevision tells whether two revisions hold the same. Default: the same pod template.
+	SameRevision func(found, wanted *appsv1.ControllerRevision) bool
 
 	recorded  sync.Map // reason to the number of events in this reconcile
 	podWrites podWrites

@@ -30,6 +30,9 @@ type Interface interface {
 	// v1beta1, the version in which they are stored.
 	// The empty namespace means all namespaces, where only List and Watch work.
 	StatefulSets(namespace string) StatefulSetInterface
+	// UnitedDeployments gives the client of the UnitedDeployments of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
+	UnitedDeployments(namespace string) UnitedDeploymentInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

@@ -53,3 +53,19 @@ func TestStatefulSets(t *testing.T) {
 		Lister: client.NewStatefulSetLister,
 	})
 }
+
+func TestUnitedDeployments(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.UnitedDeployment, *v1alpha1.UnitedDeploymentList, client.Interface]{
+		Name: "UnitedDeployment", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"),
+		Object: func() *v1alpha1.UnitedDeployment {
+			return &v1alpha1.UnitedDeployment{Spec: v1alpha1.UnitedDeploymentSpec{Replicas: new(int32(5))}}
+		},
+		List:    func() *v1alpha1.UnitedDeploymentList { return &v1alpha1.UnitedDeploymentList{} },
+		Connect: connect, Fake: inMemory,
+		Client: client.Interface.UnitedDeployments,
+		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewUnitedDeploymentInformer(c, namespace, 0, indexers)
+		},
+		Lister: client.NewUnitedDeploymentLister,
+	})
+}

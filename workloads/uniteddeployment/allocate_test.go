@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// subsetsOf are subsets t1, t2 and so on that ask for these replicas, "" for none.
+func subsetsOf(wanted ...string) (all []v1alpha1.Subset) {
+	for i, w := range wanted {
+		subset := v1alpha1.Subset{Name: fmt.Sprint("t", i+1)}
+		if w != "" {
+			subset.Replicas = new(intstr.Parse(w))
+		}
+		all = append(all, subset)
+	}
+	return all
+}
+
+func TestAllocate(t *testing.T) {
+	type w = []string
+	open := w{"", "", "", ""}
+	for _, test := range []struct {
+		name     string
+		replicas int32
+		wanted   []string
+		current  []int32
+		want     []int32
+		resolved bool
+	}{
+		{"UD-3.3: less than there is", 5, open, []int32{1, 4, 2, 2}, []int32{1, 2, 1, 1}, false},
+		{"UD-3.3: more than there is", 17, open, []int32{1, 4, 2, 2}, []int32{4, 5, 4, 4}, false},
+		{"UD-3.3: two", 19, w{"", ""}, []int32{0, 10}, []int32{9, 10}, false},
+		{"UD-3.3: some ask", 27, w{"4", "", "4", ""}, []int32{1, 4, 2, 2}, []int32{4, 10, 4, 9}, false},
+		{"UD-3.3: nothing is left", 8, w{"4", "", "4", ""}, []int32{2, 4, 2, 2}, []int32{4, 0, 4, 0}, false},
+		{"UD-3.3: both new, the later name has more", 5, w{"", ""}, nil, []int32{2, 3}, false},
+		{"UD-3.1: a percentage", 7, w{"40%", ""}, nil, []int32{3, 4}, false},
+		{"UD-3.1: a half is rounded up", 5, w{"30%", ""}, nil, []int32{2, 3}, false},
+		{"UD-3.1: 0% and 100%", 5, w{"0%", "100%", ""}, nil, []int32{0, 5, 0}, false},
+		{"UD-3: all add up", 6, w{"2", "4"}, nil, []int32{2, 4}, false},
+		{"UD-3: scaled to 0", 0, open, []int32{1, 4, 2, 2}, []int32{0, 0, 0, 0}, false},
+		{"UD-3: no subsets", 5, nil, nil, []int32{}, false},
+		{"UD-3: negative replicas", -3, w{"", ""}, nil, []int32{0, 0}, false},
+		{"UD-3.2: percentages whose rounding is too much", 5, w{"50%", "50%"}, nil, []int32{3, 2}, true},
+		{"UD-3.2: percentages whose rounding is too little", 10, w{"33%", "33%", "34%"}, nil, []int32{3, 3, 4}, true},
+		{"UD-3.2: scaled up beyond what all ask for", 9, w{"2", "2", "2"}, nil, []int32{3, 3, 3}, true},
+		{"UD-3.2: scaled up, in proportion", 12, w{"1", "2", "3"}, nil, []int32{2, 4, 6}, true},
+		{"UD-3.2: scaled down below what some ask for", 4, w{"6", "2", ""}, nil, []int32{3, 1, 0}, true},
+		{"UD-3.2: numbers and percentages", 12, w{"10", "50%"}, nil, []int32{8, 4}, true},
+		{"UD-3.2: all ask for none", 5, w{"0", "0"}, nil, []int32{3, 2}, true},
+		{"UD-3.2: scaled to 0", 0, w{"2", "2"}, nil, []int32{0, 0}, true},
+		{"UD-3.2: large numbers", math.MaxInt32, w{"2147483647", "2147483647", "100%"}, nil, []int32{715827883, 715827882, 715827882}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			current := map[string]int32{}
+			for i, n := range test.current {
+				current[fmt.Sprint("t", i+1)] = n
+			}
+			got, err := Allocate(test.replicas, subsetsOf(test.wanted...), current)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(Allocation{test.want, test.resolved}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	for wanted, problem := range map[string]string{
+		"-1": "must be 0 or more, is -1", "101%": `"101%"`, "-5%": `"-5%"`, "x": `"x"`, "1.5%": `"1.5%"`, "%": `"%"`,
+	} {
+		if _, err := Allocate(5, subsetsOf("", wanted), nil); err == nil || !contains(err.Error(), "spec.topology.subsets[1].replicas: ", problem) {
+			t.Errorf("%s: error %v", wanted, err)
+		}
+	}
+}
+
+// edits is how many random edits of a UnitedDeployment are made.
+const edits = 1_000_000
+
+// UD-3: after each of a million random edits the subsets add up to spec.replicas, and a
+// subset gets what it asks for wherever that adds up.
+func TestAllocateAddsUp(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var (
+		replicas int32
+		subsets  []v1alpha1.Subset
+		names    int
+		current  = map[string]int32{}
+		resolved int
+	)
+	for edit := range edits {
+		switch n := len(subsets); {
+		case n == 0 || n < 8 && random.IntN(8) == 0:
+			names++
+			subsets = append(subsets, v1alpha1.Subset{Name: fmt.Sprint("s", names%32)})
+			delete(current, subsets[n].Name)
+		case random.IntN(12) == 0:
+			at := random.IntN(n)
+			subsets = append(subsets[:at:at], subsets[at+1:]...)
+		case random.IntN(3) == 0:
+			replicas = random.Int32N(1 << random.IntN(20))
+		default:
+			subset := &subsets[random.IntN(n)]
+			switch random.IntN(4) {
+			case 0:
+				subset.Replicas = nil
+			case 1:
+				subset.Replicas = new(intstr.FromInt32(random.Int32N(max(replicas, 1))))
+			default:
+				subset.Replicas = new(intstr.FromString(fmt.Sprint(random.IntN(101), "%")))
+			}
+		}
+		a, err := Allocate(replicas, subsets, current)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		for i, n := range a.Replicas {
+			if n < 0 {
+				t.Fatalf("edit %d: subset %d of %v gets %d", edit, i, subsets, n)
+			}
+			if wanted := subsets[i].Replicas; wanted != nil && !a.Resolved {
+				if asked, _, _ := specified(wanted, replicas); asked != n {
+					t.Fatalf("edit %d: subset %d asks for %s of %d and gets %d", edit, i, wanted, replicas, n)
+				}
+			}
+			sum += int64(n)
+			current[subsets[i].Name] = n
+		}
+		if len(subsets) > 0 && sum != int64(replicas) {
+			t.Fatalf("edit %d: %d pods for %d replicas over %v", edit, sum, replicas, subsets)
+		}
+		if a.Resolved {
+			resolved++
+		}
+	}
+	if resolved < edits/10 || resolved > edits*9/10 {
+		t.Errorf("what subsets ask for was changed %d times of %d: the test does not play both", resolved, edits)
+	}
+}
+
+func BenchmarkAllocate(b *testing.B) {
+	for name, wanted := range map[string]string{"equal": "", "resolved": "60%"} {
+		subsets := subsetsOf(wanted, wanted, wanted, wanted, wanted, wanted, wanted, wanted, wanted, wanted)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Allocate(1001, subsets, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

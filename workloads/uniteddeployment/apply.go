@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// newWriter returns what a Reconciler writes with.
+func newWriter(o *Options) *apply.Writer {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads, w.Recorder = ResourceUnitedDeployments, o.Recorder
+	w.Merge = apiwriter.TypedMerge(o.Workloads.UnitedDeployments)
+	return w
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	snapshot *Snapshot
+	plan     *Plan
+	status   *v1alpha1.UnitedDeploymentStatus
+}
+
+// apply does what the plan says: revisions, before any pod refers to them; the workloads; the
+// status; and what is left of the history. One failure does not stop the rest, but that
+// nothing is deleted while something could not be created. (UD-5)
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	if plan.Status == nil { // it is being deleted
+		return 0, nil
+	}
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Set), snapshot: s, plan: plan, status: plan.Status.DeepCopy()}
+	a.SameRevision = sameTemplate
+	a.recordPlan()
+	if current, err := a.current(ctx); err != nil || !current {
+		return controller.StaleRetry, err
+	}
+	if plan.Revisions.Update != nil {
+		settled, err := a.revisions(ctx)
+		if err != nil {
+			a.Event(corev1.EventTypeWarning, ReasonFailedRevisionProvision, "%v", err)
+			return 0, apply.WorthRetrying(err)
+		}
+		if !settled {
+			return controller.StaleRetry, nil
+		}
+	}
+	err = a.workloads(ctx)
+	r.options.SubsetMetrics.Subsets(a.Key, plan.states())
+	statusErr := a.writeStatus(ctx)
+	if statusErr == nil {
+		statusErr = a.DeleteRevisions(ctx, plan.Revisions.Delete)
+	}
+	return 0, apply.WorthRetrying(err, statusErr)
+}
+
+// current finds out whether the UnitedDeployment is still as it was observed, where something
+// would be taken away: the cache of workloads may be ahead of it, and show those of subsets that
+// it does not know yet, or those that a deletion has left without an owner.
+func (a *applier) current(ctx context.Context) (bool, error) {
+	if len(a.plan.Delete)+len(a.plan.Adopt)+len(a.plan.Release)+len(a.plan.Revisions.Adopt) == 0 {
+		return true, nil
+	}
+	set := a.snapshot.Set
+	live, err := a.sets.Read(ctx, set.Namespace, set.Name)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read UnitedDeployment %s: %w", a.Key, err)
+	}
+	same := live.GetUID() == set.UID && live.GetGeneration() == set.Generation && live.GetDeletionTimestamp() == nil
+	if !same {
+		a.Wrote(ResourceUnitedDeployments, live.GetResourceVersion()) // the next reconcile waits until the cache shows it
+	}
+	return same, nil
+}
+
+// revisions writes the revision of the present template. It returns false where the next
+// reconcile has to plan again.
+func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
+	set := a.snapshot.Set
+	owner := *metav1.NewControllerRef(set, kindOfSet)
+	if err := a.AdoptRevisions(ctx, a.plan.Revisions.Adopt, owner); err != nil {
+		return false, err
+	}
+	return a.PrepareRevisions(ctx, &a.plan.Revisions, set.Spec.Selector, func(ctx context.Context) error {
+		collided := set.Status.DeepCopy()
+		collided.CollisionCount = new(ptr.Deref(set.Status.CollisionCount, 0) + 1)
+		return a.WriteStatus(ctx, &set.Status, collided)
+	})
+}
+
+// workloads writes the workloads, and says in the conditions what came of it. (UD-16)
+func (a *applier) workloads(ctx context.Context) error {
+	provisioned := errors.Join(a.own(ctx), a.createAll(ctx))
+	if provisioned == nil {
+		provisioned = a.deleteAll(ctx)
+	}
+	did := len(a.plan.Adopt) + len(a.plan.Release) + len(a.plan.Create) + len(a.plan.Delete)
+	a.condition(v1alpha1.SubsetProvisioned, did > 0, provisioned)
+	updated := a.updateAll(ctx)
+	a.condition(v1alpha1.SubsetUpdated, len(a.plan.Update) > 0, updated)
+	return errors.Join(provisioned, updated, apply.Each(ctx, a.plan.DeletePods, func(ctx context.Context, pod *corev1.Pod) error {
+		_, err := a.DeletePodUnchanged(ctx, pod, apply.Delete)
+		return err
+	}))
+}
+
+// condition sets a condition: False where something failed, True where something was done, or
+// nothing fails any more. (UD-16)
+func (a *applier) condition(of v1alpha1.UnitedDeploymentConditionType, did bool, err error) {
+	condition := v1alpha1.UnitedDeploymentCondition{Type: of, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(a.snapshot.Now)}
+	var failures apply.Failures
+	if _ = failures.Add(string(of), apply.WorthRetrying(err)); len(failures) > 0 {
+		condition.Status, condition.Reason, condition.Message = corev1.ConditionFalse, reasonError, failures[0].Err.Error()
+	} else if err != nil || !did && !failed(a.status, of) {
+		return
+	}
+	setCondition(a.status, condition)
+}
+
+// failed tells whether a condition is False.
+func failed(status *v1alpha1.UnitedDeploymentStatus, of v1alpha1.UnitedDeploymentConditionType) bool {
+	for i := range status.Conditions {
+		if status.Conditions[i].Type == of {
+			return status.Conditions[i].Status == corev1.ConditionFalse
+		}
+	}
+	return false
+}
+
+// writeStatus writes the status where it differs. (UD-12)
+func (a *applier) writeStatus(ctx context.Context) error {
+	if sameStatus(&a.snapshot.Set.Status, a.status) {
+		return nil
+	}
+	return a.WriteStatus(ctx, &a.snapshot.Set.Status, a.status)
+}
+
+// states are the states of the subsets.
+func (p *Plan) states() []SubsetState {
+	states := make([]SubsetState, len(p.Subsets))
+	for i, subset := range p.Subsets {
+		states[i] = SubsetState{Name: subset.Name, Wanted: subset.Replicas}
+		if c := subset.Child; c != nil {
+			states[i].Replicas, states[i].Ready = c.CurrentReplicas, c.ReadyReplicas
+		}
+	}
+	return states
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// TemplateKind says which kind of workloads a template makes.
+type TemplateKind string
+
+const (
+	// StatefulSet is for StatefulSets of apps/v1.
+	StatefulSet TemplateKind = "StatefulSet"
+	// AdvancedStatefulSet is for StatefulSets of apps.kruise.io/v1beta1.
+	AdvancedStatefulSet TemplateKind = "AdvancedStatefulSet"
+	// CloneSet is for CloneSets.
+	CloneSet TemplateKind = "CloneSet"
+	// Deployment is for Deployments of apps/v1.
+	Deployment TemplateKind = "Deployment"
+)
+
+// kinds are all of them.
+var kinds = []TemplateKind{StatefulSet, AdvancedStatefulSet, CloneSet, Deployment}
+
+// KindOf returns the kind of a template: that of its only field that is set. It is empty, and
+// false, where none is or several are. (UD-1)
+func KindOf(t *v1alpha1.SubsetTemplate) (TemplateKind, bool) {
+	var found []TemplateKind
+	for kind, set := range map[TemplateKind]bool{
+		StatefulSet: t.StatefulSetTemplate != nil, AdvancedStatefulSet: t.AdvancedStatefulSetTemplate != nil,
+		CloneSet: t.CloneSetTemplate != nil, Deployment: t.DeploymentTemplate != nil,
+	} {
+		if set {
+			found = append(found, kind)
+		}
+	}
+	if len(found) != 1 {
+		return "", false
+	}
+	return found[0], true
+}
+
+// Child is the workload of a subset: what a plan reads of it.
+type Child struct {
+	// Object is the workload, shared with the caches.
+	Object metav1.Object
+	Kind   TemplateKind
+	// Subset is the name of the subset, empty for a workload that has none.
+	Subset string
+	// Revision is the name of the revision of the UnitedDeployment that it was last written
+	// at, and Hash what it was written for beside that; empty where it does not say. (UD-9)
+	Revision, Hash string
+	// Replicas is the number of pods that it is to have.
+	Replicas int32
+	// Partition is the number of pods that it holds back; nil where its kind or its strategy
+	// has no partition, or the partition is a percentage.
+	Partition *int32
+	// Partitioned says that its kind and its strategy have a partition.
+	Partitioned bool
+	// CurrentReplicas and ReadyReplicas are what its status says.
+	CurrentReplicas, ReadyReplicas int32
+	// Observed says that its controller has seen its spec.
+	Observed bool
+}
+
+// children returns all workloads of the snapshot.
+func (s *Snapshot) children() (all []Child) {
+	for _, o := range s.StatefulSets {
+		all = append(all, statefulSetChild(o))
+	}
+	for _, o := range s.AdvancedStatefulSets {
+		all = append(all, advancedStatefulSetChild(o))
+	}
+	for _, o := range s.CloneSets {
+		all = append(all, cloneSetChild(o))
+	}
+	for _, o := range s.Deployments {
+		all = append(all, deploymentChild(o))
+	}
+	return all
+}
+
+func statefulSetChild(o *appsv1.StatefulSet) Child {
+	c := childOf(o, StatefulSet, v1alpha1.SubsetRevisionLabel, o.Spec.Selector)
+	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
+	c.Observed = o.Status.ObservedGeneration >= o.Generation
+	if c.Partitioned = o.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType; c.Partitioned {
+		c.Partition = new(int32)
+		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+			*c.Partition = ptr.Deref(rolling.Partition, 0)
+		}
+	}
+	return c
+}
+
+func advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
+	c := childOf(o, AdvancedStatefulSet, appsv1.ControllerRevisionHashLabelKey, o.Spec.Selector)
+	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
+	c.Observed = o.Status.ObservedGeneration >= o.Generation
+	if c.Partitioned = o.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType; c.Partitioned {
+		c.Partition = new(int32)
+		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+			*c.Partition = ptr.Deref(rolling.Partition, 0)
+		}
+	}
+	return c
+}
+
+func cloneSetChild(o *v1alpha1.CloneSet) Child {
+	c := childOf(o, CloneSet, v1alpha1.SubsetRevisionLabel, o.Spec.Selector)
+	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
+	c.Observed, c.Partitioned = o.Status.ObservedGeneration >= o.Generation, true
+	if partition := ptr.Deref(o.Spec.UpdateStrategy.Partition, intstr.FromInt32(0)); partition.Type == intstr.Int {
+		c.Partition = new(partition.IntVal)
+	}
+	return c
+}
+
+func deploymentChild(o *appsv1.Deployment) Child {
+	c := childOf(o, Deployment, v1alpha1.SubsetRevisionLabel, o.Spec.Selector)
+	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
+	c.Observed = o.Status.ObservedGeneration >= o.Generation
+	return c
+}
+
+// unlabelled is the Hash of a workload that somebody has taken the label of its subset from,
+// so that it is written again. Its selector still has it.
+const unlabelled = "unlabelled"
+
+func childOf(o metav1.Object, kind TemplateKind, revisionLabel string, selector *metav1.LabelSelector) Child {
+	l := o.GetLabels()
+	c := Child{Object: o, Kind: kind, Subset: l[v1alpha1.SubsetNameLabel], Revision: l[revisionLabel], Hash: l[HashLabel]}
+	if c.Subset == "" && selector != nil {
+		c.Subset, c.Hash = selector.MatchLabels[v1alpha1.SubsetNameLabel], unlabelled
+	}
+	return c
+}
+
+// deleting tells whether the workload is being deleted.
+func (c *Child) deleting() bool { return c.Object.GetDeletionTimestamp() != nil }
+
+// has tells whether a kind is among some.
+func has(some []TemplateKind, kind TemplateKind) bool { return slices.Contains(some, kind) }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package uniteddeployment manages UnitedDeployments (apps.kruise.io): it runs one workload
+// in each of several groups of nodes, splits the replicas over them, and updates each as far
+// as its partition lets it.
+//
+// Every reconcile of a UnitedDeployment has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] holds what each subset is to have,
+// the workloads to create, to change and to delete, and the status. Apply does what the plan
+// says. So every decision can be called in a unit test, shown before it happens, and
+// explained afterwards. [Allocate] is the arithmetic of replicas alone.
+//
+// Pods are made by the controllers of the workloads. That of Deployments and StatefulSets of
+// Kubernetes is the kube-controller-manager; those of CloneSets and Advanced StatefulSets
+// are in packages beside this one.
+//
+// What the controller does stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/workloads/uniteddeployment/RULES.md
+//
+// # Differences
+//
+// UnitedDeployments, their workloads, revisions and status are those of OpenKruise 1.4. Where
+// its behaviour harms users, this package does otherwise:
+//
+//   - Every field of a template reaches the workloads.
+//   - Where the numbers of subsets do not add up to spec.replicas, they are split in
+//     proportion. OpenKruise refuses the change, or does nothing.
+//   - The scale subresource has a selector, so that autoscalers find the pods.
+//   - Workloads of removed subsets and of another kind are deleted once all new ones are there.
+//   - A workload that a creation without an answer has made is not created twice.
+//   - Orphans of subsets that there are not are left alone. OpenKruise adopts and deletes them.
+//   - UnitedDeployments of CloneSets have a history. OpenKruise finds none of their revisions.
+//   - A Deployment that is as it should be is not written. OpenKruise writes it in every reconcile.
+//   - Fields of a StatefulSet's template that it lets change can be changed.
+//   - Failures are in the conditions. OpenKruise never writes those.
+//   - Before anything is deleted, the UnitedDeployment is read past the cache.
+//   - A patch of the pod template, as later releases of OpenKruise have it.
+package uniteddeployment

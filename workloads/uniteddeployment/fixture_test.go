@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+const pods = "template: {metadata: {labels: {app: demo}}, spec: {containers: [{name: main, image: 'nginx:1.21'}]}}"
+
+// templateYAML is a template of a kind with more in its spec.
+func templateYAML(kind TemplateKind, more string) string {
+	field := map[TemplateKind]string{StatefulSet: "statefulSetTemplate", AdvancedStatefulSet: "advancedStatefulSetTemplate",
+		CloneSet: "cloneSetTemplate", Deployment: "deploymentTemplate"}[kind]
+	return "template: {" + field + ": {metadata: {labels: {app: demo}}, spec: {" + more + pods + "}}}"
+}
+
+// newSet is a UnitedDeployment with the lines in its spec, of CloneSets in the subsets a and b
+// where these say nothing else.
+func newSet(t testing.TB, lines ...string) *v1alpha1.UnitedDeployment {
+	t.Helper()
+	spec := strings.Join(lines, "\n")
+	for _, line := range []string{"selector: {matchLabels: {app: demo}}", templateYAML(CloneSet, ""), "topology: {subsets: [{name: a}, {name: b}]}"} {
+		if field, _, _ := strings.Cut(line, ":"); !strings.Contains("\n"+spec, "\n"+field+":") {
+			spec += "\n" + line
+		}
+	}
+	set := &v1alpha1.UnitedDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid", Generation: 1}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &set.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// world is what the caches hold, and what planning makes of it.
+type world struct {
+	testing.TB
+	Snapshot
+	uids int
+}
+
+func newWorld(t testing.TB, set *v1alpha1.UnitedDeployment) *world {
+	return &world{TB: t, Snapshot: Snapshot{Set: set}}
+}
+
+// settle plans and does what is planned until nothing is left to do. It fails when that does
+// not end.
+func (w *world) settle() *Plan {
+	w.Helper()
+	for range 5 {
+		plan := NewPlan(&w.Snapshot)
+		w.do(plan)
+		if plan.String() == "" {
+			return plan
+		}
+	}
+	w.Fatalf("it does not settle: %v", NewPlan(&w.Snapshot))
+	return nil
+}
+
+// do does what is planned.
+func (w *world) do(plan *Plan) {
+	w.Helper()
+	if plan.Status != nil {
+		w.Set = w.Set.DeepCopy()
+		w.Set.Status = *plan.Status
+	}
+	if r := plan.Revisions.Create; r != nil {
+		r = r.DeepCopy()
+		r.UID = w.uid()
+		w.Revisions = append(w.Revisions, r)
+	}
+	if raise := plan.Revisions.Raise; raise != nil {
+		for i, r := range w.Revisions {
+			if r.Name == raise.Name {
+				w.Revisions[i] = raise
+			}
+		}
+	}
+	for _, r := range plan.Revisions.Delete {
+		w.Revisions = slices.DeleteFunc(w.Revisions, func(o *appsv1.ControllerRevision) bool { return o == r })
+	}
+	for _, c := range plan.Create {
+		c.Object.SetUID(w.uid())
+		w.put(c.Object)
+	}
+	for _, c := range plan.Delete {
+		w.remove(c.Object.GetUID())
+	}
+	for i := range plan.Update {
+		w.update(&plan.Update[i])
+	}
+}
+
+func (w *world) uid() types.UID {
+	w.uids++
+	return types.UID(fmt.Sprint("uid-", w.uids))
+}
+
+// put adds a workload, in the place of one with its UID.
+func (w *world) put(object metav1.Object) {
+	w.remove(object.GetUID())
+	switch o := object.(type) {
+	case *appsv1.StatefulSet:
+		w.StatefulSets = append(w.StatefulSets, o)
+	case *v1beta1.StatefulSet:
+		w.AdvancedStatefulSets = append(w.AdvancedStatefulSets, o)
+	case *v1alpha1.CloneSet:
+		w.CloneSets = append(w.CloneSets, o)
+	case *appsv1.Deployment:
+		w.Deployments = append(w.Deployments, o)
+	default:
+		w.Fatalf("%T is no workload", object)
+	}
+}
+
+func (w *world) remove(uid types.UID) {
+	w.StatefulSets = without(w.StatefulSets, uid)
+	w.AdvancedStatefulSets = without(w.AdvancedStatefulSets, uid)
+	w.CloneSets = without(w.CloneSets, uid)
+	w.Deployments = without(w.Deployments, uid)
+}
+
+func without[T metav1.Object](objects []T, uid types.UID) (left []T) {
+	for _, o := range objects {
+		if o.GetUID() != uid {
+			left = append(left, o)
+		}
+	}
+	return left
+}
+
+// update patches a workload as the API server does.
+func (w *world) update(u *Update) {
+	w.Helper()
+	object := u.Child.Object
+	data := u.Child.scalePatch(u.Replicas, u.Partition)
+	if u.Wanted != nil {
+		live, err := json.Marshal(object)
+		w.must(err)
+		data, err = u.updatePatch(live)
+		w.must(err)
+	}
+	w.put(w.patched(object, data))
+}
+
+// patched is an object after a merge patch.
+func (w *world) patched(object metav1.Object, data []byte) metav1.Object {
+	w.Helper()
+	tree, err := treeOf(object)
+	w.must(err)
+	var patch map[string]any
+	w.must(utiljson.Unmarshal(data, &patch))
+	raw, err := json.Marshal(merge(tree, patch))
+	w.must(err)
+	var into metav1.Object
+	switch object.(type) {
+	case *appsv1.StatefulSet:
+		into = &appsv1.StatefulSet{}
+	case *v1beta1.StatefulSet:
+		into = &v1beta1.StatefulSet{}
+	case *v1alpha1.CloneSet:
+		into = &v1alpha1.CloneSet{}
+	default:
+		into = &appsv1.Deployment{}
+	}
+	w.must(json.Unmarshal(raw, into))
+	return into
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// merge applies a JSON merge patch.
+func merge(object, patch map[string]any) map[string]any {
+	if object == nil {
+		object = map[string]any{}
+	}
+	for key, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(object, key)
+		case map[string]any:
+			within, _ := object[key].(map[string]any)
+			object[key] = merge(within, value)
+		default:
+			object[key] = value
+		}
+	}
+	return object
+}
+
+// pod is a pod of a workload at a revision.
+func (w *world) pod(name string, of metav1.Object, revision string, ready bool) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+		OwnerReferences: []metav1.OwnerReference{{UID: of.GetUID(), Name: of.GetName(), Controller: new(true)}},
+		Labels:          map[string]string{"app": "demo", v1alpha1.SubsetNameLabel: of.GetLabels()[v1alpha1.SubsetNameLabel], v1alpha1.SubsetRevisionLabel: revision}}}
+	if ready {
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	}
+	w.Pods = append(w.Pods, pod)
+	return pod
+}
+
+// contains tells whether a text holds all of the parts.
+func contains(text string, parts ...string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/client"
+)
+
+// Resource names a cache: ResourceUnitedDeployments and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler reads.
+const (
+	ResourceUnitedDeployments    Resource = "uniteddeployments"
+	ResourceStatefulSets         Resource = "statefulsets"
+	ResourceAdvancedStatefulSets Resource = "advancedstatefulsets"
+	ResourceCloneSets            Resource = "clonesets"
+	ResourceDeployments          Resource = "deployments"
+	ResourceRevisions            Resource = caches.Revisions
+	ResourcePods                 Resource = caches.Pods
+)
+
+// The fields that a plan reads.
+const (
+	setFields      = controller.Generation | controller.Status
+	childFields    = controller.Owners | controller.Labels | controller.Generation | controller.Status
+	revisionFields = controller.Owners | controller.Labels | controller.RevisionData
+	podFields      = controller.Owners | controller.Labels | controller.Phase | controller.Ready | controller.InPlaceUpdateReady
+)
+
+// reads lists what the plan for a UnitedDeployment depends on.
+func (o *Options) reads() []controller.Read {
+	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	reads := []controller.Read{
+		{Resource: ResourceUnitedDeployments, Live: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, Make: func() cache.SharedIndexInformer {
+			return client.NewUnitedDeploymentInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Index: addNamespaceIndex, Fields: setFields, Itself: true},
+		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: kindOfSet.GroupKind(), Collect: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: addRevisionIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true},
+	}
+	children := map[TemplateKind]controller.Read{
+		StatefulSet: {Informer: &o.StatefulSets, Make: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
+		AdvancedStatefulSet: {Informer: &o.AdvancedStatefulSets, Make: func() cache.SharedIndexInformer {
+			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Concern: controller.On(changed(o, advancedStatefulSetChild))},
+		CloneSet: {Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Concern: controller.On(changed(o, cloneSetChild))},
+		Deployment: {Informer: &o.Deployments, Make: core.Deployments, Concern: controller.On(changed(o, deploymentChild))},
+	}
+	targets := o.targets()
+	for _, kind := range kinds {
+		if t, used := targets[kind]; used {
+			read := children[kind]
+			read.Resource, read.Live, read.Index, read.Fields = t.resource, t.Live, caches.AddOwnerIndex, childFields
+			reads = append(reads, read)
+		}
+	}
+	return reads
+}
+
+// newReconciler describes UnitedDeployments to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.SubsetMetrics == nil {
+		o.SubsetMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, targets: o.targets(), sets: apiwriter.Typed(o.Workloads.UnitedDeployments), writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "uniteddeployment", Name: "uniteddeployment-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: (*Snapshot).shows,
+	})
+	return r
+}
+
+// shows tells whether the snapshot holds an object.
+func (s *Snapshot) shows(resource Resource, name string) bool {
+	switch resource {
+	case ResourceStatefulSets:
+		return controller.Holds(s.StatefulSets, name)
+	case ResourceAdvancedStatefulSets:
+		return controller.Holds(s.AdvancedStatefulSets, name)
+	case ResourceCloneSets:
+		return controller.Holds(s.CloneSets, name)
+	case ResourceDeployments:
+		return controller.Holds(s.Deployments, name)
+	case ResourcePods:
+		return controller.Holds(s.Pods, name)
+	}
+	return true
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.creations.Forget(key)
+	r.taken.Forget(key)
+	r.problems.Forget(key)
+	r.options.SubsetMetrics.Subsets(key, nil)
+}
+
+// observe reads everything that a plan for the UnitedDeployment depends on. It returns nil
+// when the UnitedDeployment does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	reader := r.options.Reader
+	set, err := reader.UnitedDeployment(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read UnitedDeployment %s: %w", key, err)
+	}
+	s := &Snapshot{Set: set, Without: r.options.Without, Now: r.shell.Clock.Now()}
+	if taken := r.taken.Get(key); taken.of == set.UID {
+		s.Taken = taken.names
+	}
+	selector, err := s.selector()
+	if err != nil || selector.Empty() {
+		selector = labels.Nothing() // the plan reports it
+	}
+	if err := r.observeWorkloads(s, selector); err != nil {
+		return nil, fmt.Errorf("read the workloads of UnitedDeployment %s: %w", key, err)
+	}
+	if s.Revisions, err = reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+		return nil, fmt.Errorf("read the revisions of UnitedDeployment %s: %w", key, err)
+	}
+	for _, revision := range s.Revisions {
+		pods, err := reader.PodsAt(key.Namespace, revisionValue(revision.Name))
+		if err != nil {
+			return nil, fmt.Errorf("read the pods of UnitedDeployment %s: %w", key, err)
+		}
+		s.Pods = append(s.Pods, pods...)
+	}
+	return s, nil
+}
+
+// observeWorkloads reads the workloads of the kinds that are used.
+func (r *Reconciler) observeWorkloads(s *Snapshot, selector labels.Selector) (err error) {
+	reader, namespace, uid := r.options.Reader, s.Set.Namespace, s.Set.UID
+	for kind := range r.targets {
+		switch kind {
+		case StatefulSet:
+			s.StatefulSets, err = reader.StatefulSets(namespace, uid, selector)
+		case AdvancedStatefulSet:
+			s.AdvancedStatefulSets, err = reader.AdvancedStatefulSets(namespace, uid, selector)
+		case CloneSet:
+			s.CloneSets, err = reader.CloneSets(namespace, uid, selector)
+		case Deployment:
+			s.Deployments, err = reader.Deployments(namespace, uid, selector)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

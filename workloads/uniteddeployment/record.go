@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/apply"
+)
+
+// The reasons of events about UnitedDeployments. (UD-17)
+const (
+	ReasonSuccessfulUpdateSubset      = "SuccessfulUpdateSubset"
+	ReasonFailedUpdateSubset          = "FailedUpdateSubset"
+	ReasonFailedRevisionProvision     = "FailedRevisionProvision"
+	ReasonFailedSpecifySubsetReplicas = "Failed SpecifySubsetReplicas"
+	ReasonInvalidSpec                 = "InvalidSpec"
+	ReasonResolvedSubsetReplicas      = "ResolvedSubsetReplicas"
+)
+
+// recordPlan records once what is wrong with the spec, and that what subsets ask for was changed.
+func (a *applier) recordPlan() {
+	problem, reason := "", ReasonInvalidSpec
+	if len(a.plan.Problems) > 0 {
+		problem = a.plan.Problems[0].Error()
+	}
+	if strings.Contains(problem, "].replicas: ") {
+		reason = ReasonFailedSpecifySubsetReplicas
+	}
+	if problem != a.problems.Get(a.Key) && problem != "" {
+		a.Event(corev1.EventTypeWarning, reason, "%s", problem)
+	}
+	a.problems.Set(a.Key, problem)
+	if a.Begins("resolved", a.plan.Resolved) {
+		a.Event(corev1.EventTypeWarning, ReasonResolvedSubsetReplicas,
+			"the replicas that subsets ask for do not add up to spec.replicas: these are split in their proportion")
+	}
+}
+
+// recordMade records what came of the creation of workloads.
+func (a *applier) recordMade(verb string, n int, all []Creation, err error) {
+	if n > 0 {
+		a.Event(corev1.EventTypeNormal, ReasonSuccessfulUpdateSubset, "%s %d Subset (%s)", verb, n, all[0].Kind)
+	}
+	if worth := apply.WorthRetrying(err); worth != nil {
+		a.Event(corev1.EventTypeWarning, ReasonFailedUpdateSubset, "%v", worth)
+	}
+}

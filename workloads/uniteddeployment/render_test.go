@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// child is the workload of the first subset.
+func child(t testing.TB, set *v1alpha1.UnitedDeployment) metav1.Object {
+	t.Helper()
+	plan := NewPlan(&Snapshot{Set: set})
+	if len(plan.Create) == 0 {
+		t.Fatalf("nothing is created: %v", plan)
+	}
+	return plan.Create[0].Object
+}
+
+// decided is a template without what the UnitedDeployment decides itself: metadata beside labels
+// and annotations, the number of pods, the selector, the limit of revisions, the partition.
+func decided(t *v1alpha1.SubsetTemplate) *v1alpha1.SubsetTemplate {
+	t = t.DeepCopy()
+	meta, pods := metadata(t), podTemplate(t)
+	*meta = metav1.ObjectMeta{Labels: meta.Labels, Annotations: meta.Annotations}
+	for _, labels := range []map[string]string{meta.Labels, pods.Labels} {
+		for _, label := range []string{"app", HashLabel, v1alpha1.SubsetNameLabel, v1alpha1.SubsetRevisionLabel, appsv1.ControllerRevisionHashLabelKey} {
+			delete(labels, label)
+		}
+	}
+	switch {
+	case t.StatefulSetTemplate != nil:
+		s := &t.StatefulSetTemplate.Spec
+		s.Replicas, s.Selector, s.RevisionHistoryLimit = nil, nil, nil
+		if s.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+			s.UpdateStrategy.RollingUpdate = nil
+		} else {
+			setPointer(&s.UpdateStrategy.RollingUpdate).Partition = nil
+		}
+	case t.AdvancedStatefulSetTemplate != nil:
+		s := &t.AdvancedStatefulSetTemplate.Spec
+		s.Replicas, s.Selector, s.RevisionHistoryLimit = nil, nil, nil
+		if s.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+			s.UpdateStrategy.RollingUpdate = nil
+		} else {
+			setPointer(&s.UpdateStrategy.RollingUpdate).Partition = nil
+		}
+	case t.CloneSetTemplate != nil:
+		s := &t.CloneSetTemplate.Spec
+		s.Replicas, s.Selector, s.RevisionHistoryLimit, s.UpdateStrategy.Partition = nil, nil, nil, nil
+	case t.DeploymentTemplate != nil:
+		s := &t.DeploymentTemplate.Spec
+		s.Replicas, s.Selector, s.RevisionHistoryLimit = nil, nil, nil
+	}
+	return t
+}
+
+// asTemplate is the template that a workload would be made of.
+func asTemplate(o metav1.Object) *v1alpha1.SubsetTemplate {
+	switch o := o.(type) {
+	case *appsv1.StatefulSet:
+		return &v1alpha1.SubsetTemplate{StatefulSetTemplate: &v1alpha1.StatefulSetTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}}
+	case *v1beta1.StatefulSet:
+		return &v1alpha1.SubsetTemplate{AdvancedStatefulSetTemplate: &v1alpha1.AdvancedStatefulSetTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}}
+	case *v1alpha1.CloneSet:
+		return &v1alpha1.SubsetTemplate{CloneSetTemplate: &v1alpha1.CloneSetTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}}
+	}
+	d := o.(*appsv1.Deployment)
+	return &v1alpha1.SubsetTemplate{DeploymentTemplate: &v1alpha1.DeploymentTemplateSpec{ObjectMeta: d.ObjectMeta, Spec: d.Spec}}
+}
+
+// UD-8.1, UD-10.2: whatever field of a template changes, a new workload gets it, and one that is
+// there becomes the same by its patch; and where the field is taken back, so is that of the workload.
+func TestEveryFieldOfATemplateReachesTheWorkload(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			base := newSet(t, templateYAML(kind, ""))
+			from := &rendering{set: base, template: &base.Spec.Template, subset: &base.Spec.Topology.Subsets[0], revision: "web-1"}
+			tried, changes, seen := map[string]bool{}, 0, map[bool]bool{} // of the spec, and of the metadata
+			for _, m := range mutation.Of(&base.Spec.Template) {
+				if tried[m.Path] || kind != CloneSet && strings.Contains(m.Path, "Spec.Template.Spec.") { // once for all kinds
+					continue
+				}
+				tried[m.Path] = true
+				to := *from
+				to.template, to.revision = base.Spec.Template.DeepCopy(), "web-2"
+				m.Apply(to.template)
+				if other, ok := KindOf(to.template); !ok || other != kind || !canBeStored(to.template) {
+					continue
+				}
+				wanted := decided(to.template)
+				after := rendered(t, &to)
+				if got := decided(asTemplate(after)); !equality.Semantic.DeepEqual(wanted, got) {
+					t.Errorf("%s does not reach a new workload (-want +got):\n%s", m.Path, cmp.Diff(wanted, got))
+					continue
+				}
+				if !equality.Semantic.DeepEqual(wanted, decided(&base.Spec.Template)) {
+					seen[strings.Contains(m.Path, "Template.Spec.")] = true
+					changes++
+				}
+				checkPatch(t, m.Path, from, &to)
+				checkPatch(t, m.Path+", taken back", &to, from)
+			}
+			if !seen[true] || !seen[false] || changes < 20 {
+				t.Errorf("%d fields were changed: %v", changes, seen)
+			}
+			t.Logf("%d fields", changes)
+		})
+	}
+}
+
+// rendered is a workload, as the API server stores it.
+func rendered(t *testing.T, r *rendering) Workload {
+	t.Helper()
+	o, err := r.render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.SetUID("child")
+	return o
+}
+
+// canBeStored tells whether a template is the same after it was sent: the API server would drop
+// the rest.
+func canBeStored(template *v1alpha1.SubsetTemplate) bool {
+	raw, err := json.Marshal(template)
+	if err != nil {
+		return false
+	}
+	read := &v1alpha1.SubsetTemplate{}
+	return json.Unmarshal(raw, read) == nil && equality.Semantic.DeepEqual(template, read)
+}
+
+// checkPatch checks that what was made of one template becomes what is made of another.
+func checkPatch(t *testing.T, what string, from, to *rendering) {
+	t.Helper()
+	w := newWorld(t, from.set)
+	w.put(rendered(t, from))
+	u := &Update{Child: w.children()[0], Wanted: rendered(t, to), last: from}
+	w.update(u)
+	want, got := asTemplate(u.Wanted), asTemplate(w.children()[0].Object)
+	*metadata(want), *metadata(got) = metav1.ObjectMeta{}, metav1.ObjectMeta{} // labels and annotations that are taken back stay (UD-10.3)
+	if !equality.Semantic.DeepEqual(want, got) {
+		t.Errorf("%s: the patch makes another workload (-want +got):\n%s", what, cmp.Diff(want, got))
+	}
+}
+
+func TestRender(t *testing.T) {
+	const revision = "the revision"
+	zone := "topology: {subsets: [{name: a, nodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}], matchFields: [{key: metadata.name, operator: In, values: [n]}]}, tolerations: [{key: own, operator: Exists}]}]}"
+	for _, test := range []struct {
+		name string
+		spec []string
+		want func(o metav1.Object, pods *corev1.PodTemplateSpec) any
+		is   any
+	}{
+		{"UD-7: labels", nil, func(o metav1.Object, pods *corev1.PodTemplateSpec) any {
+			l := o.GetLabels()
+			return []string{l["app"], l[v1alpha1.SubsetNameLabel], pods.Labels["app"], pods.Labels[v1alpha1.SubsetNameLabel], same(l[v1alpha1.SubsetRevisionLabel], pods.Labels[v1alpha1.SubsetRevisionLabel])}
+		}, []string{"demo", "a", "demo", "a", revision}},
+		{"UD-7: the label of Advanced StatefulSets", []string{templateYAML(AdvancedStatefulSet, "")}, func(o metav1.Object, pods *corev1.PodTemplateSpec) any {
+			l := o.GetLabels()
+			return []string{l[v1alpha1.SubsetRevisionLabel], same(l[appsv1.ControllerRevisionHashLabelKey], pods.Labels[v1alpha1.SubsetRevisionLabel])}
+		}, []string{"", revision}},
+		{"UD-8: the selector", nil, func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
+			return metav1.FormatLabelSelector(o.(*v1alpha1.CloneSet).Spec.Selector)
+		}, "app=demo,apps.kruise.io/subset-name=a"},
+		{"UD-8: the limit of revisions is that of the UnitedDeployment", []string{"revisionHistoryLimit: 3", templateYAML(CloneSet, "revisionHistoryLimit: 5, ")}, func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
+			return *o.(*v1alpha1.CloneSet).Spec.RevisionHistoryLimit
+		}, int32(3)},
+		{"UD-8: the controller", nil, func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
+			by := metav1.GetControllerOf(o)
+			return []string{by.APIVersion, by.Kind, by.Name, string(by.UID)}
+		}, []string{"apps.kruise.io/v1alpha1", "UnitedDeployment", "web", "uid"}},
+		{"UD-8.2: node affinity of its own", []string{zone}, func(_ metav1.Object, pods *corev1.PodTemplateSpec) any {
+			return pods.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		}, []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: "In", Values: []string{"a"}}}}}},
+		{"UD-8.2: in each term of the template", []string{zone, strings.Replace(templateYAML(CloneSet, ""), "spec: {containers",
+			"spec: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: x, operator: Exists}]}, {matchExpressions: [{key: b, operator: Exists}]}]}}}, containers", 1)},
+			func(_ metav1.Object, pods *corev1.PodTemplateSpec) any {
+				var keys []string
+				for _, term := range pods.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+					for _, e := range term.MatchExpressions {
+						keys = append(keys, e.Key)
+					}
+				}
+				return keys
+			}, []string{"x", "zone", "b", "zone"}},
+		{"UD-8.2: a term without expressions", []string{"topology: {subsets: [{name: a, nodeSelectorTerm: {}}]}"}, func(_ metav1.Object, pods *corev1.PodTemplateSpec) any { return pods.Spec.Affinity == nil }, true},
+		{"UD-8.3: tolerations", []string{zone, strings.Replace(templateYAML(CloneSet, ""), "spec: {containers", "spec: {tolerations: [{key: common, operator: Exists}], containers", 1)},
+			func(_ metav1.Object, pods *corev1.PodTemplateSpec) any {
+				return []string{pods.Spec.Tolerations[0].Key, pods.Spec.Tolerations[1].Key}
+			}, []string{"common", "own"}},
+		{"UD-8.4: a patch", []string{"topology: {subsets: [{name: a, patch: {metadata: {labels: {app: other, zone: a}}, spec: {containers: [{name: main, env: [{name: ZONE, value: a}]}, {name: side, image: side}]}}}]}"},
+			func(o metav1.Object, pods *corev1.PodTemplateSpec) any {
+				got := []string{pods.Labels["app"], pods.Labels["zone"], o.GetAnnotations()[PatchAnnotation][:20]}
+				for _, c := range pods.Spec.Containers {
+					got = append(got, fmt.Sprint(c.Name, " ", c.Image, " ", len(c.Env)))
+				}
+				slices.Sort(got)
+				return got
+			}, []string{"a", "demo", "main nginx:1.21 1", "side side 0", `{"metadata":{"labels`}},
+		{"UD-8.5: OnDelete has no partition", []string{templateYAML(StatefulSet, "updateStrategy: {type: OnDelete}, ")},
+			func(o metav1.Object, _ *corev1.PodTemplateSpec) any {
+				return o.(*appsv1.StatefulSet).Spec.UpdateStrategy.RollingUpdate == nil
+			}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			set := newSet(t, test.spec...)
+			o := child(t, set)
+			got := test.want(o, podTemplate(asTemplate(o)))
+			if list, ok := got.([]string); ok {
+				name := NewPlan(&Snapshot{Set: set}).Revisions.Update.Name
+				for i := range list {
+					if list[i] == name {
+						list[i] = revision
+					}
+				}
+			}
+			if diff := cmp.Diff(test.is, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// same is the value that both have.
+func same(a, b string) string {
+	if a != b {
+		return a + " and " + b
+	}
+	return a
+}
+
+// UD-7: where the name of a revision is too long for a label, its hash stands alone.
+func TestLongName(t *testing.T) {
+	set := newSet(t)
+	set.Name = strings.Repeat("a", 60)
+	o := child(t, set)
+	revision := NewPlan(&Snapshot{Set: set}).Revisions.Update
+	if got := o.GetLabels()[v1alpha1.SubsetRevisionLabel]; got == "" || set.Name+"-"+got != revision.Name {
+		t.Errorf("label %q for the revision %s", got, revision.Name)
+	}
+	if got := o.GetName(); len(got) > 63 || !strings.HasPrefix(got, set.Name[:58]) {
+		t.Errorf("name %q", got)
+	}
+}
+
+// UD-6: the name begins with those of the UnitedDeployment and the subset, is the same for the
+// same, and another where it is taken.
+func TestNames(t *testing.T) {
+	set := newSet(t)
+	plan := NewPlan(&Snapshot{Set: set})
+	first, second := plan.Create[0].Object.GetName(), plan.Create[1].Object.GetName()
+	if !strings.HasPrefix(first, "web-a-") || len(first) != len("web-a-12345") || !strings.HasPrefix(second, "web-b-") {
+		t.Errorf("names %s and %s", first, second)
+	}
+	if again := NewPlan(&Snapshot{Set: set}).Create[0].Object.GetName(); again != first {
+		t.Errorf("another name for the same: %s and %s", first, again)
+	}
+	if other := NewPlan(&Snapshot{Set: set, Taken: []string{first}}).Create[0].Object.GetName(); other == first {
+		t.Errorf("the name %s is taken", other)
+	}
+	leaving := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: first, DeletionTimestamp: &metav1.Time{}}}
+	if other := NewPlan(&Snapshot{Set: set, CloneSets: []*v1alpha1.CloneSet{leaving}}).Create[0].Object.GetName(); other == first {
+		t.Errorf("the name %s is that of a CloneSet that is being deleted", other)
+	}
+	set.UID = types.UID("another")
+	if other := NewPlan(&Snapshot{Set: set}).Create[0].Object.GetName(); other == first {
+		t.Errorf("the name %s for another UnitedDeployment", other)
+	}
+}
