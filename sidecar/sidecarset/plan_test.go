@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -374,40 +373,5 @@ func TestWaiting(t *testing.T) {
 				t.Errorf("problems %v", plan.Problems)
 			}
 		})
-	}
-}
-
-// Updates that the API server refuses. (SCS-15)
-func TestRefused(t *testing.T) {
-	w := many(t, "", 3, 0, 0)
-	s := w.snapshot()
-	s.Refused = rollout.Refusals{Until: noon.Add(-time.Second), Pods: map[types.UID]error{w.pods[0].UID: fmt.Errorf("no")}, Err: fmt.Errorf("refused")}
-	plan := NewPlan(s)
-	if got := strings.Join(updates(plan), " "); got != "p0001" || len(plan.Problems) != 1 {
-		t.Errorf("updated %s:\n%s", got, plan)
-	}
-	s.Refused.Until = noon.Add(time.Second)
-	plan = NewPlan(s)
-	if len(plan.Patch) > 0 || waits(plan, "p0001") != string(rollout.RuleRefused) || plan.RequeueAfter != time.Second {
-		t.Error(plan)
-	}
-}
-
-// A pod whose update was refused, and that uses maxUnavailable up, is tried again: the
-// partition does not leave it behind those that wait for it. (SCS-15)
-func TestRefusedPodThatOthersWaitFor(t *testing.T) {
-	for strategy, want := range map[string]string{
-		"maxUnavailable: 1, partition: 1": "p0000",
-		"maxUnavailable: 2, partition: 1": "p0001",
-	} {
-		w := many(t, strategy, 2, 2, 2)
-		w.image("log", "log:v3")
-		w.down("p0000", "log") // as nobody knows, by the update before
-		s := w.snapshot()
-		s.Refused = rollout.Refusals{Until: noon.Add(-time.Second), Pods: map[types.UID]error{w.pods[0].UID: fmt.Errorf("no")}, Err: fmt.Errorf("refused")}
-		plan := NewPlan(s)
-		if got := strings.Join(updates(plan), " "); got != want {
-			t.Errorf("%s: updated %q, want %s:\n%s", strategy, got, want, plan)
-		}
 	}
 }

@@ -98,6 +98,9 @@ func (p *Past) checkCount(v *violations, w *Write) {
 		v.add(Status, "counts, though nobody can tell what the spec says")
 		return
 	}
+	if w.Observed != nil { // it counts before it tells them
+		view.untold = viewBudget(known, w.Observed).untold
+	}
 	records := recordsOf(&known.Status)
 	maps.DeleteFunc(records, func(name string, r podRecord) bool {
 		pod := view.pod(name)

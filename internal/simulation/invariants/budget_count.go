@@ -51,7 +51,8 @@ func disrupts(before, after *corev1.Pod) bool {
 
 // markedForDeletion tells whether the workload of a pod will delete it.
 func markedForDeletion(pod *corev1.Pod) bool {
-	return pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] == "true"
+	_, marked := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
+	return marked
 }
 
 // podRecord is what the status says of a pod that was let go.
@@ -84,7 +85,8 @@ func recordsOf(s *v1alpha1.PodUnavailableBudgetStatus) map[string]podRecord {
 type budgetView struct {
 	pods           []*corev1.Pod // active
 	total, desired int32
-	broken         bool // nobody can tell what the spec says
+	broken         bool            // nobody can tell what the spec says
+	untold         map[string]bool // pods that are not yet
 }
 
 // viewBudget sees a budget with the pods and the CloneSet of a state. (PUB-1 to PUB-7)
@@ -125,6 +127,10 @@ func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State) *budgetView {
 		if n, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation]); err == nil && view.total == 0 {
 			view.total, unprotected = int32(n), false
 		}
+	}
+	view.untold = map[string]bool{}
+	for _, pod := range view.pods {
+		view.untold[pod.Name] = b.DeletionTimestamp == nil && budgetOf(pod) == ""
 	}
 	if view.desire(b); unprotected {
 		view.desired = 0
@@ -182,19 +188,24 @@ func availableToBudget(pod *corev1.Pod) bool {
 	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod)
 }
 
-// check: a status says what is seen, with the pods that were let go.
+// check: a status says what is seen, with the pods that were let go. Pods that are still to be told
+// of their budget stand in for no others. (PUB-13)
 func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, letGo map[string]podRecord) {
 	left := budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
+	untold := int32(0)
 	for _, pod := range view.pods {
 		if letGo[pod.Name].kind == "" && availableToBudget(pod) {
 			left.seen[pod.UID] = markedForDeletion(pod)
+			if view.untold[pod.Name] {
+				untold++
+			}
 		}
 	}
 	for _, c := range []counter{
 		{"currentAvailable", int32(len(left.seen)), s.CurrentAvailable},
 		{"desiredAvailable", view.desired, s.DesiredAvailable},
 		{"totalReplicas", view.total, s.TotalReplicas},
-		{"unavailableAllowed", max(left.spare(nil), 0), s.UnavailableAllowed},
+		{"unavailableAllowed", max(min(left.spare(nil), int32(len(left.seen))-untold-view.desired), 0), s.UnavailableAllowed},
 	} {
 		c.check(v)
 	}
