@@ -131,7 +131,7 @@ func (p *planner) order(candidates []*pod) []*pod {
 		}
 		options.Scatter = scatterTerms(p.set.Spec.UpdateStrategy.ScatterStrategy, options.All)
 	}
-	sorted, _ := rollout.SortForUpdate(pods, options) // fails for a priority only
+	sorted, _ := rollout.SortForUpdate(pods, options)           // fails for a priority only
 	if r := &p.plan.Rollout; r.Unavailable < r.MaxUnavailable { // otherwise the others may wait for those that were refused
 		sorted = p.Refused.Last(sorted)
 	}
