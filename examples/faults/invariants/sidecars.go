@@ -89,7 +89,7 @@ func (j *Judge) judgeSidecars(v *verdict, c Change) {
 		case !v.gap:
 			s.judgeUpdate(v, before, after, len(s.matching(j.injected)))
 		}
-		if s.available(after) {
+		if s.available(after) || s.consistent(after) && updatedByWorkload(after) {
 			delete(s.taken, after.UID)
 		}
 	}
@@ -154,9 +154,18 @@ func (s *sidecarSet) judgeTaken(v *verdict, pod *corev1.Pod, matched int) {
 
 // available tells whether a pod serves and no update of the SidecarSet is left to be done.
 func (s *sidecarSet) available(pod *corev1.Pod) bool {
-	if !lifecycle.Ready(pod) {
-		return false
-	}
+	return lifecycle.Ready(pod) && s.consistent(pod)
+}
+
+// updatedByWorkload tells whether the workload of a pod has taken it out of service for an update of its own, which
+// nobody counts for a SidecarSet.
+func updatedByWorkload(pod *corev1.Pod) bool {
+	return podstate.Condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status == corev1.ConditionFalse
+}
+
+// consistent tells whether the containers of the SidecarSet serve with the images of their spec, and one of those that are hot
+// is empty.
+func (s *sidecarSet) consistent(pod *corev1.Pod) bool {
 	for i := range s.latest().Spec.Containers {
 		c, empty := &s.latest().Spec.Containers[i], 0
 		for _, name := range namesOf(c) {
