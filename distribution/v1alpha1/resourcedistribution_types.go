@@ -134,7 +134,7 @@ type ResourceDistributionCondition struct {
 // +kubebuilder:printcolumn:name="FAILED",type="integer",JSONPath=".status.failed",description="How many do not."
 // +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec)`,reason=FieldValueRequired,message="a ResourceDistribution needs a spec with resource and targets"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.resource",rule=`!has(self.spec) || self.spec.resource.apiVersion == 'v1' && self.spec.resource.kind in ['Secret', 'ConfigMap']`,message="unknown or unsupported resource GroupKind, only support [Secret ConfigMap]"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.resource.metadata.name",rule=`!has(self.spec) || has(self.spec.resource.metadata) && has(self.spec.resource.metadata.name) && size(self.spec.resource.metadata.name) > 0`,reason=FieldValueRequired,message="must name the copies"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.resource",rule=`!has(self.spec) || has(self.spec.resource.metadata) && has(self.spec.resource.metadata.name) && size(self.spec.resource.metadata.name) > 0`,reason=FieldValueRequired,message="metadata.name must name the copies"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.resource",rule=`!has(self.spec) || !has(oldSelf.spec) || self.spec.resource.apiVersion == oldSelf.spec.resource.apiVersion && self.spec.resource.kind == oldSelf.spec.resource.kind && self.spec.resource.metadata.name == oldSelf.spec.resource.metadata.name`,reason=FieldValueForbidden,message="resource apiVersion, kind, and name are immutable"
 type ResourceDistribution struct {
 	metav1.TypeMeta   `json:",inline"`
