@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -100,13 +101,13 @@ func (c *cluster) pod(name string) *corev1.Pod {
 // exit ends a container.
 func (c *cluster) exit(pod, container string, code int32) {
 	c.T.Helper()
-	p := c.pod(pod)
-	for i := range p.Status.ContainerStatuses {
-		if s := &p.Status.ContainerStatuses[i]; s.Name == container {
-			end(s, code)
+	c.write(pod, func(p *corev1.Pod) {
+		for i := range p.Status.ContainerStatuses {
+			if s := &p.Status.ContainerStatuses[i]; s.Name == container {
+				end(s, code)
+			}
 		}
-	}
-	c.write(p)
+	})
 }
 
 func end(s *corev1.ContainerStatus, code int32) {
@@ -114,13 +115,25 @@ func end(s *corev1.ContainerStatus, code int32) {
 	s.Ready = false
 }
 
-// write writes the status of a pod, with the phase that a kubelet comes to.
-func (c *cluster) write(pod *corev1.Pod) {
+// write writes what a change makes of the status of a pod, with the phase that a kubelet comes to; of the pod
+// as it is by then, since the controller may write at the same time. Nothing is written where nothing changes.
+func (c *cluster) write(name string, change func(*corev1.Pod)) {
 	c.T.Helper()
-	pod.Status.Phase = kubeletPhase(pod)
-	_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
-	c.Must(err)
-	synctest.Wait()
+	for {
+		pod := c.pod(name)
+		before := fmt.Sprint(pod.Status)
+		if change(pod); fmt.Sprint(pod.Status) == before {
+			return
+		}
+		pod.Status.Phase = kubeletPhase(pod)
+		_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) {
+			continue
+		}
+		c.Must(err)
+		synctest.Wait()
+		return
+	}
 }
 
 // kubeletPhase is the phase by all containers. A final one never changes.
@@ -147,14 +160,8 @@ func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
 // phase runs none.
 func (c *cluster) kubelet() {
 	c.T.Helper()
-	pods := c.Pods()
-	for i := range pods {
-		pod := &pods[i]
-		before := fmt.Sprint(pod.Status)
-		runContainers(pod, c.unpulled)
-		if fmt.Sprint(pod.Status) != before {
-			c.write(pod)
-		}
+	for _, name := range c.PodNames() {
+		c.write(name, func(pod *corev1.Pod) { runContainers(pod, c.unpulled) })
 	}
 }
 
@@ -244,23 +251,18 @@ func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 
 func (c *cluster) stop(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	c.T.Helper()
-	if stopContainers(r, pod) {
-		c.write(pod)
-	}
+	c.write(pod.Name, func(pod *corev1.Pod) { stopContainers(r, pod) })
 }
 
-// stopContainers stops the containers of a request that run as they did, and tells
-// whether there were any.
-func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) (stopped bool) {
+// stopContainers stops the containers of a request that run as they did.
+func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	for _, of := range r.Spec.Containers {
 		for i := range pod.Status.ContainerStatuses {
 			if s := &pod.Status.ContainerStatuses[i]; s.Name == of.Name && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
 				end(s, tag(s.Image))
-				stopped = true
 			}
 		}
 	}
-	return stopped
 }
 
 func (c *cluster) complete(r *lifecyclev1alpha1.ContainerRecreateRequest, message string) {
