@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,13 +90,16 @@ func messages[C any](conditions []C, message func(*C) string) (said string) {
 	return said
 }
 
+// unspelt finds a condition that is about more pods than it names.
+var unspelt = regexp.MustCompile(`delete pod \S+: .*; and \d+ more`)
+
 // checkPrepared: when settled, and all hooks have released theirs, no pod waits out of service
 // for an update that does not come, unless its record cannot be read, and a condition
 // says so. Asked is which pods; the conditions have said this much.
 func checkPrepared(v *violations, s *State, asked func(*corev1.Pod) bool, said string) {
 	for _, pod := range s.Pods {
 		excused := unreadable(pod) && strings.Contains(said, "is not readable") ||
-			s.refuses("delete", "pods") && strings.Contains(said, "delete pod "+pod.Name+":")
+			s.refuses("delete", "pods") && (strings.Contains(said, "delete pod "+pod.Name+":") || unspelt.MatchString(said))
 		if asked(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !excused {
 			v.add(Settled, "pod %s is prepared for an update for good, and the conditions say %q", pod.Name, said)
 		}
