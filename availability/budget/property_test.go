@@ -5,6 +5,7 @@ package budget_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -134,7 +135,11 @@ func TestNeverFewerThanDesired(t *testing.T) {
 				}
 				for len(pods) < 6 {
 					names++
-					pods = append(pods, newPod(fmt.Sprintf("pod-%d", names%7), func(pod *corev1.Pod) { pod.UID = types.UID(fmt.Sprint(names)) }))
+					name := fmt.Sprintf("pod-%d", names%7)
+					if slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name }) {
+						continue // there are no two of a name
+					}
+					pods = append(pods, newPod(name, func(pod *corev1.Pod) { pod.UID = types.UID(fmt.Sprint(names)) }))
 				}
 				s.pods = pods
 			},
