@@ -34,7 +34,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"records expire a second too early", invariants.Status, 0, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(time.Second) })},
 		{"records expire a second too late", invariants.Status, 58, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(-time.Second) })},
 		{"records are about names", invariants.Identity, 0, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("status", "podUIDs"))}},
-		{"pods that are not ready are let go", invariants.Needless, 0, bug{answer: asIfReady}},
+		{"pods that are not ready are booked", invariants.Needless, 0, bug{answer: asIfReady}},
 		{"a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion"))}},
 		{"the controller counts on an old state", invariants.Availability, 79, bug{controller: spoil{Config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion")))
@@ -53,7 +53,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods go before anybody has counted", invariants.Availability, 9, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
 			b.Status.ObservedGeneration = max(b.Status.ObservedGeneration, 1)
 		}}},
-		{"drains are told to give up", invariants.Status, 0, bug{answer: forbid}},
+		{"drains are answered with 403", invariants.Status, 0, bug{answer: forbid}},
 		{"an old cache says that a pod is not ready", invariants.Availability, 47, bug{webhook: func(w *Webhook) {
 			if w.Pods != nil {
 				w.Pods = unprotectedWhileUnready{w.Pods}
@@ -157,7 +157,7 @@ func misread(pods []*corev1.Pod, how func(*corev1.Pod)) []*corev1.Pod {
 	return copies
 }
 
-// forbid answers what a client gives up on.
+// forbid answers on which a client ends with an error.
 func forbid(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	response := w.ValidatePod(ctx, request)
 	if response.Result != nil && response.Result.Code == http.StatusTooManyRequests {

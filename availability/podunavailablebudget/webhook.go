@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -24,6 +23,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 const (
@@ -137,16 +137,10 @@ func (w *Webhook) conflicts(ctx context.Context, b *v1alpha1.PodUnavailableBudge
 	if err != nil {
 		return nil, fmt.Errorf("read the other PodUnavailableBudgets: %w", err)
 	}
-	var names []string
-	for i := range others.Items {
-		if other := &others.Items[i]; other.Name != b.Name && budget.Conflict(b, other) {
-			names = append(names, other.Name)
-		}
-	}
+	names := validation.Conflicts(b.Name, others.Items, func(other *v1alpha1.PodUnavailableBudget) bool { return budget.Conflict(b, other) })
 	if len(names) == 0 {
 		return nil, nil
 	}
-	slices.Sort(names)
 	path := field.NewPath("spec", "selector")
 	if b.Spec.TargetReference != nil {
 		path = field.NewPath("spec", "targetRef")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -22,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 // ValidatePath is where webhook configurations look for Webhook.Validate.
@@ -123,15 +123,9 @@ func (w *Webhook) conflicts(ctx context.Context, s *v1alpha1.PersistentPodState,
 	if err != nil {
 		return nil, fmt.Errorf("read the other PersistentPodStates: %w", err)
 	}
-	var names []string
-	for i := range others.Items {
-		if other := &others.Items[i]; other.Name != s.Name && podstate.Conflict(s, other) {
-			names = append(names, other.Name)
-		}
-	}
+	names := validation.Conflicts(s.Name, others.Items, func(other *v1alpha1.PersistentPodState) bool { return podstate.Conflict(s, other) })
 	if len(names) == 0 {
 		return nil, nil
 	}
-	slices.Sort(names)
 	return field.ErrorList{field.Forbidden(field.NewPath("spec", "targetRef"), "is that of PersistentPodState "+strings.Join(names, ", ")+" already")}, nil
 }

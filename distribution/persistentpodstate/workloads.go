@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -78,8 +79,7 @@ func sameWorkload(b, a *podstate.Workload) bool {
 	if b == nil || a == nil {
 		return b == a
 	}
-	for _, key := range []string{v1alpha1.AutoGeneratePersistentPodStateAnnotation, v1alpha1.RequiredPersistentTopologyAnnotation,
-		v1alpha1.PreferredPersistentTopologyAnnotation, v1alpha1.PersistentPodAnnotationsAnnotation} {
+	for _, key := range caches.PersistentPodState {
 		if b.Annotations[key] != a.Annotations[key] {
 			return false
 		}

@@ -34,14 +34,14 @@ func annotationKeys(s *v1alpha1.PersistentPodState) (keys []string) {
 }
 
 // pick returns what a map says of keys; nil where it says nothing.
-func pick(from map[string]string, keys []string) (picked map[string]string) {
+func pick(from map[string]string, keys []string) (kept map[string]string) {
 	for _, key := range keys {
 		if value, found := from[key]; found {
-			if picked == nil {
-				picked = map[string]string{}
+			if kept == nil {
+				kept = map[string]string{}
 			}
-			picked[key] = value
+			kept[key] = value
 		}
 	}
-	return picked
+	return kept
 }

@@ -42,14 +42,14 @@ type applier struct {
 	resource Resource
 	copies   apiwriter.Resource
 
-	lock      sync.Mutex
-	failures  []Failure
-	conflicts map[string]time.Time
+	lock     sync.Mutex
+	failures []Failure
+	foreign  map[string]time.Time // where something of the name is no copy
 }
 
 // apply does what the plan says. What fails in one namespace does not stop the others.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Distribution), snapshot: s, plan: plan, failures: slices.Clone(plan.Failed), conflicts: map[string]time.Time{}}
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Distribution), snapshot: s, plan: plan, failures: slices.Clone(plan.Failed), foreign: map[string]time.Time{}}
 	a.recordProblem()
 	if plan.template == nil || plan.Problem != nil {
 		return 0, nil // a change of the spec is an event (RD-11)
@@ -63,7 +63,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		each(ctx, plan.Create, a.create), each(ctx, plan.Update, a.update), each(ctx, plan.Replace, a.replace), each(ctx, plan.Delete, a.delete),
 		a.status(ctx))
 	a.remember()
-	if len(a.conflicts) > 0 && (plan.RequeueAfter == 0 || conflictRetry < plan.RequeueAfter) {
+	if len(a.foreign) > 0 && (plan.RequeueAfter == 0 || conflictRetry < plan.RequeueAfter) {
 		return conflictRetry, err
 	}
 	return plan.RequeueAfter, err
@@ -98,7 +98,7 @@ func (a *applier) take(ctx context.Context, object Object) error {
 	case Foreign:
 		a.lock.Lock()
 		defer a.lock.Unlock()
-		a.conflicts[object.GetNamespace()] = a.snapshot.Now
+		a.foreign[object.GetNamespace()] = a.snapshot.Now
 		a.failures = append(a.failures, Failure{object.GetNamespace(), v1alpha1.ResourceDistributionConflictOccurred, ErrConflict})
 		return nil // (RD-10)
 	case Different:
@@ -193,11 +193,11 @@ func (a *applier) status(ctx context.Context) error {
 
 // remember keeps the conflicts that were found for the next reconcile.
 func (a *applier) remember() {
-	known := conflicts{uid: a.snapshot.Distribution.UID, generation: a.snapshot.Distribution.Generation, found: maps.Clone(a.conflicts)}
+	known := conflicts{uid: a.snapshot.Distribution.UID, generation: a.snapshot.Distribution.Generation, found: maps.Clone(a.foreign)}
 	for _, f := range a.plan.Failed {
 		if f.Type == v1alpha1.ResourceDistributionConflictOccurred {
 			known.found[f.Namespace] = a.snapshot.Conflicts[f.Namespace]
 		}
 	}
-	a.Reconciler.conflicts.Set(a.Key, known)
+	a.conflicts.Set(a.Key, known)
 }

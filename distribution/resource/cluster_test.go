@@ -142,7 +142,7 @@ func status(c *fixture.Cluster) string {
 	return line
 }
 
-// A change costs one write for each namespace and one status, and no read; at rest nothing
+// A change costs one write for each namespace and one status, and no read; once settled nothing
 // is written. (RD-5)
 func TestRequests(t *testing.T) {
 	var names []string
@@ -171,7 +171,7 @@ func TestRequests(t *testing.T) {
 		_, err = c.Kube.CoreV1().Secrets("ns-7").Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"metadata":{"labels":{"mine":"yes"}}}`), metav1.PatchOptions{})
 		c.Must(err)
 		c.Sleep("1h")
-		expect(t, "at rest", c)
+		expect(t, "settled", c)
 	})
 }
 
@@ -227,7 +227,7 @@ func TestTakeOver(t *testing.T) {
 			t.Error(got)
 		}
 		c.Sleep("1h")
-		expect(t, "at rest", c)
+		expect(t, "settled", c)
 	})
 }
 

@@ -105,6 +105,9 @@ func TestDryRun(t *testing.T) {
 	if len(requests) != 1 || requests[0].String() != "create secrets" || !requests[0].DryRun {
 		t.Errorf("requests %+v", requests)
 	}
+	if secrets, err := w.Kubernetes.CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); err != nil || len(secrets.Items) > 0 {
+		t.Errorf("the dry run has left %v, %v", secrets, err)
+	}
 	server.FailBefore(func(fakecluster.Request) error { return fixture.ErrQuota })
 	if answer := validate(d, nil); answer.Allowed || answer.Result.Code != 422 || !strings.Contains(answer.Result.Message, "failed to dry-run to validate spec.resource, error: ") {
 		t.Errorf("%+v", answer.Result)

@@ -16,7 +16,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -37,16 +36,12 @@ var (
 	others         = []fakecluster.Resource{
 		fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
-		builtIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", func() any { return &appsv1.Deployment{} }),
-		builtIn(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "replicasets", func() any { return &appsv1.ReplicaSet{} }),
-		builtIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
-		builtIn(batchv1.SchemeGroupVersion.WithKind("Job"), "jobs", func() any { return &batchv1.Job{} }),
+		fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", func() any { return &appsv1.Deployment{} }),
+		fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "replicasets", func() any { return &appsv1.ReplicaSet{} }),
+		fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
+		fakecluster.BuiltIn(batchv1.SchemeGroupVersion.WithKind("Job"), "jobs", func() any { return &batchv1.Job{} }),
 	}
 )
-
-func builtIn(kind schema.GroupVersionKind, name string, object func() any) fakecluster.Resource {
-	return fakecluster.Resource{GroupVersionKind: kind, Name: name, Status: true, Generation: true, Type: object}
-}
 
 // cluster is a fake cluster with WorkloadSpreads.
 type cluster struct {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -20,6 +19,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 // ValidatePath is where webhook configurations look for Webhook.Validate.
@@ -89,15 +89,9 @@ func (w *Webhook) conflicts(ctx context.Context, ws *v1alpha1.WorkloadSpread, na
 	if err != nil {
 		return nil, fmt.Errorf("read the other WorkloadSpreads: %w", err)
 	}
-	var names []string
-	for i := range others.Items {
-		if other := &others.Items[i]; other.Name != ws.Name && spread.Conflict(ws, other) {
-			names = append(names, other.Name)
-		}
-	}
+	names := validation.Conflicts(ws.Name, others.Items, func(other *v1alpha1.WorkloadSpread) bool { return spread.Conflict(ws, other) })
 	if len(names) == 0 {
 		return nil, nil
 	}
-	slices.Sort(names)
 	return field.ErrorList{field.Forbidden(field.NewPath("spec", "targetRef"), "is in conflict with other WorkloadSpread "+strings.Join(names, ", "))}, nil
 }

@@ -118,7 +118,7 @@ func (s *story) drain() {
 	s.Helper()
 	first, begin := true, time.Now()
 	defer func() { s.disruptions.took += time.Since(begin) }()
-	s.AwaitAsking("what a budget may let go goes", func() string {
+	s.AwaitAsking("what a budget allows goes", func() string {
 		s.managers.revive()
 		left := ""
 		for _, pod := range s.active(clonedGuarded) {

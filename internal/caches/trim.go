@@ -27,7 +27,7 @@ func Trim(obj any) (any, error) {
 	case *appsv1.ReplicaSet:
 		object.Annotations, object.Spec.Template = only(object.Annotations, DeploymentRevision), corev1.PodTemplateSpec{}
 	case *appsv1.StatefulSet:
-		object.Annotations = only(object.Annotations, persistentPodState...)
+		object.Annotations = only(object.Annotations, PersistentPodState...)
 		object.Spec.Template, object.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
 	case *corev1.ReplicationController:
 		object.Annotations, object.Spec.Template = nil, nil
@@ -47,8 +47,8 @@ func trimPod(pod *corev1.Pod) {
 // known.
 const DeploymentRevision = "deployment.kubernetes.io/revision"
 
-// persistentPodState are the annotations by which a workload asks for a PersistentPodState.
-var persistentPodState = []string{
+// PersistentPodState are the annotations by which a workload asks for a PersistentPodState.
+var PersistentPodState = []string{
 	distributionv1alpha1.AutoGeneratePersistentPodStateAnnotation, distributionv1alpha1.RequiredPersistentTopologyAnnotation,
 	distributionv1alpha1.PreferredPersistentTopologyAnnotation, distributionv1alpha1.PersistentPodAnnotationsAnnotation,
 }

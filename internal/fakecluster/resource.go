@@ -46,6 +46,12 @@ func CustomResource(kind schema.GroupVersionKind, name string) Resource {
 	return Resource{GroupVersionKind: kind, Name: name, Status: true, Generation: true}
 }
 
+// BuiltIn returns a namespaced kind of Kubernetes with a status subresource. object returns an empty
+// object of its Go type.
+func BuiltIn(kind schema.GroupVersionKind, name string, object func() any) Resource {
+	return Resource{GroupVersionKind: kind, Name: name, Status: true, Generation: true, Type: object}
+}
+
 func builtIn() []Resource {
 	core, apps := corev1.SchemeGroupVersion.WithKind, appsv1.SchemeGroupVersion.WithKind
 	return []Resource{

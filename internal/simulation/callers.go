@@ -174,7 +174,7 @@ func (h *history) drainsInOrder() []*drain {
 	return slices.SortedFunc(maps.Values(h.drains), func(a, b *drain) int { return cmp.Compare(a.pod.Name, b.pod.Name) })
 }
 
-// drainOn lets somebody try again to evict a pod, or give up.
+// drainOn lets somebody try again to evict a pod, or end with an error.
 func (h *history) drainOn(r *rand.Rand) error {
 	list := h.drainsInOrder()
 	if len(list) == 0 {

@@ -16,19 +16,19 @@ import (
 // budgetResource is where budgets are found.
 const budgetResource = "podunavailablebudgets"
 
-// budgets are what has become of PodUnavailableBudgets: what was counted, who was let go since, and
-// what was answered. Of their status only the records are read, which say who was let go.
+// budgets are what has become of PodUnavailableBudgets: what was counted, who was booked since, and
+// what was answered. Of their status only the records are read, which say who was booked.
 type budgets struct {
-	counted map[types.UID]*budgetCount                // when it was counted last, by the budget
-	letGo   map[types.UID]map[types.UID]budgetBooking // by the budget and the pod
-	booked  []bookedPod                               // in order
-	allowed map[types.UID]map[string]bool             // the operations on a pod that were allowed and are still to come
+	counted  map[types.UID]*budgetCount                // when it was counted last, by the budget
+	bookings map[types.UID]map[types.UID]budgetBooking // by the budget and the pod
+	booked   []bookedPod                               // in order
+	allowed  map[types.UID]map[string]bool             // the operations on a pod that were allowed and are still to come
 }
 
-// budgetBooking is when a pod was let go, and until when it counts as gone.
+// budgetBooking is when a pod was booked, and until when it counts as gone.
 type budgetBooking struct{ at, until time.Time }
 
-// bookedPod tells who let a pod go, and how far the API server was before.
+// bookedPod tells who booked a pod, and how far the API server was before.
 type bookedPod struct {
 	by      string
 	pod     types.UID
@@ -37,7 +37,7 @@ type bookedPod struct {
 }
 
 func newBudgets() budgets {
-	return budgets{counted: map[types.UID]*budgetCount{}, letGo: map[types.UID]map[types.UID]budgetBooking{}, allowed: map[types.UID]map[string]bool{}}
+	return budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{}, allowed: map[types.UID]map[string]bool{}}
 }
 
 // Budget judges a write of the controller of PodUnavailableBudgets.
@@ -85,7 +85,7 @@ func checkLink(v *violations, w *Write) {
 	}
 }
 
-// checkCount: a status says what its author saw, and forgets nobody who was let go while that
+// checkCount: a status says what its author saw, and forgets nobody who was booked while that
 // counts. (PUB-3 to PUB-9, PUB-13, PUB-16, PUB-17)
 func (p *Past) checkCount(v *violations, w *Write) {
 	known, _ := w.Known.Workload.(*v1alpha1.PodUnavailableBudget)
@@ -108,12 +108,12 @@ func (p *Past) checkCount(v *violations, w *Write) {
 	})
 	view.check(v, &after.Status, records)
 	count := view.count()
-	for uid, booking := range p.budgets.letGo[after.UID] {
+	for uid, booking := range p.budgets.bookings[after.UID] {
 		switch pod := view.byUID(uid); {
 		case pod == nil || booking.until.Before(w.Known.Now):
-			delete(p.budgets.letGo[after.UID], uid)
+			delete(p.budgets.bookings[after.UID], uid)
 		case recordsOf(&after.Status)[pod.Name].kind == "":
-			v.add(Availability, "forgets that pod %s was let go at %s", pod.Name, booking.at.UTC().Format("15:04:05"))
+			v.add(Availability, "forgets that pod %s was booked at %s", pod.Name, booking.at.UTC().Format("15:04:05"))
 		}
 	}
 	p.budgets.counted[after.UID] = count
@@ -131,8 +131,8 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 	return v
 }
 
-// checkBooking: who lets a pod go says which one, and when; as many stay as have to, of those that
-// were seen available when the budget was counted last and were not let go since. The pods that
+// checkBooking: who books a pod says which one, and when; as many stay as have to, of those that
+// were seen available when the budget was counted last and were not booked since. The pods that
 // replace those that are marked for deletion let no others go. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
 	before, _ := w.Before.(*v1alpha1.PodUnavailableBudget)
@@ -154,7 +154,7 @@ func (p *Past) checkBooking(v *violations, w *Write) {
 		}
 	}
 	if len(names) != 1 {
-		v.add(Status, "lets %d pods go at once: %q", len(names), names)
+		v.add(Status, "books %d pods at once: %q", len(names), names)
 	}
 	for _, name := range names {
 		p.book(v, w, after, name, booked[name])
@@ -164,23 +164,23 @@ func (p *Past) checkBooking(v *violations, w *Write) {
 func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, name string, r podRecord) {
 	now := w.Truth.Now
 	if r.uid == "" {
-		v.add(Identity, "lets pod %s go without a UID, so that the next one of its name may go too", name)
+		v.add(Identity, "books pod %s without a UID, so that the next one of its name may go too", name)
 		return
 	}
 	if r.at.After(now) {
-		v.add(Status, "lets pod %s go at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
+		v.add(Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
 	}
 	p.budgets.booked = append(p.budgets.booked, bookedPod{w.By, r.uid, w.Truth.Version, r.at})
-	gone := p.budgets.letGo[b.UID]
+	gone := p.budgets.bookings[b.UID]
 	if gone == nil {
 		gone = map[types.UID]budgetBooking{}
-		p.budgets.letGo[b.UID] = gone
+		p.budgets.bookings[b.UID] = gone
 	}
 	_, again := gone[r.uid]
 	count := p.budgets.counted[b.UID]
 	switch {
 	case count == nil:
-		v.add(Availability, "lets pod %s go before anybody has counted", name)
+		v.add(Availability, "books pod %s before anybody has counted", name)
 	case again:
 	default:
 		count.checkLast(v, name, r.uid, gone)

@@ -46,17 +46,17 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 		if !a.Allowed {
 			return nil
 		}
-		v.add(Availability, "%s of pod %s is allowed, and was let go %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
+		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
 	case booked && a.DryRun && !a.Shared:
-		v.add(Needless, "a dry run about pod %s lets it go", a.Name)
+		v.add(Needless, "a dry run about pod %s books it", a.Name)
 	case booked && !a.Allowed && !a.Failed && !a.Shared:
-		v.add(Needless, "pod %s is let go, and %s denied", a.Name, a.Operation)
+		v.add(Needless, "pod %s is booked, and %s denied", a.Name, a.Operation)
 	case a.Allowed && !a.DryRun && !booked && !a.free():
-		v.add(Availability, "%s of pod %s is allowed, and it is not let go", a.Operation, a.Name)
+		v.add(Availability, "%s of pod %s is allowed, and it is not booked", a.Operation, a.Name)
 	case a.Allowed && a.DryRun && !a.free() && !slices.ContainsFunc(a.budgets(), a.spares):
 		v.add(Availability, "a dry run of %s of pod %s is allowed, and it would not be", a.Operation, a.Name)
 	case booked && !a.Failed && !a.everReady():
-		v.add(Needless, "pod %s is let go, and was not in service", a.Name)
+		v.add(Needless, "pod %s is booked, and was not in service", a.Name)
 	}
 	if !a.Allowed && !a.Failed && !a.Unknown {
 		a.checkDenial(&v)
@@ -145,7 +145,7 @@ func (a *Answer) pods() []*corev1.Pod {
 	return versions[*corev1.Pod](a.Truth("pods", a.Name))
 }
 
-// free tells whether the pod may go without being let go: its budget does not protect it from the
+// free tells whether the pod may go without being booked: its budget does not protect it from the
 // operation, or has let it go this very moment, or there is none. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {

@@ -20,7 +20,7 @@ import (
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// How long a pod that was let go counts as gone. (PUB-17)
+// How long a pod that was booked counts as gone. (PUB-17)
 const (
 	deletionAwaited = 20 * time.Second
 	updateAwaited   = 10 * time.Second
@@ -55,7 +55,7 @@ func markedForDeletion(pod *corev1.Pod) bool {
 	return marked
 }
 
-// podRecord is what the status says of a pod that was let go.
+// podRecord is what the status says of a pod that was booked.
 type podRecord struct {
 	kind string // disruptedPods or unavailablePods
 	uid  types.UID
@@ -188,13 +188,13 @@ func availableToBudget(pod *corev1.Pod) bool {
 	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod)
 }
 
-// check: a status says what is seen, with the pods that were let go. Pods that are still to be told
+// check: a status says what is seen, with the pods that were booked. Pods that are still to be told
 // of their budget stand in for no others. (PUB-13)
-func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, letGo map[string]podRecord) {
+func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, bookings map[string]podRecord) {
 	left := budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
 	untold := int32(0)
 	for _, pod := range view.pods {
-		if letGo[pod.Name].kind == "" && availableToBudget(pod) {
+		if bookings[pod.Name].kind == "" && availableToBudget(pod) {
 			left.seen[pod.UID] = markedForDeletion(pod)
 			if view.untold[pod.Name] {
 				untold++
@@ -210,14 +210,14 @@ func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetSta
 		c.check(v)
 	}
 	records := recordsOf(s)
-	for name, want := range letGo {
+	for name, want := range bookings {
 		if got := records[name]; got.kind != want.kind || got.at.Unix() != want.at.Unix() && !want.at.After(got.at) || got.uid == "" {
 			v.add(Status, "pod %s is %v in the records, want %v", name, got, want)
 		}
 	}
 	for name := range records {
-		if letGo[name].kind == "" {
-			v.add(Status, "pod %s is in the records, and was not let go or its time is over", name)
+		if bookings[name].kind == "" {
+			v.add(Status, "pod %s is in the records, and was not booked or its time is over", name)
 		}
 	}
 	if len(s.PodUIDs) != len(records) {
@@ -241,7 +241,7 @@ func (view *budgetView) count() *budgetCount {
 	return c
 }
 
-// left counts the pods that serve without those that were let go, and those of them that are not
+// left counts the pods that serve without those that were booked, and those of them that are not
 // marked for deletion.
 func (c *budgetCount) left(gone map[types.UID]budgetBooking) (all, unmarked int32) {
 	for uid, marked := range c.seen {
@@ -271,6 +271,6 @@ func (c *budgetCount) checkLast(v *violations, name string, uid types.UID, gone 
 		spare = all - c.desired
 	}
 	if spare <= 0 {
-		v.add(Availability, "lets pod %s go, and of %d pods that serve and were not let go %d have to stay; %d in all", name, all, c.desired, c.total)
+		v.add(Availability, "books pod %s, and of %d pods that serve and were not booked %d have to stay; %d in all", name, all, c.desired, c.total)
 	}
 }
