@@ -54,11 +54,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			b.Status.ObservedGeneration = max(b.Status.ObservedGeneration, 1)
 		}}},
 		{"drains are answered with 403", invariants.Status, 0, bug{answer: forbid}},
-		{"an old cache says that a pod is not ready", invariants.Availability, 47, bug{webhook: func(w *Webhook) {
-			if w.Pods != nil {
-				w.Pods = unprotectedWhileUnready{w.Pods}
-			}
-		}}},
+		{"an old cache says that a pod is not protected", invariants.Availability, 47, bug{answer: asCached}},
 		{"a CloneSet does not ask before it updates", invariants.Availability, 0, bug{budget: func(workloads.Budget) workloads.Budget { return generous{} }}},
 		{"all users are taken for the garbage collector", invariants.Availability, 0, bug{answer: asGarbageCollector}},
 		{"what is scaled to 0 is protected", invariants.Status, 0, often(keepTwo, inSnapshot(func(s *Snapshot) {
@@ -86,9 +82,8 @@ type bug struct {
 	// guardWrites changes what Guards write, guardSees copies of the budgets in their caches.
 	guardWrites func(http.RoundTripper) http.RoundTripper
 	guardSees   func(*v1alpha1.PodUnavailableBudget)
-	// webhook changes the webhook, answer its answers.
-	webhook func(*Webhook)
-	answer  func(context.Context, *Webhook, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	// answer changes the answers of the webhook.
+	answer func(context.Context, *Webhook, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 	// cloneSetSees changes copies of the pods that the CloneSet sees, budget what it asks.
 	cloneSetSees func(*corev1.Pod)
 	budget       func(workloads.Budget) workloads.Budget

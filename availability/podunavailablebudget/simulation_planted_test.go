@@ -18,7 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	corev1listers "k8s.io/client-go/listers/core/v1"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/client"
@@ -97,25 +96,15 @@ type generous struct{}
 
 func (generous) AllowUpdate(context.Context, *corev1.Pod) (bool, error) { return true, nil }
 
-// unprotectedWhileUnready is a cache of pods that drops the budget of those that are not ready.
-type unprotectedWhileUnready struct{ corev1listers.PodLister }
-
-func (l unprotectedWhileUnready) Pods(namespace string) corev1listers.PodNamespaceLister {
-	return unprotectedInNamespace{l.PodLister.Pods(namespace)}
-}
-
-type unprotectedInNamespace struct {
-	corev1listers.PodNamespaceLister
-}
-
-func (l unprotectedInNamespace) Get(name string) (*corev1.Pod, error) {
-	pod, err := l.PodNamespaceLister.Get(name)
-	if err != nil || budget.Ready(pod) {
-		return pod, err
+// asCached allows evictions of pods that the cache has as unprotected or as not ready.
+func asCached(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if request.SubResource == "eviction" && w.Pods != nil {
+		pod, err := w.Pods.Pods(request.Namespace).Get(request.Name)
+		if err == nil && (relatedTo(pod) == "" || !budget.Ready(pod)) {
+			return admission.Allowed()
+		}
 	}
-	pod = pod.DeepCopy()
-	delete(pod.Annotations, v1alpha1.RelatedPubAnnotation)
-	return pod, nil
+	return w.ValidatePod(ctx, request)
 }
 
 // misreadBudgets is a cache of budgets that are misread.

@@ -145,9 +145,6 @@ func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 		}
 		w.Pods = corev1listers.NewPodLister(p.Informer(string(ResourcePods)).GetIndexer())
 	}
-	if bug.webhook != nil {
-		bug.webhook(w)
-	}
 	return func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		if bug.answer != nil {
 			return bug.answer(ctx, w, request)

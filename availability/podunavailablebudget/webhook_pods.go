@@ -88,15 +88,15 @@ func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionReq
 }
 
 // podOf returns the pod that is to be evicted; nil where there is none. What the cache says is
-// enough where the budget has to be asked, since that counts the pod in any case, and where no
-// budget protects it; not where the pod seems to be not ready.
+// enough where the budget has to be asked, since that counts the pod in any case; not where the pod
+// seems to be unprotected or not ready, which it may have been a while ago. (PUB-33)
 func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
 	if w.Pods != nil {
 		pod, err := apiwriter.Found(w.Pods.Pods(request.Namespace).Get(request.Name))
 		if err != nil {
 			return nil, err
 		}
-		if pod != nil && meets(pod, options) == nil && (budget.Ready(pod) || relatedTo(pod) == "") {
+		if pod != nil && meets(pod, options) == nil && budget.Ready(pod) && relatedTo(pod) != "" {
 			return pod, nil
 		}
 	}

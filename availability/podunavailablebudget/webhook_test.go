@@ -45,6 +45,27 @@ func (c *cluster) podLister() corev1listers.PodLister {
 	return informer.Lister()
 }
 
+// unprotected is a cache of pods from before they were told of their budget.
+type unprotected struct{ corev1listers.PodLister }
+
+func (l unprotected) Pods(namespace string) corev1listers.PodNamespaceLister {
+	return unprotectedInNamespace{l.PodLister.Pods(namespace)}
+}
+
+type unprotectedInNamespace struct {
+	corev1listers.PodNamespaceLister
+}
+
+func (l unprotectedInNamespace) Get(name string) (*corev1.Pod, error) {
+	pod, err := l.PodNamespaceLister.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	pod = pod.DeepCopy()
+	delete(pod.Annotations, v1alpha1.RelatedPubAnnotation)
+	return pod, nil
+}
+
 // about is a request about a pod as the API server sends it.
 func about(operation admissionv1.Operation, subresource string, name string) *admissionv1.AdmissionRequest {
 	return &admissionv1.AdmissionRequest{
@@ -162,6 +183,8 @@ func TestPods(t *testing.T) {
 		{"PUB-14.2: not protected", `{"metadata":{"annotations":{"pub.kruise.io/no-protect":"true"}}}`, none, del(options), "", "", "", ""},
 		{"PUB-14.3: delete, not ready", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, del(options), "", "", "", ""},
 		{"PUB-14.3: evict, not ready: perhaps the cache is behind", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, evict(nil), "", "", getPod, getPod},
+		{"PUB-33: evict one that the cache does not know to be protected", "", func(w *Webhook) { w.Pods = unprotected{w.Pods} }, evict(nil), tooMany, "", getPod + ", " + note, getPod + ", " + book},
+		{"PUB-33: evict one that nobody protects", `{"metadata":{"annotations":{"kruise.io/related-pub":null},"ownerReferences":[{"$patch":"replace"}]}}`, none, evict(nil), "", "", getPod, getPod},
 		{"PUB-27: by the garbage collector", "", none, by("system:serviceaccount:kube-system:generic-garbage-collector"), "", "", "", ""},
 		{"PUB-27: with its namespace", "", none, by("system:serviceaccount:kube-system:namespace-controller"), "", "", "", ""},
 		{"PUB-27: by a controller", "", none, by("system:serviceaccount:kube-system:replicaset-controller"), forbidden, "", "", book},
