@@ -55,6 +55,7 @@ func testPodDisruptionBudgets(t *testing.T, b *bed) {
 		s.budget(name, test.maxUnavailable)
 		s.mirrored(name)
 		s.run(test.set)
+		s.awaitProtected(name)
 		s.awaitPDB(name, func(d *policyv1.PodDisruptionBudget) bool {
 			return int(d.Status.DesiredHealthy) == test.minAvailable && d.Status.CurrentHealthy >= d.Status.DesiredHealthy
 		})

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"testing"
 
@@ -34,6 +35,7 @@ func TestDrain(t *testing.T) {
 			s := newCloneSetFixture(t)
 			s.budget("web", test.maxUnavailable)
 			s.run(test.set)
+			s.awaitProtected("web")
 			s.expect("web", test.minAvailable, test.maxPod)
 			before := s.owned("web")
 			s.drain(before)
@@ -60,6 +62,32 @@ func (s *cloneSetFixture) budget(set string, maxUnavailable int32) {
 	if _, err := budgets.PodUnavailableBudgets(s.Namespace).Create(s.Context(), b, metav1.CreateOptions{}); err != nil {
 		s.Fatalf("create PodUnavailableBudget %s: %v", set, err)
 	}
+}
+
+// awaitProtected waits until the pods of a CloneSet are told of its budget, and counted: what is evicted earlier nobody asks about.
+// (PUB-13, PUB-24)
+func (s *cloneSetFixture) awaitProtected(set string) {
+	s.Helper()
+	budgets, err := client.NewForConfig(s.Config())
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	s.AwaitAsking(fmt.Sprintf("the pods of %s are protected", set), func() string {
+		b, err := budgets.PodUnavailableBudgets(s.Namespace).Get(s.Context(), set, metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		pods := s.owned(set)
+		for _, pod := range pods {
+			if pod.Annotations[policyv1alpha1.RelatedPubAnnotation] != set {
+				return fmt.Sprintf("%s has the annotations %v", pod.Name, pod.Annotations)
+			}
+		}
+		if int(b.Status.CurrentAvailable) != len(pods) {
+			return fmt.Sprintf("%d pods, status %+v", len(pods), b.Status)
+		}
+		return ""
+	})
 }
 
 // drain evicts pods as kubectl does, all at once, and waits until they are gone.

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -47,13 +46,7 @@ func TestPodUnavailableBudgets(t *testing.T) {
 		t.Errorf("PUB-26: a second one of the same pods: %v", err)
 	}
 	s.run(cloneSet("web", 3))
-	s.AwaitAsking("PUB-24: three pods are protected", func() string {
-		b, err := budgets.Get(s.Context(), "web", metav1.GetOptions{})
-		if err != nil || b.Status.CurrentAvailable != 3 || b.Status.DesiredAvailable != 3 {
-			return fmt.Sprint(err, b.Status)
-		}
-		return ""
-	})
+	s.awaitProtected("web")
 	pods, err := s.Core.CoreV1().Pods(s.Namespace).List(s.Context(), metav1.ListOptions{LabelSelector: "app=web"})
 	if err != nil || len(pods.Items) != 3 {
 		t.Fatalf("%d pods, error %v", len(pods.Items), err)
