@@ -89,6 +89,7 @@ func TestFaults(t *testing.T) {
 		{"CertificatesAreLost", testCertificatesAreLost},
 		{"DeletionIsProtected", testDeletionIsProtected},
 		{"PodDisruptionBudgets", testPodDisruptionBudgets},
+		{"ManyDisruptionsAtOnce", testManyDisruptionsAtOnce},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},
 	} {

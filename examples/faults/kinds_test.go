@@ -34,8 +34,10 @@ func (s *story) deck() (all []fault) {
 		{3, fault{"the leader's connections hang, and it is replaced", 0, true, hangLeader}},
 		{5, fault{"the leader's connections are slow", 2 * time.Second, true, onLink((*managers).slow)}},
 		{4, fault{"the leader gets no new connections", 2 * time.Second, true, onLink((*managers).refuse)}},
-		{2, fault{"the webhooks are killed", 500 * time.Millisecond, false, killFront}},
-		{2, fault{"the webhooks stand still", 1500 * time.Millisecond, false, pauseFront}},
+		{1, fault{"the webhooks are killed", 500 * time.Millisecond, false, killWebhooks(replicas)}},
+		{2, fault{"one replica of the webhooks is killed", 500 * time.Millisecond, true, killWebhooks(1)}},
+		{1, fault{"the webhooks stand still", 1500 * time.Millisecond, false, pauseWebhooks(replicas)}},
+		{2, fault{"one replica of the webhooks stands still", 1500 * time.Millisecond, false, pauseWebhooks(1)}},
 		{4, fault{"the controller manager stands still", 3 * time.Second, true, pause(cluster.ControllerManager)}},
 		{4, fault{"the API server stands still", 2 * time.Second, false, pause(cluster.APIServer)}},
 		{3, fault{"etcd stands still", 2 * time.Second, false, pause(cluster.Etcd)}},
@@ -77,19 +79,32 @@ func killOther(m *managers) func() {
 	return m.revive
 }
 
-// killFront has what a webhook must be asked about refused.
-func killFront(m *managers) func() {
-	m.front.Kill()
-	return m.revive
-}
-
-// pauseFront has it wait.
-func pauseFront(m *managers) func() {
-	if err := m.front.Pause(); err != nil {
-		m.note("%v", err)
+// killWebhooks kills replicas: where it is all, what a webhook must be asked about is refused.
+func killWebhooks(n int) func(*managers) func() {
+	return func(m *managers) func() {
+		for _, i := range m.random.Perm(replicas)[:n] {
+			m.webhooks.All[i].Kill()
+		}
 		return m.revive
 	}
-	return func() { m.resume(m.front) }
+}
+
+// pauseWebhooks has what they are asked about wait.
+func pauseWebhooks(n int) func(*managers) func() {
+	return func(m *managers) func() {
+		paused := m.random.Perm(replicas)[:n]
+		for _, i := range paused {
+			if err := m.webhooks.All[i].Pause(); err != nil {
+				m.note("%v", err)
+			}
+		}
+		return func() {
+			for _, i := range paused {
+				m.resume(m.webhooks.All[i])
+			}
+			m.revive()
+		}
+	}
 }
 
 func pauseLeader(m *managers) func() { return m.pause(m.leader()) }

@@ -4,6 +4,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/podwright/podwright/examples/cluster"
@@ -11,14 +12,17 @@ import (
 	"github.com/podwright/podwright/examples/testbed"
 )
 
-// managers are two of which one leads, each with a network of its own between it and the API server. A third one serves
-// the webhooks, and waits for the Lease for hours.
+// managers are two of which one leads, each with a network of its own between it and the API server. Others serve the
+// webhooks, and wait for the Lease for hours.
 type managers struct {
 	*story
-	all   []*testbed.Manager
-	links []*link.Link
-	front *testbed.Manager
+	all      []*testbed.Manager
+	links    []*link.Link
+	webhooks *testbed.Replicas // nil until there is a leader
 }
+
+// replicas is how many serve the webhooks.
+const replicas = 2
 
 // election makes a dead leader be replaced within eight seconds. A request for the Lease may take three: a busy machine, which
 // answers none within one, would never have a leader.
@@ -56,9 +60,13 @@ func (s *story) startManagers() *managers {
 		m.all, m.links = append(m.all, manager), append(m.links, network)
 	}
 	m.leader()
-	m.front = bed.Manager.With("--leader-elect", "--leader-election-lease-duration=24h",
+	webhooks, err := bed.NewReplicas(replicas, "--leader-elect", "--leader-election-lease-duration=24h",
 		"--leader-election-renew-deadline=20h", "--leader-election-retry-period=10h")
-	s.Cleanup(m.front.Kill)
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	s.Cleanup(webhooks.Close)
+	m.webhooks = webhooks
 	m.revive()
 	return m
 }
@@ -78,8 +86,8 @@ func (m *managers) revive() {
 		}
 	}
 	all := m.all
-	if m.front != nil {
-		all = append(all[:len(all):len(all)], m.front)
+	if m.webhooks != nil {
+		all = slices.Concat(all, m.webhooks.All)
 	}
 	for _, manager := range all {
 		if manager.Running() {
