@@ -39,7 +39,7 @@ help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Watch pods update in place on a local API server. Takes KIND=statefulset, daemonset, sidecarset or budget, NODE=real and ARGS="--flag ...".
+demo: ## Watch pods update in place on a local API server. Takes KIND=statefulset, daemonset, sidecarset, budget or spread, NODE=real and ARGS="--flag ...".
 	@echo 'Compiling the demo (the first time takes minutes)'
 	@go build -C examples -o ../bin/evaluate ./evaluate
 	@cd examples && ../bin/evaluate $(if $(KIND),--kind=$(KIND)) $(if $(NODE),--node=$(NODE)) $(ARGS)

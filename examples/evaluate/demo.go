@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/availability"
+	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
@@ -214,7 +215,7 @@ func (d *demo) installCRD(ctx context.Context, resource schema.GroupVersionResou
 		return fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
 	}
 	return d.screen.step("installing the CRD of "+resource.GroupResource().String(), func() error {
-		return crds.Install(ctx, d.untyped, crds.Of(slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs()), resource))
+		return crds.Install(ctx, d.untyped, crds.Of(slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs(), distribution.CRDs()), resource))
 	})
 }
 

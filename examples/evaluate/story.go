@@ -118,6 +118,7 @@ var kinds = map[string]*kind{
 		},
 	},
 	"sidecarset": sidecarSet,
+	"spread":     spread,
 	"statefulset": {
 		name: "StatefulSet", manifest: manifest("statefulset"), next: scaleOut, image: inTemplate,
 		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),

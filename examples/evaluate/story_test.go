@@ -18,6 +18,7 @@ import (
 
 	availabilitybudget "github.com/podwright/podwright/availability/budget"
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -71,10 +72,10 @@ func specOf(object metav1.Object) spec {
 // that is not known, and the image and the partition are in the end what they should be.
 func TestManifestsAndScripts(t *testing.T) {
 	for name, k := range kinds {
-		drains := name == "budget"
+		moves := name == "budget" || name == "spread" // and updates nothing
 		documents := bytes.Split(k.manifest, []byte("\n---\n"))
 		first := specOf(decode(t, k, documents[len(documents)-1]))
-		if (first.replicas != replicas || first.image != oldImage) && !drains || first.policy != "InPlaceIfPossible" || *first.maxUnavailable != intstr.FromInt32(maxUnavailable) {
+		if (first.replicas != replicas || first.image != oldImage) && !moves || first.policy != "InPlaceIfPossible" || *first.maxUnavailable != intstr.FromInt32(maxUnavailable) {
 			t.Errorf("%s: the manifest and the constants differ: %+v", name, first)
 		}
 		client := fake.NewSimpleDynamicClient(runtime.NewScheme())
@@ -103,9 +104,9 @@ func TestManifestsAndScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch last := specOf(decode(t, k, data)); {
-		case drains && last.replicas != replicas:
+		case moves && last.replicas != replicas:
 			t.Errorf("%s ends with %d replicas", name, last.replicas)
-		case !drains && (last.image != newImage || last.partition == nil || last.partition.IntVal != 0):
+		case !moves && (last.image != newImage || last.partition == nil || last.partition.IntVal != 0):
 			t.Errorf("%s ends with the image %s and the partition %v", name, last.image, last.partition)
 		}
 	}
@@ -128,11 +129,28 @@ func TestBudgetOfTheDemo(t *testing.T) {
 	}
 }
 
+// As many pods as its subset takes are expected on the nodes of one's own.
+func TestSpreadOfTheDemo(t *testing.T) {
+	document, _, _ := bytes.Cut(manifest("spread"), []byte("\n---\n"))
+	s := &distributionv1alpha1.WorkloadSpread{}
+	if err := yaml.UnmarshalStrict(document, s); err != nil {
+		t.Fatal(err)
+	}
+	for i, nodes := range [][]string{own, rented} {
+		if got := s.Spec.Subsets[i].RequiredNodeSelectorTerm.MatchExpressions[0].Values; !slices.Equal(got, nodes) {
+			t.Errorf("subset %d has the nodes %v, want %v", i, got, nodes)
+		}
+	}
+	if most := s.Spec.Subsets[0].MaxReplicas; most == nil || *most != intstr.FromInt32(onOwn) {
+		t.Errorf("maxReplicas is %v, want %d", most, onOwn)
+	}
+}
+
 // A state holds the figures of the status, and what the plan says.
 func TestState(t *testing.T) {
 	for _, k := range kinds {
 		numbers := "replicas: 10, availableReplicas: 9, updatedReplicas: 5, updatedReadyReplicas: 4"
-		if k.nodes > 0 {
+		if k.name == "DaemonSet" {
 			numbers = "currentNumberScheduled: 10, numberAvailable: 9, numberUnavailable: 1, updatedNumberScheduled: 5"
 		} else if k.sidecars {
 			numbers = "matchedPods: 10, readyPods: 9, updatedPods: 5, updatedReadyPods: 4"
@@ -146,7 +164,7 @@ func TestState(t *testing.T) {
 		if want := (status{3, 10, 9, 5, 4}); s.status != want {
 			t.Errorf("%s: got %+v, want %+v", k.name, s.status, want)
 		}
-		if len(s.Create) == 0 && !k.sidecars || s.Revisions.Update == nil {
+		if len(s.Create) == 0 && specOf(object).replicas > 0 && !k.sidecars || s.Revisions.Update == nil {
 			t.Errorf("%s without pods: got %+v, problems %v", k.name, s, s.Problems)
 		}
 		s.Stages = rollout.Stages{}

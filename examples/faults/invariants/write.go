@@ -23,7 +23,7 @@ func (j *Judge) writeOfPod(c Change, uid types.UID, gap bool) *invariants.Write 
 	if disrupted(c, gap) {
 		return nil
 	}
-	before, after := withoutBudgets(c)
+	before, after := withoutOthers(c)
 	w := &invariants.Write{Resource: "pods", Truth: j.truth(uid, c)}
 	if before != nil {
 		w.Before = before

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// withoutOthers returns the pods of a change, nil where there is none, without the annotations that others than their
+// workload keep: which budget protects a pod, that its eviction was denied, and, where a WorkloadSpread counts it, in which
+// order it goes.
+func withoutOthers(c Change) (before, after *corev1.Pod) {
+	before, _ = c.Old.(*corev1.Pod)
+	after, _ = c.New.(*corev1.Pod)
+	for _, pod := range []**corev1.Pod{&before, &after} {
+		if *pod == nil {
+			continue
+		}
+		others := []string{availabilityv1alpha1.RelatedPubAnnotation, lifecyclev1alpha1.EvictionDeniedAnnotation}
+		if (*pod).Annotations[distributionv1alpha1.MatchedWorkloadSpreadAnnotation] != "" {
+			others = append(others, corev1.PodDeletionCost)
+		}
+		for _, key := range others {
+			if _, found := (*pod).Annotations[key]; found {
+				*pod = (*pod).DeepCopy()
+				delete((*pod).Annotations, key)
+			}
+		}
+	}
+	return before, after
+}
+
+// rescheduled tells whether a WorkloadSpread deletes a pod for which there is no node where it should be, or may have.
+func rescheduled(before *corev1.Pod) bool {
+	return before.Annotations[distributionv1alpha1.MatchedWorkloadSpreadAnnotation] != "" && before.Spec.NodeName == "" &&
+		slices.ContainsFunc(before.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
+		})
+}
