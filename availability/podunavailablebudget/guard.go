@@ -87,7 +87,7 @@ const bookedWithin = budget.UnavailableFor / 2
 // errSlow says that something is booked, and not for long enough.
 var errSlow = fmt.Errorf("it took more than %v to write the status", bookedWithin)
 
-var pauses = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 3, Jitter: 0.5, Steps: attempts}
+var pauses = wait.Backoff{Duration: 2 * time.Millisecond, Factor: 10, Jitter: 0.5, Steps: attempts}
 
 // decide is Allow. A dry run books nothing.
 func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.PubOperation, dryRun bool) (budget.Decision, error) {
