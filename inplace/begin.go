@@ -58,7 +58,7 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 	withdraw(p, pod, o.Now)
 	if o.GracePeriodSeconds > 0 {
 		grace := newGrace(u, wanted, o.GracePeriodSeconds)
-		if old == nil {
+		if untouched(pod, old).empty() { // otherwise these images are but in the record of the grace period
 			grace.PreviousRevision = pod.Labels[appsv1.ControllerRevisionHashLabelKey]
 		}
 		return beginGrace(p, pod, state, grace)

@@ -53,7 +53,8 @@
 //   - Begin refuses a pod in its grace period, for every kind of workload. The
 //     change that waits would be lost.
 //   - A pod that another manager puts back into service during its grace period
-//     begins its update anew, instead of changing its containers in service.
+//     begins its update, or its grace period, anew, instead of changing its
+//     containers in service.
 //   - Begin refuses a pod that lacks a container of the update.
 //   - Of a template's metadata only labels, annotations and finalizers count,
 //     since nothing else of it reaches a pod. A changed metadata.name of a

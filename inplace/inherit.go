@@ -22,13 +22,13 @@ import (
 //
 // A record of a revision that is not the pod's says nothing about the pod.
 func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.State, wanted change) error {
-	if !revision.Matches(pod.Labels[appsv1.ControllerRevisionHashLabelKey], old.Revision) {
+	if !isOf(pod, old) {
 		return nil
 	}
 	if err := inheritEnv(pod, old, state); err != nil {
 		return err
 	}
-	waiting, _ := change{old.NextContainerImages, old.NextContainerRefMetadata}.known(pod)
+	waiting := untouched(pod, old)
 	for name, image := range waiting.images {
 		if _, ok := wanted.images[name]; !ok {
 			wanted.images[name] = image
@@ -38,6 +38,19 @@ func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.St
 		return err
 	}
 	return inheritImages(pod, old, state)
+}
+
+// isOf tells whether the record of an update, which may be nil, is about the pod as it is.
+func isOf(pod *corev1.Pod, old *v1alpha1.State) bool {
+	return old != nil && revision.Matches(pod.Labels[appsv1.ControllerRevisionHashLabelKey], old.Revision)
+}
+
+// untouched is what the update before has still to change in the pod.
+func untouched(pod *corev1.Pod, old *v1alpha1.State) (waiting change) {
+	if isOf(pod, old) {
+		waiting, _ = change{old.NextContainerImages, old.NextContainerRefMetadata}.known(pod)
+	}
+	return waiting
 }
 
 // inheritImages goes on waiting for containers that have still to start with an

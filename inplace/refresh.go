@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
@@ -109,6 +110,12 @@ func inService(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue && c.Reason == "" && c.Message == ""
 }
 
+// serves tells whether a pod with the readiness gate is in service.
+func serves(pod *corev1.Pod) bool {
+	c := readiness.Condition(pod, v1alpha1.InPlaceUpdateReady)
+	return c != nil && c.Status == corev1.ConditionTrue && readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady)
+}
+
 // refreshGrace makes the waiting change when its time has come, unless the pod is
 // in service by then. (IP-20 to IP-22, IP-34)
 func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
@@ -125,14 +132,10 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 		removeGrace(p)
 		return progress, nil
 	}
-	if grace.PreviousRevision != "" && readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) && inService(pod) {
-		progress.GoBack = grace.PreviousRevision
-		progress.Waiting = "the pod is in service again although its grace period runs; its update begins anew"
-		p.IfUnchanged = true
-		removeGrace(p)
-		return progress, nil
-	}
 	period := time.Duration(grace.GraceSeconds) * time.Second
+	if serves(pod) {
+		return backInGrace(p, pod, state, grace.PreviousRevision, period, now)
+	}
 	if left := period - now.Sub(state.UpdateTimestamp.Time); left > 0 {
 		progress.RequeueAfter = wholeSeconds(left)
 		progress.Waiting = fmt.Sprintf("the grace period of %s ends in %s", period, progress.RequeueAfter)
@@ -146,6 +149,23 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 	p.Metadata = grace.MetaDataPatch
 	removeGrace(p)
 	return progress, writeBatch(p, pod, state, rest, now)
+}
+
+// backInGrace gives up the update of a pod that somebody has put back into service during
+// its grace period. Where that cannot be, since nothing says which revision it had, the
+// pod is taken out of service again and the period begins anew. Either is for the pod as
+// it was read only: who put it back knew an older one, but learns of the grace period
+// with that write at the latest, and does not do so again. (IP-34)
+func backInGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, previous string, period time.Duration, now time.Time) (Progress, error) {
+	const again = "the pod is in service again although its grace period runs; "
+	p.IfUnchanged = true
+	if previous != "" {
+		removeGrace(p)
+		return Progress{GoBack: previous, Waiting: again + "its update begins anew"}, nil
+	}
+	withdraw(p, pod, now)
+	state.UpdateTimestamp = metav1.NewTime(now)
+	return Progress{RequeueAfter: wholeSeconds(period), Waiting: again + "the period of " + period.String() + " begins anew"}, writeState(p, pod, state)
 }
 
 // checkGraceState says that the state is missing that tells when the grace

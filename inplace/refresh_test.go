@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 func TestRefreshConditions(t *testing.T) {
@@ -195,23 +194,6 @@ func TestRefreshGrace(t *testing.T) {
 			}
 		})
 	}
-
-	t.Run("IP-34: in service again", func(t *testing.T) {
-		for _, now := range []time.Time{after(1), after(35)} {
-			var p podpatch.Patch
-			pod := inGrace(func(pod *corev1.Pod) {
-				c := readiness.Condition(pod, v1alpha1.InPlaceUpdateReady)
-				c.Status, c.Reason = corev1.ConditionTrue, ""
-			})
-			progress, err := inplace.Refresh(&p, pod, now)
-			if err != nil || progress.Complete || progress.GoBack != "demo-old" || !p.IfUnchanged {
-				t.Errorf("after %s: got %+v, %v, only if unchanged: %t", now.Sub(start()), progress, err, p.IfUnchanged)
-			}
-			if got := apply(t, pod, p); images(got) != "c1:1 c2:1 c3:1" || inplace.InGrace(got) || condition(got, v1alpha1.InPlaceUpdateReady) != "True" {
-				t.Errorf("after %s: images %s, in grace %t, %s", now.Sub(start()), images(got), inplace.InGrace(got), condition(got, v1alpha1.InPlaceUpdateReady))
-			}
-		}
-	})
 
 	pod, _ := refresh(t, inGrace(), after(35))
 	if pod.Labels["k"] != "w" || pod.Annotations["a"] != "c" {

@@ -90,7 +90,8 @@ type Grace struct {
 	// GraceSeconds is the length of the grace period in seconds.
 	GraceSeconds int32 `json:"graceSeconds,omitempty"`
 	// PreviousRevision is the revision label of the pod before the update, a key beside
-	// those of OpenKruise. Empty where an earlier update had not been finished.
+	// those of OpenKruise. Empty where the pod cannot go back to it, since containers
+	// had still to wait for their batch of an earlier update.
 	PreviousRevision string `json:"previousRevision,omitempty"`
 }
 

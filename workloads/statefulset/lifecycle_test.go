@@ -3,6 +3,7 @@
 package statefulset
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -216,22 +217,34 @@ func TestUpdateOfAPodThatIsPutBackIntoService(t *testing.T) {
 		s.Pods[0] = pod
 		return plan
 	}
-	step("UpdateInPlace 0")
-	s.Set.Status.CurrentRevision = testName(s, "B")
-	for _, c := range []corev1.PodConditionType{inplacev1alpha1.InPlaceUpdateReady, corev1.PodReady} {
-		*readiness.Condition(s.Pods[0], c) = corev1.PodCondition{Type: c, Status: corev1.ConditionTrue}
+	backAndAgain := func(from, to string) {
+		t.Helper()
+		step("UpdateInPlace 0")
+		s.Set.Status.CurrentRevision = testName(s, to)
+		for _, c := range []corev1.PodConditionType{inplacev1alpha1.InPlaceUpdateReady, corev1.PodReady} {
+			*readiness.Condition(s.Pods[0], c) = corev1.PodCondition{Type: c, Status: corev1.ConditionTrue}
+		}
+		s.Now = s.Now.Add(11 * time.Second)
+		plan := step("Refresh 0")
+		if got := s.Pods[0].Labels[podplan.RevisionLabel]; got != testName(s, from) || s.Pods[0].Spec.Containers[0].Image != strings.ToLower(from) {
+			t.Errorf("revision %s, image %s; want those of %s", got, s.Pods[0].Spec.Containers[0].Image, from)
+		}
+		for _, r := range plan.Revisions.Delete {
+			if r.Name == testName(s, from) {
+				t.Errorf("deletes revision %s, which the pod goes back to", from)
+			}
+		}
+		step("Refresh 0") // the state of its lifecycle
+		step("UpdateInPlace 0")
+		if got := s.Pods[0].Spec.Containers[0].Image; got != strings.ToLower(from) || !inplace.InGrace(s.Pods[0]) {
+			t.Errorf("image %s, in its grace period: %t", got, inplace.InGrace(s.Pods[0]))
+		}
 	}
+	backAndAgain("A", "B")
+
 	s.Now = s.Now.Add(11 * time.Second)
-	plan := step("Refresh 0")
-	if got := s.Pods[0].Labels[podplan.RevisionLabel]; got != testName(s, "A") || s.Pods[0].Spec.Containers[0].Image != "a" {
-		t.Errorf("revision %s, image %s; want those of A", got, s.Pods[0].Spec.Containers[0].Image)
-	}
-	if len(plan.Revisions.Delete) > 0 {
-		t.Errorf("deletes revisions %v", plan.Revisions.Delete)
-	}
-	step("Refresh 0") // the state of its lifecycle
-	step("UpdateInPlace 0")
-	if got := s.Pods[0].Spec.Containers[0].Image; got != "a" || !inplace.InGrace(s.Pods[0]) {
-		t.Errorf("image %s, in its grace period: %t", got, inplace.InGrace(s.Pods[0]))
-	}
+	step("Refresh 0") // the image, which the kubelet does not start
+	s.Set.Spec.Template = testTemplate("C")
+	s.Revisions = append(s.Revisions, testRevision(t, s.Set, "C"))
+	backAndAgain("B", "C")
 }
