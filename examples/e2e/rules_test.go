@@ -44,4 +44,7 @@ var unusedRules = map[string]string{
 	"sidecarterminator-controller: update pods/finalizers":                     askedFor,
 	"statefulset-controller: delete persistentvolumeclaims":                    askedFor,
 	"statefulset-controller: update statefulsets/finalizers":                   askedFor,
+	"uniteddeployment-controller: get pods":                                    "it is for writes without an answer, and here every write has one",
+	"uniteddeployment-controller: patch events":                                onlyFailures,
+	"uniteddeployment-controller: update uniteddeployments/finalizers":         askedFor,
 }

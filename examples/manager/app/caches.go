@@ -55,6 +55,9 @@ func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
 func (c *caches) broadcastJobs() cache.SharedIndexInformer {
 	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, workloadsclient.NewBroadcastJobInformer)
 }
+func (c *caches) unitedDeployments() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.UnitedDeployment{}, c.clients.Workloads, workloadsclient.NewUnitedDeploymentInformer)
+}
 func (c *caches) jobs() cache.SharedIndexInformer { return c.Batch().V1().Jobs().Informer() }
 func (c *caches) imagePullJobs() cache.SharedIndexInformer {
 	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)

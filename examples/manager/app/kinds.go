@@ -43,7 +43,7 @@ import (
 // more entry here.
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
-		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
+		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f), unitedDeployments(f),
 		imagePullJobs(f), nodeImages(f), resourceDistributions(f), sidecarSets(f), sidecarSetPolicies(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), podUnavailableBudgets(f), pods(),
 		deletionProtection(f),

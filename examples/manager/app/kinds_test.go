@@ -78,6 +78,7 @@ func TestWebhooks(t *testing.T) {
 		"mdaemonset.kb.io /mutate-apps-kruise-io-v1alpha1-daemonset [CREATE UPDATE] [daemonsets] [apps.kruise.io] [v1alpha1]",
 		"mbroadcastjob.kb.io /mutate-apps-kruise-io-v1alpha1-broadcastjob [CREATE UPDATE] [broadcastjobs] [apps.kruise.io] [v1alpha1]",
 		"madvancedcronjob.kb.io /mutate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
+		"muniteddeployment.kb.io /mutate-apps-kruise-io-v1alpha1-uniteddeployment [CREATE UPDATE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"mnodeimage.kb.io /mutate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 		"msidecarset.kb.io /mutate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
@@ -88,6 +89,7 @@ func TestWebhooks(t *testing.T) {
 		"vdaemonset.kb.io /validate-apps-kruise-io-v1alpha1-daemonset [CREATE UPDATE] [daemonsets] [apps.kruise.io] [v1alpha1]",
 		"vbroadcastjob.kb.io /validate-apps-kruise-io-v1alpha1-broadcastjob [CREATE UPDATE] [broadcastjobs] [apps.kruise.io] [v1alpha1]",
 		"vadvancedcronjob.kb.io /validate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
+		"vuniteddeployment.kb.io /validate-apps-kruise-io-v1alpha1-uniteddeployment [CREATE UPDATE DELETE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 		"vresourcedistribution.kb.io /validate-apps-kruise-io-v1alpha1-resourcedistribution [CREATE UPDATE] [resourcedistributions] [apps.kruise.io] [v1alpha1]",
@@ -100,7 +102,6 @@ func TestWebhooks(t *testing.T) {
 		"vbuiltindeployment.kb.io /validate-apps-deployment [DELETE] [deployments] [apps] [v1]",
 		"vbuiltinreplicaset.kb.io /validate-apps-replicaset [DELETE] [replicasets] [apps] [v1]",
 		"vbuiltinstatefulset.kb.io /validate-apps-statefulset [DELETE] [statefulsets] [apps] [v1]",
-		"vuniteddeployment.kb.io /validate-apps-kruise-io-v1alpha1-uniteddeployment [DELETE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PF-5.1: webhooks (-want +got):\n%s", diff)

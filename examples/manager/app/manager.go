@@ -57,6 +57,7 @@ const registrationTimeout = 20 * time.Second
 var (
 	reconciles   = metrics.New(ctrlmetrics.Registry)
 	schedules    = metrics.NewSchedules(ctrlmetrics.Registry)
+	subsets      = metrics.NewSubsets(ctrlmetrics.Registry)
 	sets         = metrics.NewDaemonSets(ctrlmetrics.Registry)
 	jobs         = metrics.NewJobs(ctrlmetrics.Registry)
 	terminations = metrics.NewTerminations(ctrlmetrics.Registry)

@@ -47,6 +47,7 @@ import (
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 )
 
 var (
@@ -73,6 +74,8 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			broadcastjob.Rules(broadcastjob.Options{Recorder: recorder}),
 			(&broadcastjob.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			cronjob.Rules(cronjob.Options{Recorder: recorder}),
+			uniteddeployment.Rules(uniteddeployment.Options{Recorder: recorder}),
+			(&uniteddeployment.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			launchpriority.Rules(launchpriority.Options{Recorder: recorder}),
 			podreadiness.Rules(podreadiness.Options{}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
@@ -188,6 +191,10 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{Recorder: recorder}), events},
 		"a recorder of images": {
 			nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{Recorder: recorder}), events},
+		"UnitedDeployments of Deployments": {
+			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
+			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),
+			map[string][]string{"apps/deployments": {"create", "delete", "get", "list", "patch", "watch"}}},
 		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules(), nil},
 		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules(), nil},
 		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules(), nil},

@@ -29,6 +29,7 @@ import (
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 )
 
 type configuration = func() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook)
@@ -39,7 +40,7 @@ func TestWebhooksAreServed(t *testing.T) {
 		webhooks configuration
 		handlers []map[string]http.Handler
 	}{
-		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
+		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers(), (&uniteddeployment.Webhook{}).Handlers()}},
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers(), (&resource.Webhook{}).Handlers()}},
 		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
@@ -93,6 +94,8 @@ func TestWebhooksAsk(t *testing.T) {
 		"vbroadcastjob.kb.io":             {broadcastjob.ValidatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
 		"madvancedcronjob.kb.io":          {cronjob.MutatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
 		"vadvancedcronjob.kb.io":          {cronjob.ValidatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
+		"muniteddeployment.kb.io":         {uniteddeployment.MutatePath, changes, kruise, alpha, []string{"uniteddeployments"}},
+		"vuniteddeployment.kb.io":         {uniteddeployment.ValidatePath, all, kruise, alpha, []string{"uniteddeployments"}},
 		"mimagepulljob.kb.io":             {imagepulljob.MutatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"vimagepulljob.kb.io":             {imagepulljob.ValidatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"mnodeimage.kb.io":                {nodeimage.MutatePath, changes, kruise, alpha, []string{"nodeimages"}},
@@ -106,7 +109,6 @@ func TestWebhooksAsk(t *testing.T) {
 		"vbuiltindeployment.kb.io":        {deletion.DeploymentPath, removals, []string{"apps"}, []string{"v1"}, []string{"deployments"}},
 		"vbuiltinreplicaset.kb.io":        {deletion.ReplicaSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"replicasets"}},
 		"vbuiltinstatefulset.kb.io":       {deletion.StatefulSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"statefulsets"}},
-		"vuniteddeployment.kb.io":         {deletion.UnitedDeploymentPath, removals, kruise, alpha, []string{"uniteddeployments"}},
 		"vpodunavailablebudget.kb.io":     {podunavailablebudget.ValidatePath, changes, []string{"policy.kruise.io"}, alpha, []string{"podunavailablebudgets"}},
 		"vpod.kb.io":                      {podunavailablebudget.ValidatePodPath, operations{update, remove}, []string{""}, []string{"v1"}, []string{"pods"}},
 		"vpodeviction.kb.io":              {podunavailablebudget.ValidatePodPath, operations{create}, []string{""}, []string{"v1"}, []string{"pods/eviction"}},
