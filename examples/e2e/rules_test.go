@@ -20,6 +20,9 @@ var unusedRules = map[string]string{
 	"cloneset-controller: update clonesets/finalizers":                         askedFor,
 	"daemonset-controller: get pods":                                           "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":                       askedFor,
+	"persistentpodstate-controller: get persistentpodstates":                   "it is for writes without an answer, and here every write has one",
+	"persistentpodstate-controller: get pods":                                  "it is for writes without an answer, and here every write has one",
+	"persistentpodstate-controller: patch events":                              onlyFailures,
 	"podunavailablebudget-controller: get poddisruptionbudgets":                "it is for writes without an answer, and here every write has one",
 	"podunavailablebudget-controller: update podunavailablebudgets/finalizers": askedFor,
 	"podunavailablebudget-controller: get pods":                                "it is for writes without an answer, and here every write has one",
@@ -47,4 +50,7 @@ var unusedRules = map[string]string{
 	"uniteddeployment-controller: get pods":                                    "it is for writes without an answer, and here every write has one",
 	"uniteddeployment-controller: patch events":                                onlyFailures,
 	"uniteddeployment-controller: update uniteddeployments/finalizers":         askedFor,
+	"workloadspread-controller: get pods":                                      "it is for writes without an answer, and here every write has one",
+	"workloadspread-controller: get workloadspreads":                           "it is for writes without an answer, and here every write has one",
+	"workloadspread-controller: patch events":                                  onlyFailures,
 }

@@ -44,13 +44,16 @@ func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
 	return m
 }
 
-// serve has a manager serve webhooks, where SidecarSets are not served.
+// serve has a manager serve webhooks, where SidecarSets and what places pods are not served.
 func serve(t *testing.T, m *Manager) {
 	t.Helper()
 	if err := m.serve(nowhere, kubernetes.NewForConfigOrDie(nowhere)); err != nil {
 		t.Fatal(err)
 	}
 	close(m.sidecars.known)
+	for _, place := range m.places.all {
+		place.missing()
+	}
 }
 
 // All webhooks that a manager registers are served, and all that it serves are registered.
@@ -93,6 +96,8 @@ func TestWebhooks(t *testing.T) {
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 		"vresourcedistribution.kb.io /validate-apps-kruise-io-v1alpha1-resourcedistribution [CREATE UPDATE] [resourcedistributions] [apps.kruise.io] [v1alpha1]",
+		"vworkloadspread.kb.io /validate-apps-kruise-io-v1alpha1-workloadspread [CREATE UPDATE] [workloadspreads] [apps.kruise.io] [v1alpha1]",
+		"vpersistentpodstate.kb.io /validate-apps-kruise-io-persistentpodstate [CREATE UPDATE] [persistentpodstates] [apps.kruise.io] [v1alpha1]",
 		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 		"vpodunavailablebudget.kb.io /validate-policy-kruise-io-podunavailablebudget [CREATE UPDATE] [podunavailablebudgets] [policy.kruise.io] [v1alpha1]",
 		"vpod.kb.io /validate-pod [UPDATE DELETE] [pods] [] [v1]",
@@ -213,9 +218,13 @@ func TestPodConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	some := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
-	for injected, want := range map[string]string{"false": some, "true": some + " || request.namespace != 'own' && (true)"} {
-		if diff := cmp.Diff(map[string]string{podwebhook.MutatePath: want}, podConditions(gates, "own", injected)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", injected, diff)
+	for _, test := range []struct{ injected, placed, want string }{
+		{"false", "false", some},
+		{"true", "false", some + " || request.namespace != 'own' && (true)"},
+		{"i", "p", some + " || request.namespace != 'own' && (i) || request.namespace != 'own' && (p)"},
+	} {
+		if diff := cmp.Diff(map[string]string{podwebhook.MutatePath: test.want}, podConditions(gates, "own", test.injected, test.placed)); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", test, diff)
 		}
 	}
 }

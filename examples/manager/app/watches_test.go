@@ -43,6 +43,8 @@ var served = []fakecluster.Resource{
 	fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("BroadcastJob"), "broadcastjobs"),
 	{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"), Name: "jobs", Status: true, Generation: true, Type: func() any { return &batchv1.Job{} }},
 	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
+	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("WorkloadSpread"), "workloadspreads"),
+	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("PersistentPodState"), "persistentpodstates"),
 	{GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
 	fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests"),
 	{GroupVersionKind: sidecarv1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), Name: "sidecarsets", ClusterScoped: true, Status: true, Generation: true},
@@ -52,6 +54,7 @@ var served = []fakecluster.Resource{
 	fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
 	fakecluster.BuiltIn(corev1.SchemeGroupVersion.WithKind("ReplicationController"), "replicationcontrollers", func() any { return &corev1.ReplicationController{} }),
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets"},
+	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps"},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: "namespaces", ClusterScoped: true, Type: func() any { return &corev1.Namespace{} }},
 }
 
@@ -106,7 +109,8 @@ func TestEveryKindIsWatchedOnce(t *testing.T) {
 		"PF-4: everything": {names(mustParse(t).kinds), append([]string{"clonesets by caches: 1", requests, "controllerrevisions by caches: 1",
 			"advancedcronjobs by caches: 1", "broadcastjobs by caches: 1", "daemonsets by caches: 1", "jobs by caches: 1",
 			"deployments by caches: 1", "podunavailablebudgets by caches: 1", "replicasets by caches: 1", "replicationcontrollers by caches: 1",
-			"namespaces by caches: 1", "persistentvolumeclaims by caches: 1", "sidecarsets by caches: 1", "statefulsets by caches: 2", "uniteddeployments by caches: 1"}, core...)},
+			"namespaces by caches: 1", "persistentvolumeclaims by caches: 1", "sidecarsets by caches: 1", "statefulsets by caches: 2", "uniteddeployments by caches: 1",
+			"workloadspreads by caches: 1", "persistentpodstates by caches: 1"}, core...)},
 		"PF-4: no workloads": {[]string{"imagepulljobs", "nodeimages"}, core},
 		"PF-4: StatefulSets only": {[]string{"imagepulljobs", "nodeimages", "statefulsets"},
 			append([]string{"controllerrevisions by caches: 1", "persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},

@@ -26,6 +26,7 @@ import (
 
 	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
+	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
@@ -88,6 +89,11 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			(&sidecarset.AdmissionCaches{}).Rules(),
 			podunavailablebudget.Rules(podunavailablebudget.Options{Recorder: recorder, Workloads: workloadsfake.NewClient()}),
 			(&podunavailablebudget.Webhook{Deletions: true}).Rules(),
+			workloadspread.Rules(workloadspread.Options{Recorder: recorder, Workloads: workloadsfake.NewClient()}),
+			(&workloadspread.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
+			persistentpodstate.Rules(persistentpodstate.Options{Recorder: recorder, Workloads: workloadsfake.NewClient()}),
+			(&persistentpodstate.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
+			(&persistentpodstate.Placer{}).Rules(),
 		},
 		"nodeagent/rbac/nodeagent.yaml": {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),

@@ -17,7 +17,9 @@ import (
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/resource"
+	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -41,7 +43,7 @@ func TestWebhooksAreServed(t *testing.T) {
 		handlers []map[string]http.Handler
 	}{
 		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers(), (&uniteddeployment.Webhook{}).Handlers()}},
-		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers(), (&resource.Webhook{}).Handlers()}},
+		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers(), (&resource.Webhook{}).Handlers(), (&workloadspread.Webhook{}).Handlers(), (&persistentpodstate.Webhook{}).Handlers()}},
 		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
 		"availability": {availability.Webhooks, []map[string]http.Handler{(&podunavailablebudget.Webhook{Deletions: true}).Handlers(), (&deletion.Webhook{}).Handlers()}},
@@ -101,6 +103,8 @@ func TestWebhooksAsk(t *testing.T) {
 		"mnodeimage.kb.io":                {nodeimage.MutatePath, changes, kruise, alpha, []string{"nodeimages"}},
 		"msidecarset.kb.io":               {sidecarset.MutatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 		"vresourcedistribution.kb.io":     {resource.ValidatePath, changes, kruise, alpha, []string{"resourcedistributions"}},
+		"vworkloadspread.kb.io":           {workloadspread.ValidatePath, changes, kruise, alpha, []string{"workloadspreads"}},
+		"vpersistentpodstate.kb.io":       {persistentpodstate.ValidatePath, changes, kruise, alpha, []string{"persistentpodstates"}},
 		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
 		"vsidecarset.kb.io":               {sidecarset.ValidatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 
