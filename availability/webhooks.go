@@ -66,8 +66,6 @@ func ofDeletions() []admissionregistrationv1.ValidatingWebhook {
 		manifests.Validating("builtindeployment", "/validate-apps-deployment", manifests.Resource("apps", "deployments", "v1"), remove),
 		manifests.Validating("builtinreplicaset", "/validate-apps-replicaset", manifests.Resource("apps", "replicasets", "v1"), remove),
 		manifests.Validating("builtinstatefulset", "/validate-apps-statefulset", manifests.Resource("apps", "statefulsets", "v1"), remove),
-		manifests.Validating("uniteddeployment", "/validate-apps-kruise-io-v1alpha1-uniteddeployment",
-			manifests.Resource("apps.kruise.io", "uniteddeployments", "v1alpha1"), remove),
 	}
 	for i := range webhooks {
 		webhooks[i].ObjectSelector.MatchExpressions = []metav1.LabelSelectorRequirement{

@@ -21,7 +21,8 @@ const (
 // Who serves them says in the ClientConfig of each how they are reached: the name
 // and namespace of the service (whose path is set), or a URL that ends in the
 // path, and the certificate authority. The paths are those of
-// imagepulljob.Webhook, nodeimage.Webhook and resource.Webhook.
+// imagepulljob.Webhook, nodeimage.Webhook, resource.Webhook, workloadspread.Webhook and
+// persistentpodstate.Webhook.
 //
 // An object that no webhook judges is refused: the failure policy is Fail. The
 // requests have no side effects, and may take 10 seconds.
@@ -29,6 +30,8 @@ func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrat
 	const job, node = "-apps-kruise-io-v1alpha1-imagepulljob", "-apps-kruise-io-v1alpha1-nodeimage"
 	jobs := manifests.Resource(v1alpha1.GroupName, "imagepulljobs", v1alpha1.SchemeGroupVersion.Version)
 	distributions := manifests.Resource(v1alpha1.GroupName, "resourcedistributions", v1alpha1.SchemeGroupVersion.Version)
+	spreads := manifests.Resource(v1alpha1.GroupName, "workloadspreads", v1alpha1.SchemeGroupVersion.Version)
+	states := manifests.Resource(v1alpha1.GroupName, "persistentpodstates", v1alpha1.SchemeGroupVersion.Version)
 	nodes := manifests.Resource(v1alpha1.GroupName, "nodeimages", v1alpha1.SchemeGroupVersion.Version)
 	return []admissionregistrationv1.MutatingWebhook{
 			manifests.Mutating("imagepulljob", "/mutate"+job, jobs, create, update),
@@ -37,5 +40,7 @@ func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrat
 			manifests.Validating("imagepulljob", "/validate"+job, jobs, create, update),
 			manifests.Validating("nodeimage", "/validate"+node, nodes, create, update),
 			manifests.Validating("resourcedistribution", "/validate-apps-kruise-io-v1alpha1-resourcedistribution", distributions, create, update),
+			manifests.Validating("workloadspread", "/validate-apps-kruise-io-v1alpha1-workloadspread", spreads, create, update),
+			manifests.Validating("persistentpodstate", "/validate-apps-kruise-io-persistentpodstate", states, create, update),
 		}
 }

@@ -63,4 +63,5 @@ func ExampleWebhooks() {
 	// vdaemonset.kb.io asks about [CREATE UPDATE] of [daemonsets]
 	// vbroadcastjob.kb.io asks about [CREATE UPDATE] of [broadcastjobs]
 	// vadvancedcronjob.kb.io asks about [CREATE UPDATE] of [advancedcronjobs]
+	// vuniteddeployment.kb.io asks about [CREATE UPDATE DELETE] of [uniteddeployments]
 }

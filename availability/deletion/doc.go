@@ -25,5 +25,4 @@
 //   - Pods and custom resources are asked for when the answer depends on them, one first. The number
 //     in a refusal is exact up to 500.
 //   - Custom resources whose stored version is not served are listed in another version.
-//   - UnitedDeployments without the label are deleted without asking the webhook.
 package deletion

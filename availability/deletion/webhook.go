@@ -16,12 +16,11 @@ import (
 
 // Where webhook configurations look for Webhook.Validate.
 const (
-	NamespacePath        = "/validate-namespace"
-	DefinitionPath       = "/validate-customresourcedefinition"
-	DeploymentPath       = "/validate-apps-deployment"
-	ReplicaSetPath       = "/validate-apps-replicaset"
-	StatefulSetPath      = "/validate-apps-statefulset"
-	UnitedDeploymentPath = "/validate-apps-kruise-io-v1alpha1-uniteddeployment"
+	NamespacePath   = "/validate-namespace"
+	DefinitionPath  = "/validate-customresourcedefinition"
+	DeploymentPath  = "/validate-apps-deployment"
+	ReplicaSetPath  = "/validate-apps-replicaset"
+	StatefulSetPath = "/validate-apps-statefulset"
 )
 
 // Webhook answers admission requests for deletions. Its zero value protects all but
@@ -42,11 +41,11 @@ type Webhook struct {
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
-// configurations call. CloneSets and StatefulSets of apps.kruise.io are not among them: the
-// webhooks of these kinds answer for their deletion too.
+// configurations call. CloneSets, StatefulSets and UnitedDeployments of apps.kruise.io are not
+// among them: the webhooks of these kinds answer for their deletion too.
 func (w *Webhook) Handlers() map[string]http.Handler {
 	handlers := map[string]http.Handler{}
-	for _, path := range []string{NamespacePath, DefinitionPath, DeploymentPath, ReplicaSetPath, StatefulSetPath, UnitedDeploymentPath} {
+	for _, path := range []string{NamespacePath, DefinitionPath, DeploymentPath, ReplicaSetPath, StatefulSetPath} {
 		handlers[path] = admission.Handler(w.Validate)
 	}
 	return handlers

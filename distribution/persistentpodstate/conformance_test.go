@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 	}
 	conformance.Test(t, conformance.Kind{
 		Resource: stateResource, More: others,
-		Watches: []string{"persistentpodstates", "pods", "nodes", "statefulsets"},
+		Watches: watched,
 		Writes:  []string{"create persistentpodstates", "patch persistentpodstates", "patch persistentpodstates/status", "delete pods"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := clusterOf(c).options

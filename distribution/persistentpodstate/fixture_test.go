@@ -45,6 +45,9 @@ var (
 	}
 )
 
+// watched are the resources that the controller watches of StatefulSets of Kubernetes alone.
+var watched = []string{"persistentpodstates", "pods", "nodes", "statefulsets.apps"}
+
 // cluster is a fake cluster with PersistentPodStates.
 type cluster struct {
 	*fixture.Cluster

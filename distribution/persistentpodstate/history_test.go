@@ -93,7 +93,7 @@ func (h *history) step() {
 }
 
 func (h *history) something() string {
-	resource := []string{"pods", "nodes", "persistentpodstates", "statefulsets"}[h.random.IntN(4)]
+	resource := watched[h.random.IntN(len(watched))]
 	node := []string{"a1", "a2", "b1", "b2", "c1"}[h.random.IntN(5)]
 	switch h.random.IntN(10) {
 	case 0:
@@ -158,7 +158,7 @@ func (h *history) workload() {
 // end has everything work again, and looks what has become of it.
 func (h *history) end(controller *Controller) {
 	h.fail(nil)
-	for _, resource := range []string{"pods", "nodes", "persistentpodstates", "statefulsets"} {
+	for _, resource := range watched {
 		h.Release(resource)
 	}
 	for range 60 { // for ten minutes, the longest back-off twice

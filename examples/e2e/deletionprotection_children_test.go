@@ -83,7 +83,7 @@ func (p *protection) ownDefinitions(t *testing.T) {
 	client := p.user.Resource(definitions)
 	for _, definition := range list.Items {
 		name := definition.GetName()
-		if !strings.HasSuffix(name, ".kruise.io") || strings.HasPrefix(name, "uniteddeployments.") {
+		if !strings.HasSuffix(name, ".kruise.io") {
 			continue
 		}
 		patch := func(value string) {

@@ -73,7 +73,6 @@ func newProtection(s *cloneSetFixture) *protection {
 		}
 		*client.of = made
 	}
-	p.define("uniteddeployments.apps.kruise.io", "UnitedDeployment", "v1alpha1", "")
 	return p
 }
 
@@ -171,7 +170,7 @@ func (p *protection) table(t *testing.T, by, cascading string, happens func()) {
 			d := &deletions{p, t, kind}
 			namespace, name := d.create(test.value, test.children)
 			waits := counted != "" && test.value == "Cascading"
-			asked := test.value != "" || kind.resource.Resource == "clonesets" || kind.resource.Resource == "statefulsets" && kind.resource.Group != "apps"
+			asked := test.value != "" || kind.resource.Group == "apps.kruise.io" // whose webhooks are asked about everything
 			want := test.want
 			switch {
 			case by == "policies alone" && (waits || want == "" && asked):
@@ -271,6 +270,9 @@ func (d *deletions) apply(resource schema.GroupVersionResource, namespace, name,
 	if spec != nil {
 		if resource.Resource != "statefulsets" {
 			delete(spec, "serviceName")
+		}
+		if resource.Resource == "uniteddeployments" { // without subsets, so that it makes nothing
+			spec["template"] = map[string]any{"deploymentTemplate": map[string]any{"spec": map[string]any{"template": spec["template"]}}}
 		}
 		object.Object["spec"] = spec
 	}

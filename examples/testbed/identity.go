@@ -3,6 +3,7 @@
 package testbed
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -88,6 +90,18 @@ func (b *Testbed) identify(ctx context.Context, program string) error {
 	return nil
 }
 
+// wholeLog reads an audit log up to the end of a line. The API server may just be writing one: of watches, which end with the
+// programs, it tells then.
+func wholeLog(path string) (log []byte, err error) {
+	for range 100 {
+		if log, err = os.ReadFile(path); err != nil || bytes.HasSuffix(log, []byte("\n")) {
+			return log, err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return nil, fmt.Errorf("the audit log %s does not come to the end of a line in ten seconds", path)
+}
+
 // checkRights compares what the programs have asked of the API server with the rights that they state. It returns an error that
 // names the requests that went beyond them, and after a run of all tests also the rights that nothing has made use of.
 func (b *Testbed) checkRights() (err error) {
@@ -95,7 +109,7 @@ func (b *Testbed) checkRights() (err error) {
 	for _, program := range slices.Sorted(maps.Keys(b.identities)) {
 		judge := NewJudge(program, users[program], b.identities[program].parts)
 		for _, bed := range append(b.another, b) {
-			if log, err := os.ReadFile(bed.Control.AuditLog()); err != nil {
+			if log, err := wholeLog(bed.Control.AuditLog()); err != nil {
 				return err
 			} else if err := judge.Read(log); err != nil {
 				return err

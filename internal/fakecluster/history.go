@@ -38,14 +38,22 @@ func (h *history) since(version int64) int {
 // held tells whether the event at a position is kept from watches.
 func (h *history) held(position int) bool { return h.limit != unlimited && position >= h.limit }
 
-// of finds a resource by name; tests name it as they do in Request.
+// of finds a resource by name; tests name it as they do in Request. Where several groups have the
+// name, "statefulsets.apps" says which.
 func (s *Server) of(resource string) *history {
+	var named []*storage
 	for _, r := range s.resources {
-		if r.Name == resource {
+		if r.groupResource().String() == resource {
 			return &r.history
 		}
+		if r.Name == resource {
+			named = append(named, r)
+		}
 	}
-	panic(fmt.Sprintf("fakecluster: there is no resource %q", resource))
+	if len(named) != 1 {
+		panic(fmt.Sprintf("fakecluster: %d resources have the name %q, want one; name its group too, as in statefulsets.apps", len(named), resource))
+	}
+	return &named[0].history
 }
 
 // Hold keeps everything that happens to a resource from now on from its

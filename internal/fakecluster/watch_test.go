@@ -11,15 +11,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // collect lists the events that a watch has got by now.
@@ -166,5 +169,32 @@ func TestInformer(t *testing.T) {
 		if guard.Check() == nil {
 			t.Error("a change in the cache is not found")
 		}
+	})
+}
+
+// TestResourcesOfOneName shows that what disturbs a resource leaves that of another group alone, and is told which is meant.
+func TestResourcesOfOneName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fakecluster.New(nil, fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
+			fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }))
+		kube := must(kubernetes.NewForConfig(s.Config("test")))(t)
+		w := must(kube.AppsV1().StatefulSets("shop").Watch(t.Context(), metav1.ListOptions{}))(t)
+		defer w.Stop()
+		s.Hold("statefulsets.apps")
+		s.Release("statefulsets.apps.kruise.io")
+		must(kube.AppsV1().StatefulSets("shop").Create(t.Context(), &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, metav1.CreateOptions{}))(t)
+		if events := collect(w); events != nil {
+			t.Errorf("held, and the other resource released: %v", events)
+		}
+		s.Release("statefulsets.apps")
+		if diff := cmp.Diff([]string{"ADDED 2 web"}, collect(w)); diff != "" {
+			t.Errorf("released (-want +got):\n%s", diff)
+		}
+		defer func() {
+			if recover() == nil {
+				t.Error("a name of two resources is not refused")
+			}
+		}()
+		s.Hold("statefulsets")
 	})
 }

@@ -30,6 +30,8 @@ type caches struct {
 	informers.SharedInformerFactory
 	clients   controllers.Clients
 	namespace string
+	// placements are what controllers know of each other.
+	placements placements
 }
 
 func (c *caches) pods() cache.SharedIndexInformer  { return c.Core().V1().Pods().Informer() }
@@ -55,6 +57,9 @@ func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
 func (c *caches) broadcastJobs() cache.SharedIndexInformer {
 	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, workloadsclient.NewBroadcastJobInformer)
 }
+func (c *caches) unitedDeployments() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.UnitedDeployment{}, c.clients.Workloads, workloadsclient.NewUnitedDeploymentInformer)
+}
 func (c *caches) jobs() cache.SharedIndexInformer { return c.Batch().V1().Jobs().Informer() }
 func (c *caches) imagePullJobs() cache.SharedIndexInformer {
 	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)
@@ -71,6 +76,12 @@ func (c *caches) resourceDistributions() cache.SharedIndexInformer {
 	})
 }
 
+func (c *caches) workloadSpreads() cache.SharedIndexInformer {
+	return shared(c, &distributionv1alpha1.WorkloadSpread{}, c.clients.Distribution, distributionclient.NewWorkloadSpreadInformer)
+}
+func (c *caches) persistentPodStates() cache.SharedIndexInformer {
+	return shared(c, &distributionv1alpha1.PersistentPodState{}, c.clients.Distribution, distributionclient.NewPersistentPodStateInformer)
+}
 func (c *caches) podUnavailableBudgets() cache.SharedIndexInformer {
 	return shared(c, &availabilityv1alpha1.PodUnavailableBudget{}, c.clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
 }

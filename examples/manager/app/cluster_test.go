@@ -349,7 +349,7 @@ func (w *fixture) adoptsAConfiguration() {
 	installed := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: webhooks.MutatingName},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
-			entry("muniteddeployment.kb.io", "/mutate-apps-kruise-io-v1alpha1-uniteddeployment", "uniteddeployments"),
+			entry("mworkloadspread.kb.io", "/mutate-apps-kruise-io-v1alpha1-workloadspread", "workloadspreads"),
 			entry("mpod.kb.io", "/mutate-pod", "pods"),
 			entry("mcloneset.kb.io", "/mutate-apps-kruise-io-v1alpha1-cloneset", "clonesets"),
 		},
@@ -367,7 +367,7 @@ func (w *fixture) adoptsAConfiguration() {
 	} else if len(got[0].MatchConditions) == 0 {
 		w.Errorf("want that only pods are sent which the webhook changes: %+v", got[0])
 	}
-	if template := stands.Annotations[webhooks.TemplateAnnotation]; !strings.Contains(template, `"muniteddeployment.kb.io"`) {
+	if template := stands.Annotations[webhooks.TemplateAnnotation]; !strings.Contains(template, `"mworkloadspread.kb.io"`) {
 		w.Errorf("PF-5: the template lacks what was installed: %s", template)
 	}
 	if err := third.stop(); err != nil {

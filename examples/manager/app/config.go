@@ -152,9 +152,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 		"leader-election-resource-lock", "sync-period", "expectation-timeout", "rate-limiter-base-delay", "rate-limiter-max-delay",
 		"rate-limiter-qps", "rate-limiter-bucket-size")
 	process.WithoutEffect(f, false, "the manager does not run that controller",
-		"uniteddeployment-workers", "workloadspread-workers",
-		"persistentpodstate-workers", "podprobemarker-workers",
-		"nodepodprobe-workers")
+		"podprobemarker-workers", "nodepodprobe-workers")
 }
 
 // Validate returns what is wrong with a configuration and would not be found by who uses it, naming the flag, its value

@@ -43,8 +43,8 @@ import (
 // more entry here.
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
-		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
-		imagePullJobs(f), nodeImages(f), resourceDistributions(f), sidecarSets(f), sidecarSetPolicies(f),
+		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f), unitedDeployments(f),
+		imagePullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f), sidecarSets(f), sidecarSetPolicies(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), podUnavailableBudgets(f), pods(),
 		deletionProtection(f),
 	}
@@ -78,6 +78,7 @@ type admissions struct {
 	definitions  []*unstructured.Unstructured // of what the controllers manage
 	sidecars     *sidecars
 	budgets      *budgets
+	places       *places
 	gates        featuregate.FeatureGate
 	ownNamespace string
 }
@@ -112,7 +113,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 			return controllers.Of(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				Workers: *workers, Jobs: jobs, Budget: budget, Features: cloneset.Features{
+				Workers: *workers, Jobs: jobs, Budget: budget, Placement: p.caches.placements.ofSpreads(p.gates), Features: cloneset.Features{
 					ExcludePreparingDelete: *excludePreparingDelete,
 					ShortHash:              p.gates.Enabled(features.CloneSetShortHash),
 					PartitionRollback:      p.gates.Enabled(features.CloneSetPartitionRollback),
@@ -143,7 +144,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 			return controllers.Of(statefulset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				StatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
-				Workers: *workers, Jobs: jobs, Budget: budget, Features: statefulset.Features{
+				Workers: *workers, Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.placements.ofSpreads(p.gates), p.caches.placements.states}, Features: statefulset.Features{
 					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
 					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
@@ -344,7 +345,10 @@ func pods() kind {
 		if !a.gates.Enabled(features.PodWebhook) {
 			return nil
 		}
-		pods := &podwebhook.Webhook{Readiness: podreadiness.Mutate, Sidecars: a.sidecars.inject, LaunchPriority: launchpriority.Mutate}
+		pods := &podwebhook.Webhook{Readiness: podreadiness.Mutate, Sidecars: a.sidecars.inject, LaunchPriority: launchpriority.Mutate, PersistentPodState: a.places.states.mutate}
+		if a.places.spreads != nil {
+			pods.Spread = a.places.spreads.mutate
+		}
 		if a.gates.Enabled(features.KruisePodReadinessGate) {
 			pods.Readiness = podreadiness.MutateAll
 		}
@@ -354,8 +358,8 @@ func pods() kind {
 
 // podConditions keep pods away from the webhook that it leaves as they are. Where all pods are changed, those in the
 // manager's own namespace are asked for only if they would be changed anyway: the manager must be able to start. Nothing
-// is injected there. The expression is true of the pods that something may be injected into.
-func podConditions(gates featuregate.FeatureGate, ownNamespace, injected string) map[string]string {
+// is injected there. The expressions are true of the pods that something may be injected into, and of those that may be placed.
+func podConditions(gates featuregate.FeatureGate, ownNamespace, injected, placed string) map[string]string {
 	condition := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
 	others := func(expression string) string {
 		return " || request.namespace != '" + ownNamespace + "' && (" + expression + ")"
@@ -363,8 +367,10 @@ func podConditions(gates featuregate.FeatureGate, ownNamespace, injected string)
 	if gates.Enabled(features.KruisePodReadinessGate) {
 		condition += others(podreadiness.MatchExpressionAll)
 	}
-	if injected != "false" {
-		condition += others(injected)
+	for _, expression := range []string{injected, placed} {
+		if expression != "false" {
+			condition += others(expression)
+		}
 	}
 	return map[string]string{podwebhook.MutatePath: condition}
 }

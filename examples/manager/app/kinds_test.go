@@ -44,13 +44,16 @@ func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
 	return m
 }
 
-// serve has a manager serve webhooks, where SidecarSets are not served.
+// serve has a manager serve webhooks, where SidecarSets and what places pods are not served.
 func serve(t *testing.T, m *Manager) {
 	t.Helper()
 	if err := m.serve(nowhere, kubernetes.NewForConfigOrDie(nowhere)); err != nil {
 		t.Fatal(err)
 	}
 	close(m.sidecars.known)
+	for _, place := range m.places.all {
+		place.missing()
+	}
 }
 
 // All webhooks that a manager registers are served, and all that it serves are registered.
@@ -78,6 +81,7 @@ func TestWebhooks(t *testing.T) {
 		"mdaemonset.kb.io /mutate-apps-kruise-io-v1alpha1-daemonset [CREATE UPDATE] [daemonsets] [apps.kruise.io] [v1alpha1]",
 		"mbroadcastjob.kb.io /mutate-apps-kruise-io-v1alpha1-broadcastjob [CREATE UPDATE] [broadcastjobs] [apps.kruise.io] [v1alpha1]",
 		"madvancedcronjob.kb.io /mutate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
+		"muniteddeployment.kb.io /mutate-apps-kruise-io-v1alpha1-uniteddeployment [CREATE UPDATE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"mnodeimage.kb.io /mutate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 		"msidecarset.kb.io /mutate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
@@ -88,9 +92,12 @@ func TestWebhooks(t *testing.T) {
 		"vdaemonset.kb.io /validate-apps-kruise-io-v1alpha1-daemonset [CREATE UPDATE] [daemonsets] [apps.kruise.io] [v1alpha1]",
 		"vbroadcastjob.kb.io /validate-apps-kruise-io-v1alpha1-broadcastjob [CREATE UPDATE] [broadcastjobs] [apps.kruise.io] [v1alpha1]",
 		"vadvancedcronjob.kb.io /validate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
+		"vuniteddeployment.kb.io /validate-apps-kruise-io-v1alpha1-uniteddeployment [CREATE UPDATE DELETE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 		"vresourcedistribution.kb.io /validate-apps-kruise-io-v1alpha1-resourcedistribution [CREATE UPDATE] [resourcedistributions] [apps.kruise.io] [v1alpha1]",
+		"vworkloadspread.kb.io /validate-apps-kruise-io-v1alpha1-workloadspread [CREATE UPDATE] [workloadspreads] [apps.kruise.io] [v1alpha1]",
+		"vpersistentpodstate.kb.io /validate-apps-kruise-io-persistentpodstate [CREATE UPDATE] [persistentpodstates] [apps.kruise.io] [v1alpha1]",
 		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 		"vpodunavailablebudget.kb.io /validate-policy-kruise-io-podunavailablebudget [CREATE UPDATE] [podunavailablebudgets] [policy.kruise.io] [v1alpha1]",
 		"vpod.kb.io /validate-pod [UPDATE DELETE] [pods] [] [v1]",
@@ -100,7 +107,6 @@ func TestWebhooks(t *testing.T) {
 		"vbuiltindeployment.kb.io /validate-apps-deployment [DELETE] [deployments] [apps] [v1]",
 		"vbuiltinreplicaset.kb.io /validate-apps-replicaset [DELETE] [replicasets] [apps] [v1]",
 		"vbuiltinstatefulset.kb.io /validate-apps-statefulset [DELETE] [statefulsets] [apps] [v1]",
-		"vuniteddeployment.kb.io /validate-apps-kruise-io-v1alpha1-uniteddeployment [DELETE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PF-5.1: webhooks (-want +got):\n%s", diff)
@@ -212,9 +218,13 @@ func TestPodConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	some := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
-	for injected, want := range map[string]string{"false": some, "true": some + " || request.namespace != 'own' && (true)"} {
-		if diff := cmp.Diff(map[string]string{podwebhook.MutatePath: want}, podConditions(gates, "own", injected)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", injected, diff)
+	for _, test := range []struct{ injected, placed, want string }{
+		{"false", "false", some},
+		{"true", "false", some + " || request.namespace != 'own' && (true)"},
+		{"i", "p", some + " || request.namespace != 'own' && (i) || request.namespace != 'own' && (p)"},
+	} {
+		if diff := cmp.Diff(map[string]string{podwebhook.MutatePath: test.want}, podConditions(gates, "own", test.injected, test.placed)); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", test, diff)
 		}
 	}
 }

@@ -57,6 +57,7 @@ const registrationTimeout = 20 * time.Second
 var (
 	reconciles   = metrics.New(ctrlmetrics.Registry)
 	schedules    = metrics.NewSchedules(ctrlmetrics.Registry)
+	subsets      = metrics.NewSubsets(ctrlmetrics.Registry)
 	sets         = metrics.NewDaemonSets(ctrlmetrics.Registry)
 	jobs         = metrics.NewJobs(ctrlmetrics.Registry)
 	terminations = metrics.NewTerminations(ctrlmetrics.Registry)
@@ -78,6 +79,7 @@ type Manager struct {
 	// sidecars are what the webhooks know; nil without them.
 	sidecars *sidecars
 	budgets  *budgets
+	places   *places
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -150,7 +152,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	if m.hooks != nil {
 		ready = m.hooks.Check
 		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(func(ctx context.Context) error { return m.sidecars.run(ctx, m.hooks.Look) })),
-			runs.Add(everywhere(func(ctx context.Context) error { return m.budgets.run(ctx, core) })))
+			runs.Add(everywhere(func(ctx context.Context) error { return m.budgets.run(ctx, core) })),
+			runs.Add(everywhere(func(ctx context.Context) error { return m.places.run(ctx, m.hooks.Look) })))
 	}
 	err = errors.Join(err,
 		runs.AddHealthzCheck("ping", healthz.Ping),
@@ -221,7 +224,7 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error
 	defer isLeader.Set(0)
 	running := controllers.Program{
 		Name: program, Config: config, Caches: caches, LookAgain: lookAgain,
-		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) },
+		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) }, Waits: caches.placements.waits,
 	}
 	return running.Run(ctx, m.controllers(caches))
 }
@@ -234,7 +237,7 @@ func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(clients.Kubernetes, 0,
 		informers.WithNamespace(m.config.Namespace), informers.WithTransform(workloads.Trim))
-	return &caches{factory, clients, m.config.Namespace}, nil
+	return &caches{factory, clients, m.config.Namespace, newPlacements()}, nil
 }
 
 // controllers returns those that run, which read the caches.
@@ -265,7 +268,7 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 func (m *Manager) webhooks(core kubernetes.Interface, objects metadata.Interface) (served []webhook) {
 	for _, kind := range m.config.kinds {
 		if kind.webhook != nil {
-			if w := kind.webhook(&admissions{core, objects, m.definitions(), m.sidecars, m.budgets, m.gates, m.config.OwnNamespace}); w != nil {
+			if w := kind.webhook(&admissions{core, objects, m.definitions(), m.sidecars, m.budgets, m.places, m.gates, m.config.OwnNamespace}); w != nil {
 				served = append(served, w)
 			}
 		}
@@ -285,6 +288,9 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	if m.budgets, err = newBudgets(config, core, m.gates, m.config.Namespace); err != nil {
 		return err
 	}
+	if m.places, err = newPlaces(config, core, m.gates, m.config.Namespace, m.config.OwnNamespace); err != nil {
+		return err
+	}
 	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)
 	m.hooks.Handlers = map[string]http.Handler{conversion.Path: conversion.Handler()}
 	for _, webhook := range m.webhooks(core, objects) {
@@ -292,9 +298,10 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	}
 	m.hooks.Conditions = func(ctx context.Context) (map[string]string, error) {
 		injected, err := m.sidecars.expression(ctx)
-		conditions := podConditions(m.gates, m.config.OwnNamespace, injected)
+		placed, err2 := m.places.expression(ctx)
+		conditions := podConditions(m.gates, m.config.OwnNamespace, injected, placed)
 		conditions[podunavailablebudget.ValidatePodPath] = budgetCondition(m.gates)
-		return conditions, err
+		return conditions, errors.Join(err, err2)
 	}
 	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){
 		workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks,

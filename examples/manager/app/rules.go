@@ -78,6 +78,11 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		if m.budgets, err = newBudgets(&rest.Config{}, core, gates, config.Namespace); err != nil {
 			return nil, err
 		}
+		if m.places, err = newPlaces(&rest.Config{}, core, gates, config.Namespace, config.OwnNamespace); err != nil {
+			return nil, err
+		}
+		inCluster, where := m.places.permissions()
+		needed = append(needed, inCluster, where, permissions.Part{Namespace: config.OwnNamespace, Rules: whiteListRules()})
 		rules = append(rules, m.sidecars.Rules()...)
 		namespace, there := m.sidecars.NamespaceRules()
 		needed = append(needed, permissions.Part{Namespace: namespace, Rules: there})

@@ -29,6 +29,7 @@ const (
 	SidecarTerminator                  featuregate.Feature = "SidecarTerminator"
 	PodUnavailableBudgetDeleteGate     featuregate.Feature = "PodUnavailableBudgetDeleteGate"
 	PodUnavailableBudgetUpdateGate     featuregate.Feature = "PodUnavailableBudgetUpdateGate"
+	WorkloadSpread                     featuregate.Feature = "WorkloadSpread"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"       // podwright's own
@@ -54,13 +55,13 @@ var (
 		SidecarTerminator:                  {PreRelease: featuregate.Alpha},
 		PodUnavailableBudgetDeleteGate:     {Default: true, PreRelease: featuregate.Alpha},
 		PodUnavailableBudgetUpdateGate:     {PreRelease: featuregate.Alpha},
+		WorkloadSpread:                     {Default: true, PreRelease: featuregate.Alpha},
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
 		ResourceDistributionGate:                  {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
-		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},
 		"PodProbeMarkerGate":               {Default: true, PreRelease: featuregate.Alpha},
 		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},
 	}
@@ -70,7 +71,7 @@ var (
 var coupled = map[featuregate.Feature][]featuregate.Feature{
 	PodWebhook: {
 		KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
-		PodUnavailableBudgetUpdateGate, "WorkloadSpread", SidecarSetPatchPodMetadataDefaultsAllowed,
+		PodUnavailableBudgetUpdateGate, WorkloadSpread, SidecarSetPatchPodMetadataDefaultsAllowed,
 	},
 	KruiseDaemon: {
 		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,

@@ -15,7 +15,7 @@ import (
 // defaults are the gates that are on when nothing is set.
 var defaults = []featuregate.Feature{
 	DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, KruiseDaemon, "PodProbeMarkerGate", PodUnavailableBudgetDeleteGate,
-	PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, "WorkloadSpread",
+	PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
 }
 
 var beta = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodWebhook}
@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 		"PF-1 coupling: PodWebhook": {
 			text: "AllAlpha=true,PodWebhook=false",
 			want: without(all(), PodWebhook, KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
-				PodUnavailableBudgetUpdateGate, "WorkloadSpread", "SidecarSetPatchPodMetadataDefaultsAllowed"),
+				PodUnavailableBudgetUpdateGate, WorkloadSpread, "SidecarSetPatchPodMetadataDefaultsAllowed"),
 		},
 		"PF-1 coupling: KruiseDaemon": {
 			text: "AllAlpha=true,KruiseDaemon=false",
@@ -54,14 +54,14 @@ func TestParse(t *testing.T) {
 		},
 		"PF-1 legacy: kinds without SidecarSet": {
 			customResources: "CloneSet,StatefulSet",
-			want:            without(defaults, PodWebhook, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate, "WorkloadSpread"),
+			want:            without(defaults, PodWebhook, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate, WorkloadSpread),
 		},
 		"PF-1 legacy: kinds with SidecarSet":            {customResources: "CloneSet, SidecarSet", want: defaults},
 		"PF-1 legacy: a name overrides the legacy list": {customResources: "CloneSet", text: "PodWebhook=true", want: defaults},
 		"a gate of a part that does not run is accepted and named": {
-			text: "CloneSetEventHandlerOptimization=true,WorkloadSpread=true,CloneSetShortHash=true",
+			text: "CloneSetEventHandlerOptimization=true,PodProbeMarkerGate=true,CloneSetShortHash=true",
 			want: with(defaults, "CloneSetEventHandlerOptimization", CloneSetShortHash), withoutEffect: []string{
-				"CloneSetEventHandlerOptimization", "WorkloadSpread",
+				"CloneSetEventHandlerOptimization", "PodProbeMarkerGate",
 			},
 		},
 	}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
+	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
@@ -47,6 +48,7 @@ import (
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 )
 
 var (
@@ -73,6 +75,8 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			broadcastjob.Rules(broadcastjob.Options{Recorder: recorder}),
 			(&broadcastjob.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			cronjob.Rules(cronjob.Options{Recorder: recorder}),
+			uniteddeployment.Rules(uniteddeployment.Options{Recorder: recorder}),
+			(&uniteddeployment.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			launchpriority.Rules(launchpriority.Options{Recorder: recorder}),
 			podreadiness.Rules(podreadiness.Options{}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
@@ -85,6 +89,11 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			(&sidecarset.AdmissionCaches{}).Rules(),
 			podunavailablebudget.Rules(podunavailablebudget.Options{Recorder: recorder, Workloads: workloadsfake.NewClient()}),
 			(&podunavailablebudget.Webhook{Deletions: true}).Rules(),
+			workloadspread.Rules(workloadspread.Options{Recorder: recorder, Workloads: workloadsfake.NewClient()}),
+			(&workloadspread.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
+			persistentpodstate.Rules(persistentpodstate.Options{Recorder: recorder, Workloads: workloadsfake.NewClient()}),
+			(&persistentpodstate.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
+			(&persistentpodstate.Placer{}).Rules(),
 		},
 		"nodeagent/rbac/nodeagent.yaml": {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),
@@ -188,6 +197,10 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{Recorder: recorder}), events},
 		"a recorder of images": {
 			nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{Recorder: recorder}), events},
+		"UnitedDeployments of Deployments": {
+			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
+			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),
+			map[string][]string{"apps/deployments": {"create", "delete", "get", "list", "patch", "watch"}}},
 		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules(), nil},
 		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules(), nil},
 		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules(), nil},

@@ -17,7 +17,9 @@ import (
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/resource"
+	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -29,6 +31,7 @@ import (
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 )
 
 type configuration = func() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook)
@@ -39,8 +42,8 @@ func TestWebhooksAreServed(t *testing.T) {
 		webhooks configuration
 		handlers []map[string]http.Handler
 	}{
-		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
-		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers(), (&resource.Webhook{}).Handlers()}},
+		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers(), (&uniteddeployment.Webhook{}).Handlers()}},
+		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers(), (&resource.Webhook{}).Handlers(), (&workloadspread.Webhook{}).Handlers(), (&persistentpodstate.Webhook{}).Handlers()}},
 		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
 		"availability": {availability.Webhooks, []map[string]http.Handler{(&podunavailablebudget.Webhook{Deletions: true}).Handlers(), (&deletion.Webhook{}).Handlers()}},
@@ -93,11 +96,15 @@ func TestWebhooksAsk(t *testing.T) {
 		"vbroadcastjob.kb.io":             {broadcastjob.ValidatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
 		"madvancedcronjob.kb.io":          {cronjob.MutatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
 		"vadvancedcronjob.kb.io":          {cronjob.ValidatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
+		"muniteddeployment.kb.io":         {uniteddeployment.MutatePath, changes, kruise, alpha, []string{"uniteddeployments"}},
+		"vuniteddeployment.kb.io":         {uniteddeployment.ValidatePath, all, kruise, alpha, []string{"uniteddeployments"}},
 		"mimagepulljob.kb.io":             {imagepulljob.MutatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"vimagepulljob.kb.io":             {imagepulljob.ValidatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"mnodeimage.kb.io":                {nodeimage.MutatePath, changes, kruise, alpha, []string{"nodeimages"}},
 		"msidecarset.kb.io":               {sidecarset.MutatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 		"vresourcedistribution.kb.io":     {resource.ValidatePath, changes, kruise, alpha, []string{"resourcedistributions"}},
+		"vworkloadspread.kb.io":           {workloadspread.ValidatePath, changes, kruise, alpha, []string{"workloadspreads"}},
+		"vpersistentpodstate.kb.io":       {persistentpodstate.ValidatePath, changes, kruise, alpha, []string{"persistentpodstates"}},
 		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
 		"vsidecarset.kb.io":               {sidecarset.ValidatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 
@@ -106,7 +113,6 @@ func TestWebhooksAsk(t *testing.T) {
 		"vbuiltindeployment.kb.io":        {deletion.DeploymentPath, removals, []string{"apps"}, []string{"v1"}, []string{"deployments"}},
 		"vbuiltinreplicaset.kb.io":        {deletion.ReplicaSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"replicasets"}},
 		"vbuiltinstatefulset.kb.io":       {deletion.StatefulSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"statefulsets"}},
-		"vuniteddeployment.kb.io":         {deletion.UnitedDeploymentPath, removals, kruise, alpha, []string{"uniteddeployments"}},
 		"vpodunavailablebudget.kb.io":     {podunavailablebudget.ValidatePath, changes, []string{"policy.kruise.io"}, alpha, []string{"podunavailablebudgets"}},
 		"vpod.kb.io":                      {podunavailablebudget.ValidatePodPath, operations{update, remove}, []string{""}, []string{"v1"}, []string{"pods"}},
 		"vpodeviction.kb.io":              {podunavailablebudget.ValidatePodPath, operations{create}, []string{""}, []string{"v1"}, []string{"pods/eviction"}},

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// An autoscaler scales a UnitedDeployment through the scale subresource, where one of the subsets has a number of pods of its
+// own, and finds the selector of the pods there.
+func TestUnitedDeploymentIsScaledByAnAutoscaler(t *testing.T) {
+	t.Parallel()
+	s := newUnitedFixture(t, unitedCloneSets)
+	united := s.united(2, "zone-a", "zone-b")
+	for i := range united.Spec.Topology.Subsets {
+		united.Spec.Topology.Subsets[i].Replicas = new(intstr.FromInt32(1))
+	}
+	s.create(united)
+	const a, b = "zone-a node-0 web:1", "zone-b node-1 web:1"
+	s.awaitPods("UD-3.1", a, b)
+	scalers := s.Core.AutoscalingV2().HorizontalPodAutoscalers(s.Namespace)
+	if _, err := scalers.Create(t.Context(), &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "UnitedDeployment", Name: "web"},
+		MinReplicas:    new(int32(4)), MaxReplicas: 6,
+	}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitPods("UD-3.2, UD-15.3", a, a, b, b)
+	s.AwaitAsking("UD-12.2: the autoscaler asks for the metrics of the pods that the selector names, which nobody measures here", func() string {
+		scaler, err := scalers.Get(t.Context(), "web", metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		able := func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {
+			return c.Type == autoscalingv2.ScalingActive && c.Reason == "FailedGetResourceMetric"
+		}
+		if scaler.Status.DesiredReplicas != 4 || scaler.Status.CurrentReplicas != 4 || !slices.ContainsFunc(scaler.Status.Conditions, able) {
+			return fmt.Sprintf("%+v", scaler.Status)
+		}
+		return ""
+	})
+	scale, err := s.Dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments")).Namespace(s.Namespace).
+		Get(t.Context(), "web", metav1.GetOptions{}, "scale")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _, _ := unstructured.NestedMap(scale.Object, "status"); status["selector"] != "app=web" || status["replicas"] != int64(4) {
+		t.Errorf("UD-12.2: the status of the scale subresource: %v", status)
+	}
+}
+
+// A StatefulSet of Kubernetes waits for a pod that cannot start, also where another template would replace it.
+func TestUnitedDeploymentReplacesWhatAStatefulSetWaitsFor(t *testing.T) {
+	t.Parallel()
+	s := newUnitedFixture(t, unitedStatefulSets)
+	s.create(s.united(1, "zone-a"))
+	s.awaitPods("UD-1", "zone-a node-0 web:1")
+	s.edit("web", s.image("web:bad"))
+	s.Await("UD-11: the pod cannot start", func() string {
+		for _, pod := range s.Pods.All() {
+			if n := len(pod.Status.ContainerStatuses); n > 0 && pod.Status.ContainerStatuses[0].State.Waiting != nil && pod.Status.ContainerStatuses[0].Image == "web:bad" {
+				return ""
+			}
+		}
+		return fmt.Sprint(len(s.Pods.All()), " pods")
+	})
+	s.edit("web", s.image("web:2"))
+	s.awaitPods("UD-11", "zone-a node-0 web:2")
+}
+
+// The name of the revision is that of somebody else's.
+func TestUnitedDeploymentWithoutTheNameOfItsRevision(t *testing.T) {
+	t.Parallel()
+	s := newUnitedFixture(t, unitedCloneSets)
+	stored, err := s.client.Create(t.Context(), s.united(1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := uniteddeployment.RevisionData(&stored.Spec.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: revision.Name("web", revision.Hash(data, nil))}, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}
+	if _, err := s.Core.AppsV1().ControllerRevisions(s.Namespace).Create(t.Context(), others, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.create(s.united(1))
+	s.awaitStatus("web", "UD-R3: the revision has another name", func(set *v1alpha1.UnitedDeployment) string {
+		if st := &set.Status; st.CollisionCount == nil || *st.CollisionCount != 1 || st.CurrentRevision == "" || st.CurrentRevision == others.Name {
+			return fmt.Sprintf("%+v", *st)
+		}
+		return ""
+	})
+}

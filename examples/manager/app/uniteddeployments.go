@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+func unitedDeployments(f *pflag.FlagSet) kind {
+	workers := f.Int("uniteddeployment-workers", 3, "UnitedDeployments reconciled at the same time")
+	return kind{
+		name: "uniteddeployment-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"),
+		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
+			o := uniteddeployment.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, SubsetMetrics: subsets,
+				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
+				Revisions: p.caches.revisions(), Pods: p.caches.pods(), Workers: *workers,
+			}
+			const without = "UnitedDeployments of this kind create nothing until the next start, because the CRD is not installed"
+			if err := errors.Join(p.awaitBeside(ctx, cloneSetsResource), p.awaitBeside(ctx, statefulSetsResource)); err != nil {
+				return controllers.Composed{}, err
+			}
+			if o.CloneSets, err = p.served(ctx, cloneSetsResource, p.caches.cloneSets, without); err != nil {
+				return controllers.Composed{}, err
+			}
+			if o.AdvancedStatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without); err != nil {
+				return controllers.Composed{}, err
+			}
+			if o.CloneSets == nil {
+				o.Without = append(o.Without, uniteddeployment.CloneSet)
+			}
+			if o.AdvancedStatefulSets == nil {
+				o.Without = append(o.Without, uniteddeployment.AdvancedStatefulSet)
+			}
+			return controllers.Of(o, uniteddeployment.New, uniteddeployment.Rules), nil
+		},
+		webhook: func(a *admissions) webhook {
+			return &uniteddeployment.Webhook{
+				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
+				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
+				Templates:                 workloads.DryRun(a.CoreV1()),
+			}
+		},
+	}
+}
