@@ -89,30 +89,35 @@ func (r *Reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error
 
 // evict asks the API server to evict the pod, once, and says what came of it. (EVR-8)
 func (a *applier) evict(ctx context.Context) *Answer {
-	pod, now := a.snapshot.Pod, a.shell.Clock.Now
+	pod := a.snapshot.Pod
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 		DeleteOptions: metav1.NewPreconditionDeleteOptions(string(pod.UID))}
 	err := a.Kubernetes.CoreV1().RESTClient().Post().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("eviction").
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
+	if err != nil {
+		err = a.Unanswered(ResourcePods, pod.Name, err)
+	}
 	last := a.answers.Get(a.Key)
 	if last.to != a.snapshot.Eviction.UID {
 		last = answer{to: a.snapshot.Eviction.UID}
 	}
 	delay := min(max(2*last.delay, firstRetry), lastRetry)
-	said := &Answer{Denied: apierrors.IsTooManyRequests(err)}
-	switch seconds, asks := apierrors.SuggestsClientDelay(err); {
-	case err == nil:
-		delay, said.Message = lastRetry, "the pod was evicted, and is about to go"
-	case asks:
-		delay = min(max(delay, time.Duration(seconds)*time.Second), mostRetry)
-		fallthrough
-	default:
-		said.Message = fmt.Sprintf("the pod may not be evicted yet: %v", err)
+	said := &Answer{Until: a.shell.Clock.Now().Add(wait(delay, err)), Message: "the pod was evicted, and is about to go"}
+	if err != nil {
+		said.Denied, said.Message = apierrors.IsTooManyRequests(err), fmt.Sprintf("the pod may not be evicted yet: %v", err)
 	}
-	said.Until = now().Add(delay)
 	a.tell(last.Answer, said, err)
 	a.answers.Set(a.Key, answer{Answer: said, to: last.to, delay: delay})
 	return said
+}
+
+// wait is in how long to ask again after an answer.
+func wait(delay time.Duration, err error) time.Duration {
+	if err == nil {
+		return lastRetry
+	}
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return max(delay, min(time.Duration(seconds)*time.Second, mostRetry))
 }
 
 // tell records an event where something other than a budget refuses the eviction, once for as long as it

@@ -107,8 +107,8 @@ func (p *planner) planEviction() {
 	p.wait("the pod is about to be evicted")
 }
 
-// planEnd takes the note off a pod that is no longer to go, but not one that somebody else
-// made since: that is later than the last heartbeat. (EVR-9)
+// planEnd takes the note off a pod that is no longer to go, but none that is later than the last heartbeat: that
+// is somebody else's. (EVR-9)
 func (p *planner) planEnd() {
 	if !p.meant() || p.Pod.DeletionTimestamp != nil {
 		return
@@ -116,7 +116,7 @@ func (p *planner) planEnd() {
 	_, report := own(p.Eviction)
 	noted, err := time.Parse(time.RFC3339, p.Pod.Annotations[lifecyclev1alpha1.EvictionDeniedAnnotation])
 	last := p.Eviction.Status.Responders[report].HeartbeatTime
-	if err != nil || last == nil || noted.After(last.Add(heartbeatAgain)) {
+	if err != nil || last == nil || noted.After(last.Time) {
 		return
 	}
 	p.plan.Note = &podpatch.Patch{}

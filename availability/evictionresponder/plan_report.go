@@ -12,23 +12,26 @@ import (
 // A heartbeat is written when the last one is so old, and earlier for another message; Kubernetes asks
 // for one in 20 minutes, and for none within 20 seconds of the last one. (EVR-10)
 const (
-	heartbeatAgain = time.Minute
+	heartbeatAgain = 5 * time.Minute
 	heartbeatLeast = 20 * time.Second
 )
 
 // longestMessage is the length of a message, in characters, that is not cut.
 const longestMessage = 1000
 
-// wait reports what the Eviction waits for, where that is due.
+// wait reports what the Eviction waits for, where that is due. With a note there is always a heartbeat, by which
+// the note is known later. (EVR-9)
 func (p *planner) wait(message string) {
 	p.plan.Waiting = message
 	message = cut(message)
 	_, report := own(p.Eviction)
 	last := p.Eviction.Status.Responders[report]
 	due := p.Now
-	if last.HeartbeatTime != nil && ptr.Deref(last.Message, "") == message {
+	switch {
+	case last.HeartbeatTime == nil || p.plan.Note != nil:
+	case ptr.Deref(last.Message, "") == message:
 		due = last.HeartbeatTime.Add(heartbeatAgain)
-	} else if last.HeartbeatTime != nil {
+	default:
 		due = last.HeartbeatTime.Add(heartbeatLeast)
 	}
 	if p.Now.Before(due) {

@@ -151,8 +151,8 @@ func ofReplicaSet(s *evictionresponder.Snapshot) {
 
 const (
 	lacks    = "CloneSet web has 0 of 1 pods available beside this one; the pod goes once it has created another, or at 2026-05-01T12:09:00Z"
-	evicting = "evict; heartbeat 12:00:00 the pod is about to be evicted; again 1m0s"
-	noting   = "note 2026-05-01T12:00:00Z; heartbeat 12:00:00 " + lacks + "; again 1m0s"
+	evicting = "evict; heartbeat 12:00:00 the pod is about to be evicted; again 5m0s"
+	noting   = "note 2026-05-01T12:00:00Z; heartbeat 12:00:00 " + lacks + "; again 2m30s"
 )
 
 func TestNewPlan(t *testing.T) {
@@ -173,7 +173,7 @@ func TestNewPlan(t *testing.T) {
 		{"EVR-2: the API server says so", []edit{func(s *evictionresponder.Snapshot) { s.Pod, s.Confirmed = nil, true }}, "complete 12:00:00 the pod is gone"},
 		{"EVR-2: another pod has the name", []edit{pod(func(p *corev1.Pod) { p.UID = "other" })}, "confirm; complete 12:00:00 the pod is gone"},
 		{"EVR-2: the pod has ended", []edit{pod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })}, "complete 12:00:00 the pod has ended, its phase is Failed"},
-		{"EVR-3: the pod is being deleted", []edit{pod(func(p *corev1.Pod) { p.DeletionTimestamp = ago(0) })}, "heartbeat 12:00:00 the pod is being deleted; again 1m0s"},
+		{"EVR-3: the pod is being deleted", []edit{pod(func(p *corev1.Pod) { p.DeletionTimestamp = ago(0) })}, "heartbeat 12:00:00 the pod is being deleted; again 5m0s"},
 		{"EVR-4: nobody controls the pod", []edit{noSet, pod(func(p *corev1.Pod) { p.OwnerReferences = nil })},
 			"complete 12:00:00 no workload controls the pod, which is left to the next responder"},
 
@@ -182,7 +182,7 @@ func TestNewPlan(t *testing.T) {
 		{"EVR-5: another that is not available", []edit{another("web-b", unready)}, noting},
 		{"EVR-5: another that will be soon", []edit{func(s *evictionresponder.Snapshot) { s.Set.Spec.MinReadySeconds = 30 },
 			another("web-b", func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = *ago(10 * time.Second) })},
-			strings.Replace(noting, "again 1m0s", "again 20s", 1)},
+			strings.Replace(noting, "again 2m30s", "again 20s", 1)},
 		{"EVR-5: another that is being deleted", []edit{another("web-b", func(p *corev1.Pod) { p.DeletionTimestamp = ago(0) })}, noting},
 		{"EVR-5: another that is marked for deletion", []edit{another("web-b", func(p *corev1.Pod) { p.Labels = map[string]string{lifecyclev1alpha1.SpecifiedDeleteLabel: ""} })}, noting},
 		{"EVR-5: another that is to go before this one", []edit{another("web-Z", func(p *corev1.Pod) { p.Annotations = map[string]string{noteKey: at.Format(time.RFC3339)} })}, noting},
@@ -204,9 +204,9 @@ func TestNewPlan(t *testing.T) {
 		{"EVR-6: the wait ends", []edit{func(s *evictionresponder.Snapshot) { report(s).StartTime = ago(10 * time.Minute) }}, evicting},
 		{"EVR-6: a shorter one", []edit{func(s *evictionresponder.Snapshot) { s.RoomTimeout = time.Minute }}, evicting},
 
-		{"EVR-7: a note that is not old", []edit{said(30*time.Second, lacks), noted(2 * time.Minute)}, "again 30s"},
-		{"EVR-7: a note that is old", []edit{said(30*time.Second, lacks), noted(150 * time.Second)}, "note 2026-05-01T12:00:00Z; again 30s"},
-		{"EVR-7: a note that cannot be read", []edit{said(0, lacks), pod(func(p *corev1.Pod) { p.Annotations = map[string]string{noteKey: "soon"} })}, "note 2026-05-01T12:00:00Z; again 1m0s"},
+		{"EVR-7: a note that is not old", []edit{said(0, lacks), noted(2 * time.Minute)}, "again 30s"},
+		{"EVR-7: a note that is old", []edit{said(30*time.Second, lacks), noted(150 * time.Second)}, noting},
+		{"EVR-7: a note that cannot be read", []edit{said(0, lacks), pod(func(p *corev1.Pod) { p.Annotations = map[string]string{noteKey: "soon"} })}, noting},
 		{"EVR-7: denied by a budget", []edit{surge("0"), answered(5*time.Second, true, "denied")}, "note 2026-05-01T12:00:00Z; heartbeat 12:00:00 denied; again 5s"},
 		{"EVR-7: denied, of a workload that makes no room", []edit{ofReplicaSet, answered(5*time.Second, true, "denied")}, "heartbeat 12:00:00 denied; again 5s"},
 		{"EVR-7: refused by something else", []edit{another("web-b"), answered(5*time.Second, false, "refused")}, "heartbeat 12:00:00 refused; again 5s"},
@@ -214,21 +214,22 @@ func TestNewPlan(t *testing.T) {
 		{"EVR-8: accepted, and there is nothing to ask", []edit{another("web-b"), answered(time.Minute, false, "accepted")}, "heartbeat 12:00:00 accepted; again 1m0s"},
 		{"EVR-8: time to ask again", []edit{another("web-b"), answered(0, true, "denied")}, evicting},
 
-		{"EVR-9: canceled", []edit{state(evictionresponder.ResponderCanceled), said(30*time.Second, lacks), noted(10 * time.Second)}, "unnote"},
-		{"EVR-9: interrupted", []edit{state(evictionresponder.ResponderInterrupted), said(30*time.Second, lacks), noted(10 * time.Second)}, "unnote"},
-		{"EVR-9: completed", []edit{state(evictionresponder.ResponderCompleted), said(30*time.Second, lacks), noted(10 * time.Second)}, "unnote"},
+		{"EVR-9: canceled", []edit{state(evictionresponder.ResponderCanceled), said(10*time.Second, lacks), noted(10 * time.Second)}, "unnote"},
+		{"EVR-9: interrupted", []edit{state(evictionresponder.ResponderInterrupted), said(10*time.Second, lacks), noted(10 * time.Second)}, "unnote"},
+		{"EVR-9: completed", []edit{state(evictionresponder.ResponderCompleted), said(10*time.Second, lacks), noted(10 * time.Second)}, "unnote"},
 		{"EVR-9: no note", []edit{state(evictionresponder.ResponderCanceled), said(30*time.Second, lacks)}, ""},
-		{"EVR-9: the note of somebody else", []edit{state(evictionresponder.ResponderCanceled), said(2*time.Minute, lacks), noted(10 * time.Second)}, ""},
+		{"EVR-9: the note of somebody else", []edit{state(evictionresponder.ResponderCanceled), said(11*time.Second, lacks), noted(10 * time.Second)}, ""},
 		{"EVR-9: canceled before the first heartbeat", []edit{state(evictionresponder.ResponderCanceled), noted(10 * time.Second)}, ""},
 		{"EVR-9: on another pod", []edit{state(evictionresponder.ResponderCanceled), said(30*time.Second, lacks), noted(0), pod(func(p *corev1.Pod) { p.UID = "other" })}, ""},
 		{"EVR-9: no pod", []edit{state(evictionresponder.ResponderCanceled), said(0, lacks), func(s *evictionresponder.Snapshot) { s.Pod = nil }}, ""},
 
-		{"EVR-10: nothing new", []edit{said(59*time.Second, lacks), noted(0)}, "again 1s"},
-		{"EVR-10: a minute is over", []edit{said(time.Minute, lacks), noted(0)}, "heartbeat 12:00:00 " + lacks + "; again 1m0s"},
+		{"EVR-10: nothing new", []edit{said(299*time.Second, lacks), noted(0)}, "again 1s"},
+		{"EVR-10: time for a heartbeat", []edit{said(5*time.Minute, lacks), noted(0)}, "heartbeat 12:00:00 " + lacks + "; again 2m30s"},
+		{"EVR-10: with a note, however early", []edit{said(time.Second, lacks)}, noting},
 		{"EVR-10: another message, too early", []edit{said(19*time.Second, "before"), noted(0)}, "again 1s"},
-		{"EVR-10: another message", []edit{said(20*time.Second, "before"), noted(0)}, "heartbeat 12:00:00 " + lacks + "; again 1m0s"},
+		{"EVR-10: another message", []edit{said(20*time.Second, "before"), noted(0)}, "heartbeat 12:00:00 " + lacks + "; again 2m30s"},
 		{"EVR-10: a clock that is behind the start", []edit{func(s *evictionresponder.Snapshot) { report(s).StartTime = ago(-5 * time.Second) }, ofReplicaSet},
-			"evict; heartbeat 12:00:05 the pod is about to be evicted; again 1m0s"},
+			"evict; heartbeat 12:00:05 the pod is about to be evicted; again 5m0s"},
 		{"EVR-10: a clock that is behind the last heartbeat", []edit{said(-3*time.Second, "before"), func(s *evictionresponder.Snapshot) { s.Pod, s.Confirmed = nil, true }},
 			"complete 12:00:03 the pod is gone"},
 		{"EVR-10: a long message", []edit{another("web-b"), answered(5*time.Second, false, strings.Repeat("ä", 1001))},
