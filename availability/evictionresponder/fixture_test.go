@@ -81,13 +81,19 @@ func (o *others) makeRoom() {
 	}
 }
 
-// evict makes an Eviction of a pod, and the responder active.
+// evict makes an Eviction of a pod, with its name, and the responder active.
 func (o *others) evict(name string) {
 	o.T.Helper()
-	pod, err := o.Kube.CoreV1().Pods(namespace).Get(o.T.Context(), name, metav1.GetOptions{})
+	o.evictAs(name, name)
+}
+
+// evictAs makes an Eviction of a pod, and the responder active.
+func (o *others) evictAs(name, podName string) {
+	o.T.Helper()
+	pod, err := o.Kube.CoreV1().Pods(namespace).Get(o.T.Context(), podName, metav1.GetOptions{})
 	o.Must(err)
 	eviction := &evictionresponder.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	eviction.Spec.Target.Pod = &evictionresponder.PodReference{Name: name, UID: pod.UID}
+	eviction.Spec.Target.Pod = &evictionresponder.PodReference{Name: podName, UID: pod.UID}
 	_, err = o.evictions.Create(o.T.Context(), eviction, metav1.CreateOptions{})
 	o.Must(err)
 	o.status(name, map[string]any{"status": map[string]any{
