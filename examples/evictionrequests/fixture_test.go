@@ -141,9 +141,10 @@ type scene struct {
 func newScene(t *testing.T, maxSurge int) *scene {
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	t.Cleanup(cancel)
-	s := &scene{T: t, Context: ctx, namespace: strings.ToLower(t.Name())}
-	_, err := core.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}, metav1.CreateOptions{})
+	s := &scene{T: t, Context: ctx}
+	created, err := core.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: strings.ToLower(t.Name()) + "-"}}, metav1.CreateOptions{})
 	s.must(err)
+	s.namespace = created.Name
 	labels := map[string]string{"app": "web"}
 	_, err = sets.CloneSets(s.namespace).Create(ctx, &workloadsv1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: workloadsv1alpha1.CloneSetSpec{
 		Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: labels},
