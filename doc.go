@@ -51,7 +51,9 @@
 //   - [github.com/podwright/podwright/sidecar/terminator] ends the sidecars of Jobs
 //     once the main containers have finished.
 //   - [github.com/podwright/podwright/availability/podunavailablebudget] keeps
-//     PodUnavailableBudgets: how many pods may be taken down at once.
+//     PodUnavailableBudgets: how many pods may be taken down at once, and
+//     [github.com/podwright/podwright/availability/evictionresponder] has workloads
+//     make room for pods that are evicted declaratively.
 //   - [github.com/podwright/podwright/distribution/persistentpodstate] has the pods
 //     of StatefulSets come back to the nodes where they ran.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,

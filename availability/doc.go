@@ -5,5 +5,6 @@
 //
 // The kinds themselves are in v1alpha1, their typed client in client. Package
 // podunavailablebudget keeps PodUnavailableBudgets. Package budget computes how many pods of a
-// PodUnavailableBudget may be disrupted, and deletion protects objects from being deleted at all.
+// PodUnavailableBudget may be disrupted, deletion protects objects from being deleted at all, and evictionresponder
+// has workloads make room for pods that are evicted declaratively.
 package availability

@@ -38,7 +38,8 @@ const (
 	SpecifiedDeleteLabel = "apps.kruise.io/specified-delete"
 
 	// EvictionDeniedAnnotation on a pod says when a PodUnavailableBudget denied its
-	// eviction last, in RFC 3339. A workload that may surge makes room for it.
+	// eviction last, or the responder of declarative evictions asked for room for it, in
+	// RFC 3339. A workload that may surge makes room for it.
 	EvictionDeniedAnnotation = "lifecycle.podwright.io/eviction-denied"
 )
 

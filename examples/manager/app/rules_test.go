@@ -52,6 +52,8 @@ func TestPermissions(t *testing.T) {
 		"PUB-23: no other workloads": {"", nil, []request{{"get", "argoproj.io", "rollouts", "shop", "web"}, {"get", "argoproj.io", "rollouts/scale", "shop", "web"}}},
 		"PUB-23: other workloads": {"--podunavailablebudget-crds=rollouts.argoproj.io", []request{{"get", "argoproj.io", "rollouts", "shop", "web"}, {"get", "argoproj.io", "rollouts/scale", "shop", "web"}},
 			[]request{{"list", "argoproj.io", "rollouts", "shop", ""}, {"patch", "argoproj.io", "rollouts/scale", "shop", "web"}, {"get", "argoproj.io", "experiments", "shop", "web"}}},
+		"no declarative evictions":   {"", nil, []request{{"list", "lifecycle.k8s.io", "evictions", "shop", ""}, {"create", "", "pods/eviction", "shop", "web-0"}}},
+		"declarative evictions":      {"--feature-gates=EvictionResponder=true", []request{{"patch", "lifecycle.k8s.io", "evictions/status", "shop", "web-0"}, {"create", "", "pods/eviction", "shop", "web-0"}}, nil},
 		"one replica":                {"--leader-elect=false", []request{anywhere}, []request{lease}},
 		"a Lease elsewhere":          {"--leader-election-namespace=a", []request{{"update", "coordination.k8s.io", "leases", "a", "kruise-manager"}}, []request{lease}},
 		"no webhooks":                {"--enable-webhooks=false", []request{anywhere}, []request{secret, hooks}},

@@ -34,6 +34,7 @@ const (
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"       // podwright's own
 	ResourceDistributionGate                  featuregate.Feature = "ResourceDistributionGate" // of later releases of OpenKruise
+	EvictionResponder                         featuregate.Feature = "EvictionResponder"        // podwright's own
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -60,6 +61,7 @@ var (
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
 		ResourceDistributionGate:                  {PreRelease: featuregate.Alpha},
+		EvictionResponder:                         {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
 		"PodProbeMarkerGate":               {Default: true, PreRelease: featuregate.Alpha},

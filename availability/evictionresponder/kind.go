@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evictionresponder
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+)
+
+// Resource names a cache: ResourceEvictions or ResourcePods.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceEvictions Resource = resource
+	ResourcePods      Resource = caches.Pods
+)
+
+// resourceCloneSets is only read.
+const resourceCloneSets Resource = "clonesets"
+
+// podFields are the fields that a plan reads of pods.
+const podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Phase | controller.Ready | controller.InPlaceUpdateReady
+
+var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+
+// reads lists what the plan for an Eviction depends on.
+func (o *Options) reads() []controller.Read {
+	reads := []controller.Read{
+		{Resource: ResourceEvictions, Live: apiwriter.Typed(o.Lifecycle.Evictions), Informer: &o.Evictions, Make: func() cache.SharedIndexInformer {
+			return NewEvictionInformer(o.Lifecycle, o.Namespace, 0, byNamespace)
+		}, Index: indexByNamespace, Fields: controller.Status, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), Collect: true, OnlyLater: true},
+	}
+	if o.CloneSets != nil || o.Workloads != nil {
+		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), Collect: true, OnlyLater: true})
+	}
+	return reads
+}
+
+func indexByNamespace(informer cache.SharedIndexInformer) error {
+	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
+	return err
+}
+
+// evictionsOf names the Evictions of a namespace, as far as it is this responder's turn, that a pod or
+// a CloneSet concerns: those of the pod, and those of pods that the same workload controls.
+func (o *Options) evictionsOf(object metav1.Object) (keys []types.NamespacedName) {
+	workload := object.GetUID()
+	pod, isPod := object.(*corev1.Pod)
+	if isPod {
+		workload = controllerOf(pod)
+	}
+	// The index is there, so there is no error.
+	_ = cache.ListAllByNamespace(o.Evictions.GetIndexer(), object.GetNamespace(), labels.Everything(), func(found any) {
+		eviction := found.(*Eviction)
+		if !atWork(eviction) {
+			return
+		}
+		target := eviction.Spec.Target.Pod
+		if isPod && target.Name == pod.Name || workload != "" && o.controllerOf(eviction.Namespace, target.Name) == workload {
+			keys = append(keys, cache.MetaObjectToName(eviction).AsNamespacedName())
+		}
+	})
+	return keys
+}
+
+// controllerOf returns the UID of the workload that controls a pod in the cache, empty for none.
+func (o *Options) controllerOf(namespace, name string) types.UID {
+	found, _, _ := o.Pods.GetIndexer().GetByKey(cache.NewObjectName(namespace, name).String()) // an indexer makes no errors
+	pod, _ := found.(*corev1.Pod)
+	return controllerOf(pod)
+}
+
+func controllerOf(pod *corev1.Pod) types.UID {
+	if pod == nil {
+		return ""
+	}
+	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
+		return ref.UID
+	}
+	return ""
+}
+
+// newReconciler describes Evictions to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "evictionresponder", Name: "eviction-responder", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, Forget: r.forget,
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.answers.Forget(key)
+}
+
+// observe reads everything that a plan for the Eviction depends on. It returns nil when the Eviction
+// does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	eviction, err := r.options.Reader.Eviction(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Eviction %s: %w", key, err)
+	}
+	s := &Snapshot{Eviction: eviction, RoomTimeout: r.options.RoomTimeout, Now: r.shell.Clock.Now()}
+	if last := r.answers.Get(key); last.to == eviction.UID {
+		s.Answer = last.Answer
+	}
+	target := eviction.Spec.Target.Pod
+	if target == nil {
+		return s, nil
+	}
+	s.Pod, err = apiwriter.Found(r.options.Reader.Pod(key.Namespace, target.Name))
+	if err != nil {
+		return nil, fmt.Errorf("read pod %s of Eviction %s: %w", target.Name, key, err)
+	}
+	return s, r.observeWorkload(s)
+}
+
+// observeWorkload reads the CloneSet of the pod, and its other pods.
+func (r *Reconciler) observeWorkload(s *Snapshot) error {
+	s.Set, s.Pods = nil, nil
+	if s.Pod == nil || !ofCloneSet(s.Pod) {
+		return nil
+	}
+	ref := metav1.GetControllerOfNoCopy(s.Pod)
+	set, err := apiwriter.Found(r.options.Reader.CloneSet(s.Pod.Namespace, ref.Name))
+	if err != nil {
+		return fmt.Errorf("read CloneSet %s of pod %s/%s: %w", ref.Name, s.Pod.Namespace, s.Pod.Name, err)
+	}
+	if set == nil || set.UID != ref.UID {
+		return nil
+	}
+	pods, err := r.options.Reader.Pods(s.Pod.Namespace, set.UID)
+	if err != nil {
+		return fmt.Errorf("read the pods of CloneSet %s/%s: %w", set.Namespace, set.Name, err)
+	}
+	s.Set, s.Pods = set, pods
+	return nil
+}
