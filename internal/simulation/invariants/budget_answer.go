@@ -42,8 +42,10 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	booking := p.booking(a)
 	booked := booking != nil
 	switch {
-	case booked && !a.DryRun && a.Ended.Sub(booking.at) > answerWithin: // it took long, and whoever is denied may ask again
-		if !a.Allowed || a.freeSince(booking.version) {
+	case booked && !a.DryRun && !a.Allowed && a.Ended.Sub(booking.at) > bookedWithin: // it may have taken long, and who is denied may ask again
+		return nil
+	case booked && !a.DryRun && a.Ended.Sub(booking.at) > bookedWithin+time.Second:
+		if a.freeSince(booking.version) {
 			return nil
 		}
 		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
@@ -90,9 +92,9 @@ func (a *Answer) checkDenial(v *violations) {
 	}
 }
 
-// answerWithin is how long it may take to let a pod go, with the second by which times are stored
-// too early: what is left until that is forgotten is for whoever asked. (PUB-25)
-const answerWithin = updateAwaited/2 + time.Second
+// bookedWithin is how long it may take to let a pod go: what is left until that is forgotten is for whoever asked.
+// Times are stored up to a second too early. (PUB-25)
+const bookedWithin = updateAwaited / 2
 
 // booking is how the author has let the pod go since it was asked; nil where it has not.
 func (p *Past) booking(a *Answer) *bookedPod {
@@ -170,7 +172,7 @@ func (a *Answer) freeBy(b *v1alpha1.PodUnavailableBudget) bool {
 	}
 	at := recordsOf(&b.Status)[a.Name].at
 	return !protectsFrom(b, a.Operation) || b.Status.ObservedGeneration > 0 && b.Status.DesiredAvailable == 0 ||
-		!at.IsZero() && a.Ended.Sub(at) <= answerWithin
+		!at.IsZero() && a.Ended.Sub(at) <= bookedWithin+time.Second
 }
 
 // freeSince tells the same of the budget after a version of the API server, since which the author has read it anew: what
