@@ -45,7 +45,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	case booked && !a.DryRun && !a.Allowed && a.Ended.Sub(booking.at) > bookedWithin: // it may have taken long, and who is denied may ask again
 		return nil
 	case booked && !a.DryRun && a.Ended.Sub(booking.at) > bookedWithin+time.Second:
-		if a.freeSince(booking.version) {
+		if a.freeSince(booking.version) || a.Shared && a.free() {
 			return nil
 		}
 		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
