@@ -137,8 +137,8 @@ func (a *Answer) everReady() bool {
 	return slices.ContainsFunc(versions[*corev1.Pod](a.Cached("pods", a.Name)), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
 }
 
-// pods are what the author has to know of the pod: a webhook may not take it for unready because its cache
-// is behind.
+// pods are what the author has to know of the pod: a webhook may not take it for unready or unprotected because its cache
+// is behind. (PUB-33)
 func (a *Answer) pods() []*corev1.Pod {
 	if a.Itself {
 		return versions[*corev1.Pod](a.Cached("pods", a.Name))
@@ -149,7 +149,7 @@ func (a *Answer) pods() []*corev1.Pod {
 // free tells whether the pod may go without being booked: its budget does not protect it from the
 // operation, or has let it go this very moment, or there is none. (PUB-14)
 func (a *Answer) free() bool {
-	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
+	for _, pod := range a.pods() {
 		if pod != nil && (budgetOf(pod) == "" || pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true") {
 			return true
 		}

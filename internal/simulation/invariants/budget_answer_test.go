@@ -144,3 +144,25 @@ func TestBudgetAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestBudgetAnswersFromOldCaches makes sure that a webhook may not let a pod go since nobody protected it when its cache saw it
+// last; a controller that asks itself may. (PUB-33)
+func TestBudgetAnswersFromOldCaches(t *testing.T) {
+	for itself, want := range map[bool][]invariants.Invariant{false: {invariants.Availability}, true: nil} {
+		objects := map[string][]invariants.Object{"podunavailablebudgets": {budgetOfFour("3", 1)}, "pods": {budgetPod("a")}}
+		a := &invariants.Answer{By: "somebody", Itself: itself, Operation: "UPDATE", Name: "a", Budget: "web", Began: noon, Ended: noon, Version: 3, Allowed: true}
+		a.Truth = func(resource, _ string) []invariants.Object { return objects[resource] }
+		a.Cached = func(resource, _ string) []invariants.Object {
+			if resource == "pods" {
+				return append([]invariants.Object{budgetPod("a", untold)}, objects[resource]...)
+			}
+			return objects[resource]
+		}
+		if !itself {
+			a.Operation = "EVICT"
+		}
+		if diff := cmp.Diff(want, broken(invariants.NewPast().BudgetAnswer(a, invariants.BudgetFeatures{}))); diff != "" {
+			t.Errorf("itself %t: (-want +got) %s", itself, diff)
+		}
+	}
+}
