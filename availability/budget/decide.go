@@ -103,7 +103,9 @@ func renew(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, kind recordK
 	return s
 }
 
-// book takes one pod off the budget, and records it. (PUB-13, PUB-14)
+// book takes one pod off the budget, and records it. A pod that was marked for deletion when the budget was counted leaves
+// as many for others as before. Whether it was, the status does not tell: if not, it leaves one less, but as many as if
+// pods were missing from the total. (PUB-13, PUB-14)
 func book(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, operation v1alpha1.PubOperation, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
 	s = s.DeepCopy()
 	kind := disrupted
@@ -112,9 +114,10 @@ func book(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, operation v1a
 	}
 	record(s, pod, kind, metav1.NewTime(now))
 	s.CurrentAvailable--
-	if !marked(pod) {
-		s.UnavailableAllowed--
+	left := s.UnavailableAllowed - 1
+	if marked(pod) {
+		left = max(left, min(s.UnavailableAllowed, s.TotalReplicas-s.DesiredAvailable))
 	}
-	s.UnavailableAllowed = max(min(s.UnavailableAllowed, s.CurrentAvailable-s.DesiredAvailable), 0)
+	s.UnavailableAllowed = max(min(left, s.CurrentAvailable-s.DesiredAvailable), 0)
 	return s
 }

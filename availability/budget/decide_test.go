@@ -43,6 +43,9 @@ func TestDecide(t *testing.T) {
 	available := func(n int32) func(*v1alpha1.PodUnavailableBudget) {
 		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.CurrentAvailable = n })
 	}
+	total := func(n int32) func(*v1alpha1.PodUnavailableBudget) {
+		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.TotalReplicas = n })
+	}
 	nothingDesired := status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.DesiredAvailable, s.UnavailableAllowed = 0, 0 })
 	noStatus := func(b *v1alpha1.PodUnavailableBudget) { b.Status = v1alpha1.PodUnavailableBudgetStatus{} }
 	pod, full := newPod("pod"), newBudget(left(0))
@@ -81,6 +84,8 @@ func TestDecide(t *testing.T) {
 		{"PUB-14.11: evicted", newBudget(), pod, evict, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
 		{"PUB-14.11: updated", newBudget(), pod, update, "9 available, 9 desired, 0 allowed; updated [pod]"},
 		{"PUB-14.11: marked, with more left", newBudget(left(1), available(11)), newPod("pod", marked), remove, "10 available, 9 desired, 1 allowed; disrupted [pod]"},
+		{"PUB-14.11: marked, perhaps since it was counted", newBudget(left(1), available(11), total(9)), newPod("pod", marked), remove, "10 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.11: marked, and others may go without it", newBudget(left(2), available(12)), newPod("pod", marked), remove, "11 available, 9 desired, 1 allowed; disrupted [pod]"},
 		{"PUB-14.11: marked, the last one", newBudget(left(1), available(10)), newPod("pod", marked), remove, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,6 +20,7 @@
 //     everything until then.
 //   - Records are about pods, not names: a new pod of a name is protected although the
 //     deletion of the one before was allowed.
+//   - Pods count as available once they are told of their budget: until then nobody asks before they go.
 //   - Pods that are marked for deletion allow no more disruptions of others than there would be
 //     without them.
 //   - ReplicaSets belong to whatever controls them, a Rollout as well as a Deployment.

@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// story is a CloneSet whose pods come, are marked, and go by leave of a budget that two asks for,
-// as two replicas of a webhook do: one of them with what it read before.
+// story is a CloneSet whose pods come, are told of their budget, are marked, and go by leave of it, for which two ask,
+// as two replicas of a webhook do: one of them with what it read before. Who is not told yet goes without leave.
 type story struct {
 	t       *rapid.T
 	now     time.Time
@@ -38,27 +38,38 @@ type leave struct {
 	until     time.Time
 }
 
+func told(pod *corev1.Pod) bool { return pod.Annotations[v1alpha1.RelatedPubAnnotation] != "" }
+
 func (s *story) available() (n int) {
 	for _, pod := range s.pods {
-		if budget.Active(pod) && budget.Ready(pod) {
+		if budget.Active(pod) && budget.Ready(pod) && told(pod) {
 			n++
 		}
 	}
 	return n
 }
 
-// sync is what a controller does.
-func (s *story) sync() {
+// sync is what a controller does. It may fail to tell pods of their budget.
+func (s *story) sync(tells bool) {
 	w := workload("apps.kruise.io", "CloneSet", "web", 5, "")
 	selection, err := budget.Select(s.budget, s.pods, workloads(w))
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	selection.Untold = map[string]bool{}
+	for _, pod := range selection.Pods {
+		selection.Untold[pod.Name] = !told(pod)
 	}
 	r, err := budget.Compute(s.budget, selection, s.now)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.write(s.budget, &r.Status)
+	for _, pod := range selection.Pods {
+		if tells {
+			pod.Annotations[v1alpha1.RelatedPubAnnotation] = "web"
+		}
+	}
 }
 
 // write writes a status, unless somebody else did since it was read.
@@ -76,13 +87,17 @@ func (s *story) write(read *v1alpha1.PodUnavailableBudget, status *v1alpha1.PodU
 // ask asks whether an operation on a pod may go on.
 func (s *story) ask(pod *corev1.Pod, operation v1alpha1.PubOperation, b *v1alpha1.PodUnavailableBudget) {
 	d := budget.Decide(b, pod, budget.Request{Operation: operation, Now: s.now})
+	if !told(pod) && d.Allowed {
+		pod.DeletionTimestamp = &metav1.Time{Time: s.now}
+		return
+	}
 	if d.Allowed && (d.Status == nil || s.write(b, d.Status)) && s.let[pod].operation == "" {
 		s.let[pod] = leave{operation, s.now.Add(budget.UnavailableFor)}
 	}
 }
 
 // Whatever is asked, in whatever order, and by whom with whatever it has read: never are
-// fewer pods available than desired, unless they turn unready by themselves.
+// fewer pods available than desired that know their budget, unless they turn unready by themselves.
 func TestNeverFewerThanDesired(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		max := rapid.Int32Range(0, 3).Draw(t, "maxUnavailable")
@@ -92,7 +107,7 @@ func TestNeverFewerThanDesired(t *testing.T) {
 		names := 5
 		pick := func() *corev1.Pod { return s.pods[rapid.IntRange(0, len(s.pods)-1).Draw(t, "pod")] }
 		t.Repeat(map[string]func(*rapid.T){
-			"sync": func(*rapid.T) { s.sync() },
+			"sync": func(t *rapid.T) { s.sync(rapid.Bool().Draw(t, "tells")) },
 			"wait": func(t *rapid.T) {
 				s.now = s.now.Add(time.Duration(rapid.IntRange(0, 9).Draw(t, "seconds")) * time.Second)
 				maps.DeleteFunc(s.let, func(_ *corev1.Pod, l leave) bool { return l.until.Before(s.now) })
@@ -139,7 +154,7 @@ func TestNeverFewerThanDesired(t *testing.T) {
 					if slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == name }) {
 						continue // there are no two of a name
 					}
-					pods = append(pods, newPod(name, func(pod *corev1.Pod) { pod.UID = types.UID(fmt.Sprint(names)) }))
+					pods = append(pods, newPod(name, annotate(v1alpha1.RelatedPubAnnotation, ""), func(pod *corev1.Pod) { pod.UID = types.UID(fmt.Sprint(names)) }))
 				}
 				s.pods = pods
 			},

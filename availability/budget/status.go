@@ -26,7 +26,7 @@ type Result struct {
 	Status v1alpha1.PodUnavailableBudgetStatus
 	// NotDeleted are pods whose deletion was allowed, and which were not deleted in time. (PUB-17)
 	NotDeleted []*corev1.Pod
-	// Unavailable are the pods that are not available, and why, in the order in which
+	// Unavailable are the pods that do not count as available, and why, in the order in which
 	// they were given.
 	Unavailable []Unavailable
 	// RequeueAfter is the time after which the status is another without any event;
@@ -34,7 +34,7 @@ type Result struct {
 	RequeueAfter time.Duration
 }
 
-// Unavailable is a pod that is not available.
+// Unavailable is a pod that does not count as available.
 type Unavailable struct {
 	Pod    *corev1.Pod
 	Reason string
@@ -57,6 +57,9 @@ func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Res
 	var unmarked int32
 	for _, pod := range s.Pods {
 		reason := r.unavailable(pod)
+		if reason == "" && s.Untold[pod.Name] {
+			reason = "it is still to be told of its budget"
+		}
 		switch {
 		case reason != "":
 			r.Unavailable = append(r.Unavailable, Unavailable{pod, reason})

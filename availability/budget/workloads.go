@@ -109,6 +109,9 @@ func (all Workloads) named(ref *v1alpha1.TargetReference) *Workload {
 type Selection struct {
 	// Pods are the active pods of the budget, in the order in which they were given.
 	Pods []*corev1.Pod
+	// Untold are those of Pods, by name, that are still to be told of the budget, so that nobody asks before
+	// they go. They do not count. Select leaves it nil, for none. (PUB-9, PUB-24)
+	Untold map[string]bool
 	// Total is how many there should be.
 	Total int32
 	// Selector is that of the budget, or of the workload that it names; nil where nobody knows.

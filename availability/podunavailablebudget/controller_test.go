@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -329,6 +330,22 @@ func TestConflicts(t *testing.T) {
 		if !happened() || !status() {
 			t.Error("nothing has failed")
 		}
+	})
+}
+
+// A pod that cannot be told of its budget holds up nothing else: what was booked is forgotten in time.
+func TestRefusedLink(t *testing.T) {
+	protected(t, 2, func(t *testing.T, c *cluster) {
+		g := c.guard()
+		c.FailBefore(fixture.Fail("patch pods", apierrors.NewForbidden(corev1.Resource("pods"), "c", errors.New("a policy"))))
+		c.webPods("c")
+		c.Sleep("10m")
+		if d, err := g.Allow(t.Context(), c.livePod("a"), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
+			t.Fatalf("%+v, error %v", d, err)
+		}
+		c.expect("PUB-9: it is booked, and one is still to be told", "web", "1 of 2 available, 1 desired, 0 allowed; 2 linked; 1 recorded")
+		c.Sleep("20s")
+		c.expect("PUB-17: it has not come", "web", "2 of 2 available, 1 desired, 1 allowed; 2 linked")
 	})
 }
 

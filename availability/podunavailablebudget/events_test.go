@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -119,7 +120,7 @@ func replaced(pod *corev1.Pod) {
 	pod.Spec.Containers[0].Image = "nginx:2"
 }
 
-// A pod that is still to be told of its budget can go without that being asked: it lets no others go. (PUB-13)
+// A pod that is still to be told of its budget can go without that being asked: it lets no others go. (PUB-9)
 func TestPodsThatNobodyAsksAbout(t *testing.T) {
 	set := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: new(int32(3))}
 	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(3)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
@@ -131,7 +132,7 @@ func TestPodsThatNobodyAsksAbout(t *testing.T) {
 		allowed   int32
 	}{
 		{"all know their budget", nil, 3, 2},
-		{"one does not", []func(*corev1.Pod){unlinked}, 3, 1},
+		{"one does not", []func(*corev1.Pod){unlinked}, 2, 1},
 		{"one does not, and is not ready", []func(*corev1.Pod){unlinked, notReady}, 2, 1},
 	} {
 		s := snapshotOf(newBudget("web", "2", targeting("apps/v1", "Deployment", "web")), webPod(), set, replicaSet)
@@ -142,6 +143,25 @@ func TestPodsThatNobodyAsksAbout(t *testing.T) {
 		}
 		if p := NewPlan(s); p.Computed == nil || p.Computed.CurrentAvailable != test.available || p.Computed.UnavailableAllowed != test.allowed {
 			t.Errorf("%s: %+v, want %d available and %d allowed", test.name, p.Computed, test.available, test.allowed)
+		}
+	}
+}
+
+// Nor does it let one go that is marked for deletion, and that it replaces. (PUB-9)
+func TestPodsThatReplaceMarkedOnes(t *testing.T) {
+	web := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: new(int32(1))}
+	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(1)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	mark := func(pod *corev1.Pod) { pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" }
+	for what, second := range map[string]*corev1.Pod{"it knows its budget": webPod(), "it does not": webPod(unlinked)} {
+		second.Name, second.UID = "web-1-b", "b"
+		s := snapshotOf(newBudget("web", "0", targeting("apps/v1", "Deployment", "web")), webPod(mark), web, replicaSet)
+		s.Pods = append(s.Pods, second)
+		s.Budget.Generation = 1
+		b := s.Budget.DeepCopy()
+		b.Status = *NewPlan(s).Computed
+		d := budget.Decide(b, s.Pods[0], budget.Request{Operation: v1alpha1.PubDeleteOperation, Now: at})
+		if want := relatedTo(second) != ""; d.Allowed != want {
+			t.Errorf("%s: allowed %t (%s) by %+v", what, d.Allowed, d.Reason, b.Status)
 		}
 	}
 }

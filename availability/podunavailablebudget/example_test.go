@@ -68,6 +68,7 @@ func ExampleNewPlan() {
 	fmt.Println(podunavailablebudget.NewPlan(&podunavailablebudget.Snapshot{Budget: b, Pods: pods, Workloads: budget.Workloads{}}))
 	// Output:
 	// link web-2
-	// status: 2 of 3 available, 2 desired, 0 allowed
+	// status: 1 of 3 available, 2 desired, 0 allowed
 	// unavailable web-1: it is not ready
+	// unavailable web-2: it is still to be told of its budget
 }

@@ -130,7 +130,7 @@ func newReconciler(o *Options) *Reconciler {
 		Package: "podunavailablebudget", Name: v1alpha1.PubEventSource, Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, _ Resource, name string) bool { return controller.Holds(s.Disruptions, name) },
 	})

@@ -36,7 +36,7 @@ type Plan struct {
 	// Computed is the status as it should be, whether it stands already or not; nil where it
 	// cannot be told.
 	Computed *v1alpha1.PodUnavailableBudgetStatus
-	// Unavailable are the pods that are not available, and why, by name.
+	// Unavailable are the pods that do not count as available, and why, by name.
 	Unavailable []budget.Unavailable
 	// RequeueAfter is the time after which the plan may be another without any event;
 	// 0 when only events can change it.
@@ -62,19 +62,14 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Problem = err
 		return p
 	}
+	p.link(s, &selection)
 	result, err := budget.Compute(s.Budget, selection, s.Now)
 	if err != nil {
-		p.Problem = err
+		p.Problem, p.Link = err, nil
 		return p
 	}
 	p.NoPods = len(selection.Pods) == 0
 	p.Computed, p.Unavailable, p.NotDeleted, p.RequeueAfter = &result.Status, result.Unavailable, result.NotDeleted, result.RequeueAfter
-	for _, pod := range selection.Pods {
-		if s.links(pod) {
-			p.Link = append(p.Link, pod)
-		}
-	}
-	p.withhold()
 	if !budget.Equal(&s.Budget.Status, &result.Status) {
 		p.Status = &result.Status
 	}
@@ -85,21 +80,15 @@ func NewPlan(s *Snapshot) *Plan {
 	return p
 }
 
-// withhold has available pods that are still to be linked stand in for no others: nobody asks about them until
-// then. (PUB-13)
-func (p *Plan) withhold() {
-	unavailable := map[*corev1.Pod]bool{}
-	for _, u := range p.Unavailable {
-		unavailable[u.Pod] = true
-	}
-	unlinked := int32(0)
-	for _, pod := range p.Link {
-		if !unavailable[pod] {
-			unlinked++
+// link plans to tell pods of their budget, which do not count until then. (PUB-9, PUB-24)
+func (p *Plan) link(s *Snapshot, selection *budget.Selection) {
+	selection.Untold = map[string]bool{}
+	for _, pod := range selection.Pods {
+		if s.links(pod) {
+			p.Link = append(p.Link, pod)
+			selection.Untold[pod.Name] = true
 		}
 	}
-	s := p.Computed
-	s.UnavailableAllowed = max(min(s.UnavailableAllowed, s.CurrentAvailable-unlinked-s.DesiredAvailable), 0)
 }
 
 // links tells whether a pod of the budget is to be told so: it names none yet, and matches

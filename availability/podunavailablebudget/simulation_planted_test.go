@@ -60,6 +60,18 @@ func roundDown(s *Snapshot) {
 	}
 }
 
+// countLinked counts pods that are still to be told of their budget.
+func countLinked(_ *Snapshot, p *Plan) {
+	if p.Status == nil {
+		return
+	}
+	for _, pod := range p.Link {
+		if budget.Ready(pod) {
+			p.Status.CurrentAvailable++
+		}
+	}
+}
+
 // waitForLast waits until the last record expires, and not the first.
 func waitForLast(_ *Snapshot, p *Plan) {
 	if p.RequeueAfter == 0 || p.Computed == nil {

@@ -84,7 +84,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
+	return simulation.Controller{OnTime: true, Reconcile: r.Reconcile, Unfinished: func() (string, error) {
 		plan, err := r.Plan(simulation.Web)
 		if plan == nil || err != nil || plan.Status == nil && len(plan.Link) == 0 {
 			return "", err

@@ -29,6 +29,8 @@ type Config struct {
 	// FirstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
+	// OnTime is that of Kind.
+	OnTime bool
 	// Informers are run as long as the Loop runs.
 	Informers []cache.SharedIndexInformer
 	// Synced tells whether the caches have been filled. Nothing is reconciled
@@ -53,7 +55,7 @@ const (
 // informers that the sources have made.
 func (r *Reconciler[S, P]) Loop(sources *Sources) (*Loop, error) {
 	loop := sources.Loop(Config{
-		Options: r.Options, Name: r.Name, Reconcile: r.Reconcile, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry,
+		Options: r.Options, Name: r.Name, Reconcile: r.Reconcile, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry, OnTime: r.OnTime,
 	})
 	collected := func(key types.NamespacedName) { loop.AddAfter(key, r.SettleTime(key)) }
 	return loop, sources.Subscribe(loop.Add, collected, r.WroteStatus)
@@ -147,9 +149,9 @@ func (l *Loop) next(ctx context.Context) bool {
 		l.queue.AddRateLimited(key)
 	default:
 		l.queue.Forget(key)
-		if after > 0 {
-			l.queue.AddAfter(key, after)
-		}
+	}
+	if after > 0 && (err == nil || l.OnTime && ctx.Err() == nil) {
+		l.queue.AddAfter(key, after)
 	}
 	return true
 }

@@ -40,7 +40,7 @@ func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
 func run(t *testing.T, length time.Duration, reconcile func(n int) (time.Duration, error)) *recorder {
 	t.Helper()
 	r, reconciles := &recorder{start: time.Now()}, 0
-	loop := NewLoop(Config{Name: "test", Options: Options{Metrics: r}, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+	loop := NewLoop(Config{Name: "test", Options: Options{Metrics: r}, OnTime: true, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 		reconciles++
 		return reconcile(reconciles)
 	}})
@@ -68,6 +68,8 @@ func TestLoop(t *testing.T) {
 			[]time.Duration{0, 10 * time.Second, 20 * time.Second}, 0},
 		{"failures back off", 100 * ms, func(int) (time.Duration, error) { return 0, failure },
 			[]time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms}, 5},
+		{"failures back off no longer, on time, than the time asked for", 200 * ms, func(int) (time.Duration, error) { return 50 * ms, failure },
+			[]time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms, 125 * ms, 175 * ms}, 7},
 		{"a success ends the back-off", 50 * ms, func(n int) (time.Duration, error) {
 			if n == 3 {
 				return 10 * ms, nil

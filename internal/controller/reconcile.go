@@ -66,6 +66,9 @@ type Kind[S, P any] struct {
 	// FirstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
+	// OnTime has a reconcile that fails repeated after the time that it returns, where the back-off is longer: what
+	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
+	OnTime bool
 }
 
 // Reconciler reconciles the objects of a kind: observe, plan, apply, each time on

@@ -125,9 +125,9 @@ func (p *Process) end(now time.Time) *reconcileResult {
 		p.failures++
 	default:
 		p.failures = 0
-		if p.result.after > 0 {
-			p.due = now.Add(p.result.after)
-		}
+	}
+	if due := now.Add(p.result.after); p.result.after > 0 && (p.result.err == nil || p.controller.OnTime && due.Before(p.due)) {
+		p.due = due
 	}
 	return p.result
 }

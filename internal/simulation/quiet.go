@@ -81,10 +81,7 @@ func (h *history) settleAndJudge(pushed bool) error {
 // untilSettled lets everybody act until nothing has happened for an hour.
 func (h *history) untilSettled() error {
 	h.sent, h.refused, h.reads = 0, 0, 0
-	calm, patience := time.Now(), quietFor
-	if h.drainedBy.IsZero() {
-		patience = cmp.Or(h.workload.Patience, quietFor)
-	}
+	calm := time.Now()
 	for range mostRounds {
 		version, writes := h.version, h.sent-h.refused-h.reads
 		if err := h.round(); err != nil || h.failed() {
@@ -106,14 +103,24 @@ func (h *history) untilSettled() error {
 			time.Sleep(time.Second)
 		case len(h.drains) > 0 && !h.drainedBy.IsZero():
 			time.Sleep(tryAgain)
-		case time.Since(calm) >= patience:
+		case time.Since(calm) >= h.patience():
 			return nil
 		default:
-			h.sleepUntilDue(calm.Add(patience))
+			h.sleepUntilDue(calm.Add(h.patience()))
 		}
 	}
 	h.violate(invariants.Calm, "does not settle in %d rounds", mostRounds)
 	return nil
+}
+
+// patience is how long nothing may happen until all has settled: long enough for who backs off, where what it failed for
+// may be over.
+func (h *history) patience() time.Duration {
+	backsOff := func(p *Process) bool { return p.failures > 0 && !p.held() }
+	if !h.drainedBy.IsZero() || len(h.policies) == 0 && slices.ContainsFunc(h.processes, backsOff) {
+		return quietFor
+	}
+	return cmp.Or(h.workload.Patience, quietFor)
 }
 
 // sleepUntilDue sleeps until the next reconcile, ten minutes at most where there is none, and not

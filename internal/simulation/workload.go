@@ -113,4 +113,6 @@ type Controller struct {
 	// Held tells whether the last reconcile was told to wait by somebody who asks for patience,
 	// so that it is no failure that something is left to do. Nil: never.
 	Held func() bool
+	// OnTime says that a reconcile that fails is repeated after the time that it returns, where the back-off is longer.
+	OnTime bool
 }

@@ -62,7 +62,7 @@ func (p *planner) progress() revision.Progress {
 		switch {
 		case !pod.Updated:
 			progress.Behind++
-		case !pod.preparingDelete && !pod.specified:
+		case !pod.preparingDelete && !pod.specified && !pod.evicted:
 			progress.Updated++
 		}
 	}

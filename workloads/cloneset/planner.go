@@ -50,6 +50,7 @@ type pod struct {
 	podplan.View
 	preparingDelete bool
 	specified       bool // somebody marked it for deletion
+	evicted         bool // somebody awaits room to evict it, and there can be room
 	getsClaims      bool // it is released, and gets claims first
 }
 
@@ -131,6 +132,7 @@ func (p *planner) classify() {
 		pod.Updated = updated
 		pod.specified = specified || named[shared.Name]
 		pod.preparingDelete = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
+		pod.evicted = p.limits.maxSurge > 0 && lifecycle.AwaitsEviction(shared, p.Now) > 0
 		pod.Available = p.Due(lifecycle.AvailableIn(shared, p.Set.Spec.MinReadySeconds, p.Now))
 		p.pods = append(p.pods, pod)
 	}
@@ -173,11 +175,10 @@ func (p *planner) count() {
 
 // countEvicted counts a pod for which somebody awaits room, as long as that lasts. (LC-29)
 func (p *planner) countEvicted(pod *pod) {
-	left := lifecycle.AwaitsEviction(pod.Pod, p.Now)
-	if left == 0 || pod.preparingDelete || pod.specified || p.limits.maxSurge == 0 {
+	if !pod.evicted || pod.preparingDelete || pod.specified {
 		return
 	}
-	p.RequeueAfter(left)
+	p.RequeueAfter(lifecycle.AwaitsEviction(pod.Pod, p.Now))
 	p.tally.Evicted++
 	if !pod.Updated {
 		p.tally.EvictedOld++

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,6 +24,14 @@ type budgets struct {
 	bookings map[types.UID]map[types.UID]budgetBooking // by the budget and the pod
 	booked   []bookedPod                               // in order
 	allowed  map[types.UID]map[string]bool             // the operations on a pod that were allowed and are still to come
+	marked   map[types.UID]bool                        // the pods that are marked for deletion
+}
+
+// observe takes note of pods that are marked for deletion.
+func (b *budgets) observe(c *Change) {
+	if pod, ok := c.After.(*corev1.Pod); ok {
+		b.marked[pod.UID] = markedForDeletion(pod)
+	}
 }
 
 // budgetBooking is when a pod was booked, and until when it counts as gone.
@@ -37,7 +46,8 @@ type bookedPod struct {
 }
 
 func newBudgets() budgets {
-	return budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{}, allowed: map[types.UID]map[string]bool{}}
+	return budgets{counted: map[types.UID]*budgetCount{}, bookings: map[types.UID]map[types.UID]budgetBooking{},
+		allowed: map[types.UID]map[string]bool{}, marked: map[types.UID]bool{}}
 }
 
 // Budget judges a write of the controller of PodUnavailableBudgets.
@@ -133,7 +143,7 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 
 // checkBooking: who books a pod says which one, and when; as many stay as have to, of those that
 // were seen available when the budget was counted last and were not booked since. The pods that
-// replace those that are marked for deletion let no others go. (PUB-13 to PUB-17)
+// replace those that are marked for deletion let no others go; one may have been marked since then. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
 	before, _ := w.Before.(*v1alpha1.PodUnavailableBudget)
 	after, _ := w.After.(*v1alpha1.PodUnavailableBudget)
@@ -183,7 +193,7 @@ func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, n
 		v.add(Availability, "books pod %s before anybody has counted", name)
 	case again:
 	default:
-		count.checkLast(v, name, r.uid, gone)
+		count.checkLast(v, name, count.seen[r.uid] || p.budgets.marked[r.uid], gone)
 	}
 	gone[r.uid] = budgetBooking{r.at, r.until()}
 }

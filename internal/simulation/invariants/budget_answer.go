@@ -42,8 +42,10 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	booking := p.booking(a)
 	booked := booking != nil
 	switch {
-	case booked && !a.DryRun && a.Ended.Sub(booking.at) > answerWithin: // it took long, and whoever is denied may ask again
-		if !a.Allowed {
+	case booked && !a.DryRun && !a.Allowed && a.Ended.Sub(booking.at) > bookedWithin: // it may have taken long, and who is denied may ask again
+		return nil
+	case booked && !a.DryRun && a.Ended.Sub(booking.at) > bookedWithin+time.Second:
+		if a.freeSince(booking.version) || a.Shared && a.free() {
 			return nil
 		}
 		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
@@ -53,9 +55,9 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 		v.add(Needless, "pod %s is booked, and %s denied", a.Name, a.Operation)
 	case a.Allowed && !a.DryRun && !booked && !a.free():
 		v.add(Availability, "%s of pod %s is allowed, and it is not booked", a.Operation, a.Name)
-	case a.Allowed && a.DryRun && !a.free() && !slices.ContainsFunc(a.budgets(), a.spares):
+	case a.Allowed && a.DryRun && !a.free() && !a.may(true):
 		v.add(Availability, "a dry run of %s of pod %s is allowed, and it would not be", a.Operation, a.Name)
-	case booked && !a.Failed && !a.everReady():
+	case booked && !a.Failed && !a.Shared && !a.everReady():
 		v.add(Needless, "pod %s is booked, and was not in service", a.Name)
 	}
 	if !a.Allowed && !a.Failed && !a.Unknown {
@@ -85,15 +87,14 @@ func (a *Answer) checkDenial(v *violations) {
 			return
 		}
 	}
-	none := func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && !a.spares(b) }
-	if !slices.ContainsFunc(a.budgets(), none) || !a.everReady() {
+	if !a.may(false) {
 		v.add(Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
 	}
 }
 
-// answerWithin is how long it may take to let a pod go, with the second by which times are stored
-// too early: what is left until that is forgotten is for whoever asked. (PUB-25)
-const answerWithin = updateAwaited/2 + time.Second
+// bookedWithin is how long it may take to let a pod go: what is left until that is forgotten is for whoever asked.
+// Times are stored up to a second too early. (PUB-25)
+const bookedWithin = updateAwaited / 2
 
 // booking is how the author has let the pod go since it was asked; nil where it has not.
 func (p *Past) booking(a *Answer) *bookedPod {
@@ -136,8 +137,8 @@ func (a *Answer) everReady() bool {
 	return slices.ContainsFunc(versions[*corev1.Pod](a.Cached("pods", a.Name)), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
 }
 
-// pods are what the author has to know of the pod: a webhook may not take it for unready because its cache
-// is behind.
+// pods are what the author has to know of the pod: a webhook may not take it for unready or unprotected because its cache
+// is behind. (PUB-33)
 func (a *Answer) pods() []*corev1.Pod {
 	if a.Itself {
 		return versions[*corev1.Pod](a.Cached("pods", a.Name))
@@ -148,7 +149,7 @@ func (a *Answer) pods() []*corev1.Pod {
 // free tells whether the pod may go without being booked: its budget does not protect it from the
 // operation, or has let it go this very moment, or there is none. (PUB-14)
 func (a *Answer) free() bool {
-	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
+	for _, pod := range a.pods() {
 		if pod != nil && (budgetOf(pod) == "" || pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true") {
 			return true
 		}
@@ -161,35 +162,52 @@ func (a *Answer) free() bool {
 			return true
 		}
 	}
-	for _, b := range a.budgets() {
-		switch {
-		case b == nil:
-		case !protectsFrom(b, a.Operation), b.Status.ObservedGeneration > 0 && b.Status.DesiredAvailable == 0:
+	return slices.ContainsFunc(a.budgets(), a.freeBy)
+}
+
+// freeBy tells whether a budget lets the pod go without booking it.
+func (a *Answer) freeBy(b *v1alpha1.PodUnavailableBudget) bool {
+	if b == nil {
+		return false
+	}
+	at := recordsOf(&b.Status)[a.Name].at
+	return !protectsFrom(b, a.Operation) || b.Status.ObservedGeneration > 0 && b.Status.DesiredAvailable == 0 ||
+		!at.IsZero() && a.Ended.Sub(at) <= bookedWithin+time.Second
+}
+
+// freeSince tells the same of the budget after a version of the API server, since which the author has read it anew: what
+// it booked then is nothing to go by. (PUB-25)
+func (a *Answer) freeSince(version int64) bool {
+	all := a.budgets()
+	first := slices.IndexFunc(all, func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && versionOf(b) > version })
+	return first >= 0 && slices.ContainsFunc(all[first:], func(b *v1alpha1.PodUnavailableBudget) bool { return b == nil || a.freeBy(b) })
+}
+
+// may tells whether the author may have known the pod in service and the budget as they were when the budget would let it
+// go, or would not.
+func (a *Answer) may(spared bool) bool {
+	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
+		if pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
+			return b != nil && spares(b, pod, a.Operation) == spared
+		}) {
 			return true
-		default:
-			if at := recordsOf(&b.Status)[a.Name].at; !at.IsZero() && at.Unix() >= a.Began.Unix() {
-				return true
-			}
 		}
 	}
 	return false
 }
 
-// spares tells whether a budget would let the pod go.
-func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget) bool {
-	if b == nil || b.Status.ObservedGeneration == 0 {
-		return b == nil
-	}
-	if !protectsFrom(b, a.Operation) || b.Status.DesiredAvailable == 0 || b.Status.UnavailableAllowed > 0 {
+// spares tells whether a budget would let a pod go. (PUB-14)
+func spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation string) bool {
+	record := recordsOf(&b.Status)[pod.Name]
+	switch s := &b.Status; {
+	case s.ObservedGeneration == 0:
+		return false
+	case !protectsFrom(b, operation), s.DesiredAvailable == 0, record.kind != "" && record.uid == pod.UID:
 		return true
+	case markedForDeletion(pod):
+		return s.CurrentAvailable > s.DesiredAvailable
 	}
-	record := recordsOf(&b.Status)[a.Name]
-	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
-		if pod != nil && (record.kind != "" && record.uid == pod.UID || markedForDeletion(pod) && b.Status.CurrentAvailable > b.Status.DesiredAvailable) {
-			return true
-		}
-	}
-	return false
+	return b.Status.UnavailableAllowed > 0
 }
 
 // protectsFrom tells whether a budget protects from an operation.

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -188,24 +189,15 @@ func availableToBudget(pod *corev1.Pod) bool {
 	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod)
 }
 
-// check: a status says what is seen, with the pods that were booked. Pods that are still to be told
-// of their budget stand in for no others. (PUB-13)
+// check: a status says what is seen, with the pods that were booked. (PUB-9, PUB-13)
 func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, bookings map[string]podRecord) {
-	left := budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
-	untold := int32(0)
-	for _, pod := range view.pods {
-		if bookings[pod.Name].kind == "" && availableToBudget(pod) {
-			left.seen[pod.UID] = markedForDeletion(pod)
-			if view.untold[pod.Name] {
-				untold++
-			}
-		}
-	}
+	left := view.count()
+	maps.DeleteFunc(left.seen, func(uid types.UID, _ bool) bool { return bookings[view.byUID(uid).Name].kind != "" })
 	for _, c := range []counter{
 		{"currentAvailable", int32(len(left.seen)), s.CurrentAvailable},
 		{"desiredAvailable", view.desired, s.DesiredAvailable},
 		{"totalReplicas", view.total, s.TotalReplicas},
-		{"unavailableAllowed", max(min(left.spare(nil), int32(len(left.seen))-untold-view.desired), 0), s.UnavailableAllowed},
+		{"unavailableAllowed", max(left.spare(nil), 0), s.UnavailableAllowed},
 	} {
 		c.check(v)
 	}
@@ -231,10 +223,12 @@ type budgetCount struct {
 	seen           map[types.UID]bool // those that serve, and whether they are marked for deletion
 }
 
+// count counts the pods that serve, but for those that are still to be told of their budget: nobody asks before they go.
+// (PUB-9)
 func (view *budgetView) count() *budgetCount {
 	c := &budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
 	for _, pod := range view.pods {
-		if availableToBudget(pod) {
+		if availableToBudget(pod) && !view.untold[pod.Name] {
 			c.seen[pod.UID] = markedForDeletion(pod)
 		}
 	}
@@ -263,11 +257,11 @@ func (c *budgetCount) spare(gone map[types.UID]budgetBooking) int32 {
 	return min(all, max(unmarked, c.total)) - c.desired
 }
 
-// checkLast: one more may go. (PUB-14)
-func (c *budgetCount) checkLast(v *violations, name string, uid types.UID, gone map[types.UID]budgetBooking) {
+// checkLast: one more may go, which may be marked for deletion. (PUB-14)
+func (c *budgetCount) checkLast(v *violations, name string, marked bool, gone map[types.UID]budgetBooking) {
 	all, _ := c.left(gone)
 	spare := c.spare(gone)
-	if c.seen[uid] {
+	if marked {
 		spare = all - c.desired
 	}
 	if spare <= 0 {

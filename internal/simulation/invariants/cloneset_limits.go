@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,12 @@ func matches(s *metav1.LabelSelector, of map[string]string) bool {
 
 func preparingDelete(pod *corev1.Pod) bool {
 	return stateOf(pod) == lifecyclev1alpha1.StatePreparingDelete
+}
+
+// awaitsEviction tells whether somebody waits until a pod may be evicted. (LC-29)
+func awaitsEviction(pod *corev1.Pod, now time.Time) bool {
+	denied, err := time.Parse(time.RFC3339, pod.Annotations[lifecyclev1alpha1.EvictionDeniedAnnotation])
+	return err == nil && now.Before(denied.Add(5*time.Minute))
 }
 
 // isSpecified tells whether somebody wants a pod to be deleted. (CS-4)

@@ -74,7 +74,7 @@ func (j *cloneSetJudge) reads(r *appsv1.ControllerRevision) bool {
 }
 
 // checkCurrent: the current revision moves to the update revision, and to no other,
-// when no pod is behind, and every wanted one is there or the partition holds none
+// when no pod is behind, and every wanted one is there to stay or the partition holds none
 // back. What the author saw decides, and not what the status said before.
 func (j *cloneSetJudge) checkCurrent(before, after *v1alpha1.CloneSetStatus) {
 	was, is := before.CurrentRevision, after.CurrentRevision
@@ -97,7 +97,7 @@ func (j *cloneSetJudge) mayAdvance(s *State) (may bool, why string) {
 		case !j.owned(pod) || !active(pod):
 		case j.old(pod):
 			return false, "pod " + pod.Name + " is of an old revision"
-		case !preparingDelete(pod) && !j.isSpecified(pod):
+		case !preparingDelete(pod) && !j.isSpecified(pod) && !(j.limits.surge > 0 && awaitsEviction(pod, s.Now)):
 			updated++
 		}
 	}

@@ -38,6 +38,7 @@ func NewPast() *Past {
 func (p *Past) Observe(c *Change) {
 	p.daemons.observe(c)
 	p.observeSidecars(c)
+	p.budgets.observe(c)
 	switch object := c.After.(type) {
 	case *corev1.PersistentVolumeClaim:
 		before, _ := c.Before.(*corev1.PersistentVolumeClaim)

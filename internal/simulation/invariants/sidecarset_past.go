@@ -96,9 +96,9 @@ func (j *sidecarSetJudge) checkTaken(pod, after *corev1.Pod) {
 	}
 }
 
-// versionOf is the resourceVersion of a pod, 0 where it is no number.
-func versionOf(pod *corev1.Pod) int64 {
-	version, err := strconv.ParseInt(pod.ResourceVersion, 10, 64)
+// versionOf is the resourceVersion of an object, 0 where it is no number.
+func versionOf(object Object) int64 {
+	version, err := strconv.ParseInt(object.GetResourceVersion(), 10, 64)
 	if err != nil {
 		return 0
 	}
