@@ -95,7 +95,7 @@ func TestRequestsOfADecision(t *testing.T) {
 			{"a", 0, []string{"PATCH /apis/policy.kruise.io/v1alpha1/namespaces/shop/podunavailablebudgets/web/status"}},
 			{"b", http.StatusTooManyRequests, nil},
 			{"c", http.StatusTooManyRequests, []string{"PATCH /api/v1/namespaces/shop/pods/c"}}, // of a CloneSet, which may make room
-			{"alone", 0, []string{"GET /api/v1/namespaces/shop/pods/alone"}}, // its cache may be behind
+			{"alone", 0, []string{"GET /api/v1/namespaces/shop/pods/alone"}},                    // its cache may be behind
 			{"unready", 0, []string{"GET /api/v1/namespaces/shop/pods/unready"}},
 		} {
 			var code int32

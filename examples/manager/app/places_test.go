@@ -11,12 +11,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery/fake"
 	"k8s.io/client-go/kubernetes"
 	kubernetesfake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -91,13 +94,13 @@ func TestWhichPodsArePlaced(t *testing.T) {
 	})
 }
 
-// Of the white list those are read that are served, and not known anyway. (PPS-2, PPS-24)
+// Of the white list those are read that are served, that the manager may read, and that are not known anyway. (PPS-2, PPS-24)
 func TestCustomKinds(t *testing.T) {
 	for _, test := range []struct {
 		list string
 		want []persistentpodstate.CustomKind
 	}{
-		{`{"workloads":[{"Group":"game.io","Version":"v1","Kind":"GameServerSet"},{"Group":"game.io","Version":"v1","Kind":"Lobby"},{"Group":"absent.io","Version":"v1","Kind":"Set"},{"Group":"apps","Version":"v1","Kind":"StatefulSet"}]}`,
+		{`{"workloads":[{"Group":"game.io","Version":"v1","Kind":"GameServerSet"},{"Group":"game.io","Version":"v1","Kind":"Lobby"},{"Group":"game.io","Version":"v1","Kind":"Secret"},{"Group":"absent.io","Version":"v1","Kind":"Set"},{"Group":"apps","Version":"v1","Kind":"StatefulSet"}]}`,
 			[]persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.io", Version: "v1", Kind: "GameServerSet"}, Resource: "gameserversets"}}},
 		{`{"workloads":[`, nil},
 		{`{"workloads":{}}`, nil},
@@ -107,7 +110,14 @@ func TestCustomKinds(t *testing.T) {
 			Data: map[string]string{v1alpha1.PersistentPodStateWhiteListKey: test.list}}
 		client := kubernetesfake.NewClientset(config)
 		client.Discovery().(*fake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "game.io/v1", APIResources: []metav1.APIResource{
-			{Name: "gameserversets/scale", Kind: "Scale", Namespaced: true}, {Name: "gameserversets", Kind: "GameServerSet", Namespaced: true}, {Name: "lobbies", Kind: "Lobby"}}}}
+			{Name: "gameserversets/scale", Kind: "Scale", Namespaced: true}, {Name: "gameserversets", Kind: "GameServerSet", Namespaced: true}, {Name: "lobbies", Kind: "Lobby"},
+			{Name: "secrets", Kind: "Secret", Namespaced: true}}}}
+		client.PrependReactor("create", "selfsubjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			review := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview).DeepCopy()
+			asked := review.Spec.ResourceAttributes
+			review.Status.Allowed = asked.Resource == "gameserversets" || asked.Verb == "list"
+			return true, review, nil
+		})
 		p := &parts{Own: &controllers.Own{Clients: controllers.Clients{Kubernetes: client}}, ownNamespace: "own"}
 		got, err := p.customKinds(t.Context())
 		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,7 +98,7 @@ func whiteList(ctx context.Context, client kubernetes.Interface, namespace strin
 	}
 }
 
-// customKinds returns the kinds of the white list that the API server serves.
+// customKinds returns the kinds of the white list that the API server serves, and that the manager may read.
 func (p *parts) customKinds(ctx context.Context) (kinds []persistentpodstate.CustomKind, err error) {
 	list, err := whiteList(ctx, p.Kubernetes, p.ownNamespace)
 	if err != nil {
@@ -120,7 +121,30 @@ func (p *parts) customKinds(ctx context.Context) (kinds []persistentpodstate.Cus
 			klog.FromContext(ctx).Info("PersistentPodStates do not know a kind of the white list until the next start, because it is not served", "kind", kind)
 			continue
 		}
-		kinds = append(kinds, persistentpodstate.CustomKind{Kind: kind, Resource: served.APIResources[i].Name})
+		custom := persistentpodstate.CustomKind{Kind: kind, Resource: served.APIResources[i].Name}
+		may, err := p.mayRead(ctx, custom)
+		if err != nil {
+			return nil, err
+		}
+		if !may {
+			klog.FromContext(ctx).Info("PersistentPodStates do not know a kind of the white list until the next start, because the manager may not list and watch it", "kind", kind)
+			continue
+		}
+		kinds = append(kinds, custom)
 	}
 	return kinds, nil
+}
+
+// mayRead asks the API server whether a kind may be listed and watched: without that a cache of it is never filled, for
+// which the controller would wait.
+func (p *parts) mayRead(ctx context.Context, kind persistentpodstate.CustomKind) (bool, error) {
+	for _, verb := range []string{"list", "watch"} {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: p.namespace, Verb: verb, Group: kind.Kind.Group, Version: kind.Kind.Version, Resource: kind.Resource}}}
+		answer, err := p.Kubernetes.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		if err != nil || !answer.Status.Allowed {
+			return false, err
+		}
+	}
+	return true, nil
 }
