@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/podstate"
 )
@@ -140,6 +141,9 @@ func (c *crowd) try(name string, how int) bool {
 	if err != nil || pod.DeletionTimestamp != nil {
 		return false // it is being replaced
 	}
+	if how == 1 && !budget.Ready(pod) {
+		return false // it may be ready by the time the API server evicts it, which nobody can make it look at
+	}
 	var request *admissionv1.AdmissionRequest
 	switch how {
 	case 0:
@@ -164,7 +168,11 @@ func (c *crowd) try(name string, how int) bool {
 		c.serve(name)
 		return true
 	}
-	if err := pods.Delete(c.T.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID}}); err != nil {
+	options := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID}}
+	if how == 0 {
+		options.Preconditions.ResourceVersion = &pod.ResourceVersion // what is deleted is what the webhook was shown
+	}
+	if err := pods.Delete(c.T.Context(), name, options); err != nil {
 		return false
 	}
 	c.pause(3 * time.Second)

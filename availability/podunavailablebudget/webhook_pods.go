@@ -96,7 +96,7 @@ func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionReque
 		if err != nil {
 			return nil, err
 		}
-		if pod != nil && meets(pod, options) == nil && budget.Ready(pod) && relatedTo(pod) != "" {
+		if pod != nil && meets(pod, options) == nil && seemsProtected(pod) {
 			return pod, nil
 		}
 	}
@@ -105,6 +105,11 @@ func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionReque
 		return nil, err
 	}
 	return pod, meets(pod, options)
+}
+
+// seemsProtected tells whether a budget has to be asked about a pod, by what the pod itself says. (PUB-14.1 to PUB-14.3)
+func seemsProtected(pod *corev1.Pod) bool {
+	return relatedTo(pod) != "" && pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] != "true" && budget.Ready(pod)
 }
 
 func (w *Webhook) updated(ctx context.Context, request *admissionv1.AdmissionRequest) error {

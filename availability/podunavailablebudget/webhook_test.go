@@ -183,6 +183,7 @@ func TestPods(t *testing.T) {
 		{"PUB-14.2: not protected", `{"metadata":{"annotations":{"pub.kruise.io/no-protect":"true"}}}`, none, del(options), "", "", "", ""},
 		{"PUB-14.3: delete, not ready", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, del(options), "", "", "", ""},
 		{"PUB-14.3: evict, not ready: perhaps the cache is behind", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, evict(nil), "", "", getPod, getPod},
+		{"PUB-33: evict one that is not protected: perhaps the cache is behind", `{"metadata":{"annotations":{"pub.kruise.io/no-protect":"true"}}}`, none, evict(nil), "", "", getPod, getPod},
 		{"PUB-33: evict one that the cache does not know to be protected", "", func(w *Webhook) { w.Pods = unprotected{w.Pods} }, evict(nil), tooMany, "", getPod + ", " + note, getPod + ", " + book},
 		{"PUB-33: evict one that nobody protects", `{"metadata":{"annotations":{"kruise.io/related-pub":null},"ownerReferences":[{"$patch":"replace"}]}}`, none, evict(nil), "", "", getPod, getPod},
 		{"PUB-27: by the garbage collector", "", none, by("system:serviceaccount:kube-system:generic-garbage-collector"), "", "", "", ""},

@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/examples/testbed"
 )
 
-// Of 50 pods at least 40 are to be available. All are updated in place, and deleted or evicted, at once, and again until it is
-// allowed; two replicas of the webhooks are asked by turns. Available are never less than 40, and all comes to pass. It is among
+// Of 50 pods at least 40 are to be available. Half of them are evicted, the others updated in place, twice, and deleted, all at
+// once, and again until it is allowed; two replicas of the webhooks are asked by turns. Available are never less than 40, and all comes to pass. It is among
 // TestFaults: the manager is another one meanwhile. (PUB-14, PUB-25)
 func testManyDisruptionsAtOnce(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
@@ -42,12 +42,15 @@ func testManyDisruptionsAtOnce(t *testing.T, b *bed) {
 	s.expect("web", 40, 60)
 	var users errgroup.Group
 	for i, pod := range s.owned("web") {
-		users.Go(func() error { return s.insist(func() error { return s.nextImage(pod) }) })
+		if i%2 == 0 {
+			users.Go(func() error { return s.insist(func() error { return s.evict(pod) }) })
+			continue
+		}
+		for _, image := range []string{"next:1", "next:2"} {
+			users.Go(func() error { return s.insist(func() error { return s.setImage(pod, "registry.example/"+image) }) })
+		}
 		users.Go(func() error {
 			return s.insist(func() error {
-				if i%2 == 0 {
-					return s.evict(pod)
-				}
 				return s.Core.CoreV1().Pods(pod.Namespace).Delete(s.Context(), pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
 			})
 		})
@@ -77,9 +80,9 @@ func (s *cloneSetFixture) insist(do func() error) error {
 	}
 }
 
-// nextImage updates a pod in place, as somebody who knows no CloneSet.
-func (s *cloneSetFixture) nextImage(pod *corev1.Pod) error {
-	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"containers":[{"name":%q,"image":"registry.example/next:1"}]}}`, pod.UID, pod.Spec.Containers[0].Name)
+// setImage updates a pod in place, as somebody who knows no CloneSet.
+func (s *cloneSetFixture) setImage(pod *corev1.Pod, image string) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"containers":[{"name":%q,"image":%q}]}}`, pod.UID, pod.Spec.Containers[0].Name, image)
 	_, err := s.Core.CoreV1().Pods(pod.Namespace).Patch(s.Context(), pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err
 }
