@@ -58,6 +58,8 @@ var (
 	reconciles   = metrics.New(ctrlmetrics.Registry)
 	schedules    = metrics.NewSchedules(ctrlmetrics.Registry)
 	subsets      = metrics.NewSubsets(ctrlmetrics.Registry)
+	spreads      = metrics.NewSpreads(ctrlmetrics.Registry)
+	podStates    = metrics.NewPodStates(ctrlmetrics.Registry)
 	sets         = metrics.NewDaemonSets(ctrlmetrics.Registry)
 	jobs         = metrics.NewJobs(ctrlmetrics.Registry)
 	terminations = metrics.NewTerminations(ctrlmetrics.Registry)

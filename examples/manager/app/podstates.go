@@ -34,7 +34,7 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 		name: v1alpha1.PersistentPodStateEventSource, resource: persistentPodStatesResource,
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := persistentpodstate.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, StateMetrics: podStates, Workers: *workers,
 				States: p.caches.persistentPodStates(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), StatefulSets: p.caches.builtInStatefulSets(),
 			}
 			if err := p.awaitBeside(ctx, statefulSetsResource); err != nil {

@@ -36,7 +36,7 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 		name: v1alpha1.WorkloadSpreadEventSource, gate: features.WorkloadSpread, resource: workloadSpreadsResource,
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := workloadspread.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, SpreadMetrics: spreads, Workers: *workers,
 				Spreads: p.caches.workloadSpreads(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), Deployments: p.caches.deployments(),
 				ReplicaSets: p.caches.replicaSets(), StatefulSets: p.caches.builtInStatefulSets(), Jobs: p.caches.jobs(),
 			}
