@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -72,4 +73,88 @@ func TestDeniedEvictionsAreNoted(t *testing.T) {
 		c.Sleep("1s")
 		evict("a pod whose workload makes no room", last)
 	})
+}
+
+const (
+	readyPatch   = `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`
+	unreadyPatch = `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`
+)
+
+// A pod that is evicted while it is not ready does not count where it turns ready before it is gone. (PUB-14.3)
+func TestEvictedWhileNotReady(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		c.PatchPod("a", unreadyPatch, "status")
+		c.Sleep("1s")
+		w := c.webhook()
+		if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); got != "" {
+			t.Errorf("answer %q", got)
+		}
+		c.PatchPod("a", readyPatch, "status")
+		c.Sleep("1s")
+		c.expect("it is ready, and about to go", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
+		if got := answer(w.ValidatePod(t.Context(), eviction("b", nil))); !strings.HasPrefix(got, "429 ") {
+			t.Errorf("another one: answer %q", got)
+		}
+		c.Sleep("20s")
+		c.expect("it has not gone", "web", "3 of 3 available, 2 desired, 1 allowed; 3 linked")
+	})
+}
+
+// A pod that turns ready while it is read, and is counted, is booked as any other. (PUB-33)
+func TestEvictedWhileItTurnsReady(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		c.PatchPod("a", unreadyPatch, "status")
+		c.Sleep("1s")
+		w := c.webhook()
+		if got := answer(w.ValidatePod(t.Context(), deletion(c.livePod("b"), metav1.DeleteOptions{}))); !strings.HasPrefix(got, "403 ") {
+			t.Fatalf("answer %q: the test has nothing to show", got)
+		}
+		reads := 0
+		c.FailAfter(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.String() == "get pods" {
+				if reads++; reads == 1 {
+					c.PatchPod("a", readyPatch, "status")
+					c.Sleep("1s") // it is counted
+				}
+			}
+			return nil
+		})
+		if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); got != "" {
+			t.Errorf("answer %q", got)
+		}
+		if reads != 2 {
+			t.Errorf("the pod was read %d times, want 2", reads)
+		}
+		c.expect("it is booked", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
+	})
+}
+
+// A pod that names no budget is read again where the answer takes long: it may have been told of one meanwhile. (PUB-33)
+func TestToldWhileItIsToBeEvicted(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		protected(t, 3, func(t *testing.T, c *cluster) {
+			w := c.webhook()
+			w.Pods = nil
+			c.PatchPod("b", unreadyPatch, "status") // none may go
+			c.PatchPod("a", `{"metadata":{"annotations":{"kruise.io/related-pub":"","pub.kruise.io/no-protect":"true"},"labels":{"app":"other"},"ownerReferences":[{"$patch":"replace"}]}}`)
+			c.Sleep("1s")
+			reads := 0
+			c.FailAfter(func(r fakecluster.Request) error {
+				if r.User == fixture.ControllerUser && r.String() == "get pods" {
+					if reads++; reads == 1 && !always {
+						c.PatchPod("a", `{"metadata":{"annotations":{"kruise.io/related-pub":"web","pub.kruise.io/no-protect":null}}}`)
+					}
+					c.Sleep("1s")
+				}
+				return nil
+			})
+			got := answer(w.ValidatePod(t.Context(), eviction("a", nil)))
+			if want := map[bool]string{true: "", false: "429 "}[always]; !strings.HasPrefix(got, want) || always && got != "" {
+				t.Errorf("told of none %t: answer %q, want %q", always, got, want)
+			}
+			if want := map[bool]int{true: 3, false: 2}[always]; reads != want {
+				t.Errorf("told of none %t: read %d times, want %d", always, reads, want)
+			}
+		})
+	}
 }

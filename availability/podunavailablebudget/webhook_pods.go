@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -69,7 +70,7 @@ func (w *Webhook) deleted(ctx context.Context, request *admissionv1.AdmissionReq
 	if err := meets(pod, options); err != nil {
 		return err
 	}
-	return w.ask(ctx, request, pod, v1alpha1.PubDeleteOperation, options)
+	return w.ask(ctx, request, inquiry{pod: pod, operation: v1alpha1.PubDeleteOperation}, options)
 }
 
 func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionRequest) error {
@@ -80,26 +81,45 @@ func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionReq
 	if eviction.DeleteOptions == nil {
 		eviction.DeleteOptions = &metav1.DeleteOptions{}
 	}
-	pod, err := w.podOf(ctx, request, eviction.DeleteOptions)
-	if pod == nil || err != nil {
-		return err // the API server says itself that there is no such pod
+	live := func(ctx context.Context) (*corev1.Pod, error) { return w.readPod(ctx, request, eviction.DeleteOptions) }
+	var asked error
+	for range unaskedAttempts {
+		begin := w.Guard.options.Clock.Now()
+		pod, err := w.podOf(ctx, request, eviction.DeleteOptions)
+		if pod == nil || err != nil {
+			return err // the API server says itself that there is no such pod
+		}
+		asked = w.ask(ctx, request, inquiry{pod: pod, operation: v1alpha1.PubEvictOperation, live: live}, eviction.DeleteOptions)
+		if relatedTo(pod) != "" || w.Guard.options.Clock.Since(begin) <= unaskedWithin {
+			break
+		}
 	}
-	return w.ask(ctx, request, pod, v1alpha1.PubEvictOperation, eviction.DeleteOptions)
+	return asked
 }
 
-// podOf returns the pod that is to be evicted; nil where there is none. What the cache says is
-// enough where the budget has to be asked, since that counts the pod in any case; not where the pod
-// seems to be unprotected or not ready, which it may have been a while ago. (PUB-33)
+// How long the answer about the eviction of a pod may take that names no budget, and how often it is read: it may have been told
+// of one meanwhile. (PUB-33)
+const (
+	unaskedWithin   = 100 * time.Millisecond
+	unaskedAttempts = 3
+)
+
+// podOf returns the pod that is to be evicted, from the cache where that has it naming a budget; nil where there is none. (PUB-33)
 func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
 	if w.Pods != nil {
 		pod, err := apiwriter.Found(w.Pods.Pods(request.Namespace).Get(request.Name))
 		if err != nil {
 			return nil, err
 		}
-		if pod != nil && meets(pod, options) == nil && seemsProtected(pod) {
+		if pod != nil && meets(pod, options) == nil && relatedTo(pod) != "" {
 			return pod, nil
 		}
 	}
+	return w.readPod(ctx, request, options)
+}
+
+// readPod reads the pod that is to be evicted; nil where there is none.
+func (w *Webhook) readPod(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
 	pod, err := apiwriter.Found(w.Kubernetes.CoreV1().Pods(request.Namespace).Get(ctx, request.Name, metav1.GetOptions{}))
 	if pod == nil || err != nil {
 		return nil, err
@@ -117,30 +137,30 @@ func (w *Webhook) updated(ctx context.Context, request *admissionv1.AdmissionReq
 	if err != nil || relatedTo(after) == "" || !budget.Disrupts(before, after) {
 		return err
 	}
-	return w.ask(ctx, request, before, v1alpha1.PubUpdateOperation, nil)
+	return w.ask(ctx, request, inquiry{pod: before, operation: v1alpha1.PubUpdateOperation}, nil)
 }
 
 // ask asks the budget of a pod. The error is the answer where it says no. (PUB-28)
-func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod, operation v1alpha1.PubOperation, options *metav1.DeleteOptions) error {
-	dryRun := request.DryRun != nil && *request.DryRun || options != nil && slices.Contains(options.DryRun, metav1.DryRunAll)
-	decision, err := w.Guard.decide(ctx, pod, operation, dryRun)
+func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest, q inquiry, options *metav1.DeleteOptions) error {
+	q.dryRun = request.DryRun != nil && *request.DryRun || options != nil && slices.Contains(options.DryRun, metav1.DryRunAll)
+	decision, err := w.Guard.decide(ctx, q)
 	switch {
 	case err == nil && decision.Allowed:
 		return nil
 	case err == nil:
 		err = errors.New(decision.Reason)
 	}
-	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "podunavailablebudget"}, relatedTo(pod), err)
-	if operation != v1alpha1.PubEvictOperation {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "podunavailablebudget"}, relatedTo(q.pod), err)
+	if q.operation != v1alpha1.PubEvictOperation {
 		return forbidden
 	}
-	if !dryRun {
-		w.note(ctx, pod)
+	if !q.dryRun {
+		w.note(ctx, q.pod)
 	}
 	later := apierrors.NewTooManyRequests(forbidden.Error(), retryAfter)
 	later.ErrStatus.Details.Name, later.ErrStatus.Details.Kind = request.Name, "pods"
 	later.ErrStatus.Details.Causes = []metav1.StatusCause{{
-		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("PodUnavailableBudget %s: %v", relatedTo(pod), err),
+		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("PodUnavailableBudget %s: %v", relatedTo(q.pod), err),
 	}}
 	return later
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
@@ -25,7 +26,7 @@ type Record struct {
 	entries []entry // not yet judged
 	judge   *Judge
 	wrong   []string
-	lines   []string // one for each change of a pod
+	lines   []string // one for each change of a pod or a budget
 	changes int
 	gaps    int
 }
@@ -56,6 +57,10 @@ func (r *Record) Add(version string, gap bool, change Change) {
 		r.line(version, gap, podstate.Describe(pod, false))
 	} else if pod, is := change.Old.(*corev1.Pod); is {
 		r.line(version, gap, podstate.Describe(pod, true))
+	} else if b, is := change.New.(*availabilityv1alpha1.PodUnavailableBudget); is {
+		s := &b.Status
+		r.line(version, gap, fmt.Sprintf("budget %s: %d of %d available, %d desired, %d allowed, disrupted %v, updated %v", b.Name,
+			s.CurrentAvailable, s.TotalReplicas, s.DesiredAvailable, s.UnavailableAllowed, s.DisruptedPods, s.UnavailablePods))
 	}
 	r.entries = append(r.entries, entry{version: n, gap: gap, at: time.Now(), change: change})
 }
@@ -88,7 +93,7 @@ func (r *Record) Seen() int {
 	return r.changes
 }
 
-// Last returns lines about the last changes of pods.
+// Last returns lines about the last changes of pods and budgets.
 func (r *Record) Last(n int) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -41,12 +41,15 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	}
 	booking := p.booking(a)
 	booked := booking != nil
+	if booked && !(a.evicts() && a.unready()) {
+		v = append(v, booking.wrong...)
+	}
 	switch {
 	case booked && !a.DryRun && !a.Allowed && a.Ended.Sub(booking.at) > bookedWithin: // it may have taken long, and who is denied may ask again
-		return nil
+		return v
 	case booked && !a.DryRun && a.Ended.Sub(booking.at) > bookedWithin+time.Second:
 		if a.freeSince(booking.version) || a.Shared && a.free() {
-			return nil
+			return v
 		}
 		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
 	case booked && a.DryRun && !a.Shared:
@@ -57,7 +60,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 		v.add(Availability, "%s of pod %s is allowed, and it is not booked", a.Operation, a.Name)
 	case a.Allowed && a.DryRun && !a.free() && !a.may(true):
 		v.add(Availability, "a dry run of %s of pod %s is allowed, and it would not be", a.Operation, a.Name)
-	case booked && !a.Failed && !a.Shared && !a.everReady():
+	case booked && !a.Failed && !a.Shared && !a.evicts() && !a.everReady():
 		v.add(Needless, "pod %s is booked, and was not in service", a.Name)
 	}
 	if !a.Allowed && !a.Failed && !a.Unknown {
@@ -127,6 +130,9 @@ func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
 	return versions[*v1alpha1.PodUnavailableBudget](a.Cached(budgetResource, a.Budget))
 }
 
+// evicts tells whether a webhook is asked about an eviction: nobody judges the pod again, which may turn ready before. (PUB-14.3)
+func (a *Answer) evicts() bool { return a.Operation == "EVICT" && !a.Itself }
+
 // unready tells whether the pod was not in service at any time since the author was asked, or, where
 // that is a controller, since its cache was as it is.
 func (a *Answer) unready() bool {
@@ -154,7 +160,8 @@ func (a *Answer) free() bool {
 			return true
 		}
 	}
-	if a.unready() {
+	ended := slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !active(pod) })
+	if ended || a.unready() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), uncounted)) {
 		return true
 	}
 	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
@@ -164,6 +171,9 @@ func (a *Answer) free() bool {
 	}
 	return slices.ContainsFunc(a.budgets(), a.freeBy)
 }
+
+// uncounted tells that nobody has counted a budget yet, so that nothing can be booked.
+func uncounted(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && b.Status.ObservedGeneration == 0 }
 
 // freeBy tells whether a budget lets the pod go without booking it.
 func (a *Answer) freeBy(b *v1alpha1.PodUnavailableBudget) bool {
