@@ -42,7 +42,7 @@ type Request struct {
 }
 
 // Decide answers a request about a pod: as it was before, where the request changes it. The
-// budget is the one that the pod names, nil where there is none. (PUB-14 to PUB-16)
+// budget is the one that the pod names, or may be told of (see MayMatch), nil where there is none. (PUB-14 to PUB-16)
 func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) Decision {
 	d := decide(b, pod, request.Operation, request.Now)
 	if request.DryRun {
@@ -53,7 +53,7 @@ func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) 
 
 func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation, now time.Time) Decision {
 	switch reason := unprotected(b, pod, operation); {
-	case reason == notReady && operation == v1alpha1.PubEvictOperation && b != nil:
+	case (reason == notReady || reason == untold) && operation == v1alpha1.PubEvictOperation && b != nil:
 		return Decision{Allowed: true, Reason: reason, Status: keepOut(b, pod, now)}
 	case reason != "":
 		return Decision{Allowed: true, Reason: reason}
@@ -81,14 +81,18 @@ func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha
 	return Decision{Allowed: true, Reason: fmt.Sprintf("%d may go", left), Status: book(s, pod, operation, now)}
 }
 
-const notReady = "the pod is not ready"
+// Why nobody has to be asked about a pod whose eviction is recorded nevertheless. (PUB-14.1, PUB-14.3)
+const (
+	untold   = "no budget protects the pod"
+	notReady = "the pod is not ready"
+)
 
 // unprotected says why nobody has to be asked about an operation; empty where the status
 // of the budget tells. (PUB-14)
 func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation) string {
 	switch name := pod.Annotations[v1alpha1.RelatedPubAnnotation]; {
 	case name == "":
-		return "no budget protects the pod"
+		return untold
 	case pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true":
 		return "the pod has the annotation " + v1alpha1.PodPubNoProtectionAnnotation
 	case !Ready(pod):
@@ -101,9 +105,9 @@ func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1
 	return ""
 }
 
-// keepOut records a pod that is not ready and is to be evicted, so that it does not count where it turns ready before
-// that has happened: nobody judges it again. Nothing is taken off the budget. It returns nil where there is nothing
-// to keep it out of. (PUB-14.3)
+// keepOut records a pod that is to be evicted and does not count, since it is not ready or not told of the budget, so that it
+// does not count where that changes before it has happened: nobody judges it again. Nothing is taken off the budget. It
+// returns nil where there is nothing to keep it out of. (PUB-14.1, PUB-14.3)
 func keepOut(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
 	s := &b.Status
 	if !Active(pod) || !protects(b, v1alpha1.PubEvictOperation) || s.ObservedGeneration == 0 || s.DesiredAvailable == 0 {

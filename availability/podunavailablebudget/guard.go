@@ -3,14 +3,17 @@
 package podunavailablebudget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -91,7 +94,9 @@ var pauses = wait.Backoff{Duration: 2 * time.Millisecond, Factor: 10, Jitter: 0.
 
 // inquiry is what a Guard is asked.
 type inquiry struct {
-	pod       *corev1.Pod
+	pod *corev1.Pod
+	// budget is one that the pod may be told of; empty for the one that it names.
+	budget    string
 	operation v1alpha1.PubOperation
 	dryRun    bool // books nothing
 	// live reads the pod, where what is known of it may be behind; nil where it is as it is. It returns nil where there
@@ -99,9 +104,12 @@ type inquiry struct {
 	live func(context.Context) (*corev1.Pod, error)
 }
 
+// name is the name of the budget that is asked; empty for none.
+func (q *inquiry) name() string { return cmp.Or(q.budget, relatedTo(q.pod)) }
+
 // decide is Allow.
 func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) {
-	key := types.NamespacedName{Namespace: q.pod.Namespace, Name: relatedTo(q.pod)}
+	key := types.NamespacedName{Namespace: q.pod.Namespace, Name: q.name()}
 	if key.Name == "" {
 		return budget.Decide(nil, q.pod, budget.Request{Operation: q.operation}), nil
 	}
@@ -145,8 +153,9 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 	}
 	request := budget.Request{Operation: q.operation, DryRun: q.dryRun, Now: g.options.Clock.Now()}
 	d = budget.Decide(b, pod, request)
+	protected = b != nil && relatedTo(pod) != ""
 	if d.Status == nil || budget.Equal(d.Status, &b.Status) {
-		return d, b != nil, nil
+		return d, protected, nil
 	}
 	if err := g.book(ctx, b, d.Status); err != nil {
 		return budget.Decision{}, true, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
@@ -154,7 +163,7 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 	if g.options.Clock.Since(request.Now) > bookedWithin {
 		return budget.Decision{}, true, fmt.Errorf("PodUnavailableBudget %s: %w", key, errSlow)
 	}
-	return d, true, nil
+	return d, protected, nil
 }
 
 // podOf returns the pod as it is judged; nil where it is gone. One that seems to be unprotected or not ready is read anew, after
@@ -168,6 +177,18 @@ func (q *inquiry) podOf(ctx context.Context, budget string) (*corev1.Pod, error)
 		return nil, apierrors.NewConflict(corev1.Resource("pods"), pod.Name, fmt.Errorf("it named PodUnavailableBudget %s, and names %s now", budget, relatedTo(pod)))
 	}
 	return pod, err
+}
+
+// mayBeOf names the budgets that a pod may be told of that names none. (PUB-14.1)
+func (g *Guard) mayBeOf(pod *corev1.Pod) (names []string, err error) {
+	all, err := g.options.Budgets.Namespace(pod.Namespace).List(labels.Everything())
+	for _, b := range all {
+		if budget.MayMatch(b, pod) {
+			names = append(names, b.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, err
 }
 
 // budget returns the newest state of a budget that is known, or asks the API server: where the

@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -129,32 +130,46 @@ func TestEvictedWhileItTurnsReady(t *testing.T) {
 	})
 }
 
-// A pod that names no budget is read again where the answer takes long: it may have been told of one meanwhile. (PUB-33)
-func TestToldWhileItIsToBeEvicted(t *testing.T) {
-	for _, always := range []bool{false, true} {
+// A pod that is evicted before it is told of its budget does not count when it is told and turns ready before it is gone. (PUB-14.1)
+func TestEvictedBeforeItIsTold(t *testing.T) {
+	for _, controller := range []string{"web", "web-5d8f", "other", ""} {
 		protected(t, 3, func(t *testing.T, c *cluster) {
-			w := c.webhook()
-			w.Pods = nil
-			c.PatchPod("b", unreadyPatch, "status") // none may go
-			c.PatchPod("a", `{"metadata":{"annotations":{"kruise.io/related-pub":"","pub.kruise.io/no-protect":"true"},"labels":{"app":"other"},"ownerReferences":[{"$patch":"replace"}]}}`)
-			c.Sleep("1s")
-			reads := 0
-			c.FailAfter(func(r fakecluster.Request) error {
-				if r.User == fixture.ControllerUser && r.String() == "get pods" {
-					if reads++; reads == 1 && !always {
-						c.PatchPod("a", `{"metadata":{"annotations":{"kruise.io/related-pub":"web","pub.kruise.io/no-protect":null}}}`)
-					}
-					c.Sleep("1s")
-				}
-				return nil
-			})
-			got := answer(w.ValidatePod(t.Context(), eviction("a", nil)))
-			if want := map[bool]string{true: "", false: "429 "}[always]; !strings.HasPrefix(got, want) || always && got != "" {
-				t.Errorf("told of none %t: answer %q, want %q", always, got, want)
+			c.PatchPod("a", unreadyPatch, "status")
+			owner := fmt.Sprintf(`,{"apiVersion":"apps/v1","kind":"ReplicaSet","name":%q,"uid":"1","controller":true}`, controller)
+			if controller == "" {
+				owner = ""
 			}
-			if want := map[bool]int{true: 3, false: 2}[always]; reads != want {
-				t.Errorf("told of none %t: read %d times, want %d", always, reads, want)
+			c.PatchPod("a", `{"metadata":{"annotations":{"kruise.io/related-pub":null},"ownerReferences":[{"$patch":"replace"}`+owner+`]}}`)
+			c.Sleep("1s")
+			c.ForgetRequests()
+			if got := answer(c.webhook().ValidatePod(t.Context(), eviction("a", nil))); got != "" {
+				t.Errorf("answer %q", got)
+			}
+			sent := strings.Join(c.Sent(), ", ")
+			if recorded, want := strings.Contains(sent, "patch podunavailablebudgets/status"), strings.HasPrefix(controller, "web"); recorded != want {
+				t.Errorf("controlled by %q: recorded %t, want %t: %s", controller, recorded, want, sent)
 			}
 		})
 	}
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		c.FailBefore(func(r fakecluster.Request) error { // the controller cannot tell it
+			if r.String() == "patch pods" && r.Name == "new" {
+				return fixture.ErrInternal
+			}
+			return nil
+		})
+		c.webPods("new")
+		w := c.webhook()
+		if got := answer(w.ValidatePod(t.Context(), eviction("new", nil))); got != "" {
+			t.Errorf("answer %q", got)
+		}
+		c.FailBefore(nil)
+		c.Sleep("5s")
+		if relatedTo(c.livePod("new")) != "web" {
+			t.Fatal("it is not told: the test has nothing to show")
+		}
+		c.expect("it is told, ready, and about to go", "web", "3 of 3 available, 2 desired, 1 allowed; 4 linked; 1 recorded")
+		c.Sleep("20s")
+		c.expect("it has not gone", "web", "4 of 3 available, 2 desired, 2 allowed; 4 linked")
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -81,28 +80,24 @@ func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionReq
 	if eviction.DeleteOptions == nil {
 		eviction.DeleteOptions = &metav1.DeleteOptions{}
 	}
-	live := func(ctx context.Context) (*corev1.Pod, error) { return w.readPod(ctx, request, eviction.DeleteOptions) }
-	var asked error
-	for range unaskedAttempts {
-		begin := w.Guard.options.Clock.Now()
-		pod, err := w.podOf(ctx, request, eviction.DeleteOptions)
-		if pod == nil || err != nil {
-			return err // the API server says itself that there is no such pod
-		}
-		asked = w.ask(ctx, request, inquiry{pod: pod, operation: v1alpha1.PubEvictOperation, live: live}, eviction.DeleteOptions)
-		if relatedTo(pod) != "" || w.Guard.options.Clock.Since(begin) <= unaskedWithin {
-			break
+	pod, err := w.podOf(ctx, request, eviction.DeleteOptions)
+	if pod == nil || err != nil {
+		return err // the API server says itself that there is no such pod
+	}
+	q := inquiry{pod: pod, operation: v1alpha1.PubEvictOperation, live: func(ctx context.Context) (*corev1.Pod, error) {
+		return w.readPod(ctx, request, eviction.DeleteOptions)
+	}}
+	if relatedTo(pod) != "" {
+		return w.ask(ctx, request, q, eviction.DeleteOptions)
+	}
+	names, err := w.Guard.mayBeOf(pod)
+	for _, q.budget = range names {
+		if err := w.ask(ctx, request, q, eviction.DeleteOptions); err != nil {
+			return err
 		}
 	}
-	return asked
+	return err
 }
-
-// How long the answer about the eviction of a pod may take that names no budget, and how often it is read: it may have been told
-// of one meanwhile. (PUB-33)
-const (
-	unaskedWithin   = 100 * time.Millisecond
-	unaskedAttempts = 3
-)
 
 // podOf returns the pod that is to be evicted, from the cache where that has it naming a budget; nil where there is none. (PUB-33)
 func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
@@ -150,7 +145,7 @@ func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest
 	case err == nil:
 		err = errors.New(decision.Reason)
 	}
-	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "podunavailablebudget"}, relatedTo(q.pod), err)
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "podunavailablebudget"}, q.name(), err)
 	if q.operation != v1alpha1.PubEvictOperation {
 		return forbidden
 	}
@@ -160,7 +155,7 @@ func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest
 	later := apierrors.NewTooManyRequests(forbidden.Error(), retryAfter)
 	later.ErrStatus.Details.Name, later.ErrStatus.Details.Kind = request.Name, "pods"
 	later.ErrStatus.Details.Causes = []metav1.StatusCause{{
-		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("PodUnavailableBudget %s: %v", relatedTo(q.pod), err),
+		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("PodUnavailableBudget %s: %v", q.name(), err),
 	}}
 	return later
 }

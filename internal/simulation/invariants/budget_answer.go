@@ -41,7 +41,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	}
 	booking := p.booking(a)
 	booked := booking != nil
-	if booked && !(a.evicts() && a.unready()) {
+	if booked && !a.Shared && !(a.evicts() && a.uncounted()) {
 		v = append(v, booking.wrong...)
 	}
 	switch {
@@ -133,6 +133,12 @@ func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
 // evicts tells whether a webhook is asked about an eviction: nobody judges the pod again, which may turn ready before. (PUB-14.3)
 func (a *Answer) evicts() bool { return a.Operation == "EVICT" && !a.Itself }
 
+// uncounted tells whether the pod did not count at any time since the author was asked: it was not in service, or not told of
+// its budget.
+func (a *Answer) uncounted() bool {
+	return a.unready() || slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod != nil && budgetOf(pod) == "" })
+}
+
 // unready tells whether the pod was not in service at any time since the author was asked, or, where
 // that is a controller, since its cache was as it is.
 func (a *Answer) unready() bool {
@@ -156,12 +162,11 @@ func (a *Answer) pods() []*corev1.Pod {
 // operation, or has let it go this very moment, or there is none. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range a.pods() {
-		if pod != nil && (budgetOf(pod) == "" || pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true") {
+		if pod == nil || !active(pod) || pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || budgetOf(pod) == "" && !a.mayBeTold(pod) {
 			return true
 		}
 	}
-	ended := slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !active(pod) })
-	if ended || a.unready() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), uncounted)) {
+	if a.uncounted() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), neverCounted)) {
 		return true
 	}
 	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
@@ -172,8 +177,23 @@ func (a *Answer) free() bool {
 	return slices.ContainsFunc(a.budgets(), a.freeBy)
 }
 
-// uncounted tells that nobody has counted a budget yet, so that nothing can be booked.
-func uncounted(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && b.Status.ObservedGeneration == 0 }
+// mayBeTold tells whether a pod that names no budget belongs to it, so that it may be told of it before it is evicted. (PUB-14.1)
+func (a *Answer) mayBeTold(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
+		switch owner := metav1.GetControllerOfNoCopy(pod); {
+		case b == nil:
+			return false
+		case b.Spec.TargetReference != nil:
+			return owner != nil && owner.Kind == b.Spec.TargetReference.Kind && owner.Name == b.Spec.TargetReference.Name
+		}
+		return matches(b.Spec.Selector, pod.Labels)
+	})
+}
+
+// neverCounted tells that nobody has counted a budget yet, so that nothing can be booked.
+func neverCounted(b *v1alpha1.PodUnavailableBudget) bool {
+	return b != nil && b.Status.ObservedGeneration == 0
+}
 
 // freeBy tells whether a budget lets the pod go without booking it.
 func (a *Answer) freeBy(b *v1alpha1.PodUnavailableBudget) bool {
