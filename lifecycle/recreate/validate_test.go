@@ -83,6 +83,9 @@ func TestValidatePod(t *testing.T) {
 			r.Spec.Containers = []v1alpha1.ContainerRecreateRequestContainer{c}
 		}}
 	}
+	named := func(name string) requestEdits {
+		return requestEdits{func(r *v1alpha1.ContainerRecreateRequest) { r.Name = name }}
+	}
 	const at = "spec.containers[0]"
 	for _, test := range []struct {
 		name  string
@@ -91,6 +94,8 @@ func TestValidatePod(t *testing.T) {
 		want  []string
 	}{
 		{"a running pod", nil, runningPod(), []string{}},
+		{"CRR-3.2.7: the pod has ended, and its sidecars run", named("sidecar-termination-" + string(runningPod().UID)), ended(corev1.PodSucceeded), []string{}},
+		{"CRR-3.2.7: another pod's sidecars", named("sidecar-termination-1"), ended(corev1.PodSucceeded), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Succeeded`}},
 		{"CRR-3.2.7: the pod is being deleted", nil, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},
 		{"CRR-3.2.7: the pod has failed", nil, ended(corev1.PodFailed), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Failed`}},
 		{"CRR-3.2.7: the pod has succeeded", nil, ended(corev1.PodSucceeded), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Succeeded`}},
