@@ -48,7 +48,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	case booked && !a.DryRun && !a.Allowed && a.Ended.Sub(booking.at) > bookedWithin: // it may have taken long, and who is denied may ask again
 		return v
 	case booked && !a.DryRun && a.Ended.Sub(booking.at) > bookedWithin+time.Second:
-		if a.freeSince(booking.version) || a.Shared && a.free() {
+		if a.freeSince(booking.version) || a.ended() || a.Shared && a.free() {
 			return v
 		}
 		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
@@ -133,6 +133,11 @@ func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
 // evicts tells whether a webhook is asked about an eviction: nobody judges the pod again, which may turn ready before. (PUB-14.3)
 func (a *Answer) evicts() bool { return a.Operation == "EVICT" && !a.Itself }
 
+// ended tells whether the pod has ended or was being deleted at any time since the author was asked: nobody misses it.
+func (a *Answer) ended() bool {
+	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !active(pod) })
+}
+
 // uncounted tells whether the pod did not count at any time since the author was asked: it was not in service, or not told of
 // its budget.
 func (a *Answer) uncounted() bool {
@@ -162,11 +167,11 @@ func (a *Answer) pods() []*corev1.Pod {
 // operation, or has let it go this very moment, or there is none. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range a.pods() {
-		if pod == nil || !active(pod) || pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || budgetOf(pod) == "" && !a.mayBeTold(pod) {
+		if pod != nil && (pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || budgetOf(pod) == "" && !a.mayBeTold(pod)) {
 			return true
 		}
 	}
-	if a.uncounted() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), neverCounted)) {
+	if a.ended() || a.uncounted() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), neverCounted)) {
 		return true
 	}
 	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {

@@ -64,6 +64,8 @@ func protectsNoEvictions(b *availabilityv1alpha1.PodUnavailableBudget) {
 	b.Annotations = map[string]string{availabilityv1alpha1.PubProtectOperationAnnotation: "DELETE,UPDATE"}
 }
 
+func beingDeleted(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: noon} }
+
 func neverCounted(b *availabilityv1alpha1.PodUnavailableBudget) { b.Status.ObservedGeneration = 0 }
 
 func wantsNone(b *availabilityv1alpha1.PodUnavailableBudget) { b.Status.DesiredAvailable = 0 }
@@ -112,6 +114,7 @@ func TestBudgetAnswers(t *testing.T) {
 		{"PUB-25: booked more than that ago", budgets{one, first}, []*corev1.Pod{budgetPod("a")}, 7, true, false, false, []invariants.Invariant{invariants.Availability}},
 		{"PUB-25: booked long ago, and changed since", budgets{one, first, again()}, []*corev1.Pod{budgetPod("a")}, 21, true, false, false, []invariants.Invariant{invariants.Availability}},
 		{"PUB-25: booked long ago, and not in service since", budgets{one, first}, []*corev1.Pod{budgetPod("a"), unserving}, 21, true, false, false, []invariants.Invariant{invariants.Availability}},
+		{"PUB-14.3: booked long ago, and being deleted since", budgets{one, first}, []*corev1.Pod{budgetPod("a"), budgetPod("a", beingDeleted)}, 21, true, false, false, nil},
 		{"PUB-14.3: booked long ago for somebody else, and not in service", budgets{one, first}, []*corev1.Pod{unserving}, 21, true, false, true, []invariants.Invariant{invariants.Availability}},
 		{"PUB-25: booked long ago, perhaps for somebody else", budgets{one, first}, []*corev1.Pod{budgetPod("a")}, 21, true, false, true, []invariants.Invariant{invariants.Availability}},
 		{"PUB-14.5: booked long ago, and not protected since", budgets{one, first, again(protectsNoEvictions)}, []*corev1.Pod{budgetPod("a")}, 21, true, false, false, nil},
