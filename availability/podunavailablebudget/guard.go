@@ -32,7 +32,8 @@ type GuardOptions struct {
 	// Availability writes the status of budgets, and reads those that the cache lacks or has an
 	// old state of.
 	Availability client.Interface
-	// Budgets reads a cache of budgets, which may be behind, and may still be empty.
+	// Budgets reads a cache of budgets, which may be behind, and may still be empty. With an index
+	// by namespace it is fast where there are many.
 	Budgets client.PodUnavailableBudgetLister
 	// Clock defaults to the real one. It should not be far from those of other programs
 	// that ask for the same budgets.

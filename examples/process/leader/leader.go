@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -144,34 +145,55 @@ func (f *fence) lastHolder() string {
 	return f.holder
 }
 
-// check returns errLeaseOver when the Lease has run out. The others count from when they see a renewal, which is later
-// than when it was asked for.
-func (f *fence) check(now time.Time) error {
+// left is how long the Lease lasts, or errLeaseOver when it has run out. The others count from when they see a renewal,
+// which is later than when it was asked for.
+func (f *fence) left(now time.Time) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	// A machine that is suspended stops one of the two clocks.
 	age := max(now.Sub(f.renewed), now.Round(0).Sub(f.renewed.Round(0)))
 	if age >= f.duration {
-		return fmt.Errorf("%w; the last renewal was %v ago", errLeaseOver, age.Round(time.Millisecond))
+		return 0, fmt.Errorf("%w; the last renewal was %v ago", errLeaseOver, age.Round(time.Millisecond))
 	}
-	return nil
+	return f.duration - age, nil
 }
 
-// transport refuses requests that write when the Lease has run out.
+// transport refuses requests that write when the Lease has run out, and ends those that are under way then: they may wait for
+// a connection still.
 func (f *fence) transport(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(request *http.Request) (*http.Response, error) {
-		if request.Method != http.MethodGet && request.Method != http.MethodHead {
-			if err := f.check(time.Now()); err != nil {
-				if request.Body != nil {
-					request.Body.Close()
-				}
-				return nil, err
-			}
+		if request.Method == http.MethodGet || request.Method == http.MethodHead {
+			return next.RoundTrip(request)
 		}
-		return next.RoundTrip(request)
+		left, err := f.left(time.Now())
+		if err != nil {
+			if request.Body != nil {
+				request.Body.Close()
+			}
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeoutCause(request.Context(), left, errLeaseOver)
+		response, err := next.RoundTrip(request.WithContext(ctx))
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		response.Body = &body{response.Body, cancel}
+		return response, nil
 	})
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// body is that of an answer, whose context ends when it has been read.
+type body struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *body) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -101,7 +102,7 @@ func TestFence(t *testing.T) {
 			f := &fence{Interface: inner, duration: duration}
 			c.take(f, inner)
 			for clock, now := range map[string]time.Time{"running": time.Now(), "set": time.Now().Round(0)} {
-				if err := f.check(now.Add(c.age)); errors.Is(err, errLeaseOver) != c.over {
+				if _, err := f.left(now.Add(c.age)); errors.Is(err, errLeaseOver) != c.over {
 					t.Errorf("by the clock that is %s: expected over=%v, observed %v", clock, c.over, err)
 				}
 			}
@@ -149,6 +150,30 @@ func TestFencedRequests(t *testing.T) {
 	if got := strings.Join(reached, " "); got != "GET HEAD POST PUT PATCH DELETE" {
 		t.Errorf("the API server has been reached by %s", got)
 	}
+}
+
+// A write that waits for a connection when the Lease runs out is never sent.
+func TestFencedRequestThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fence{Interface: &lease{}, duration: 8 * time.Second}
+		if err := f.Update(t.Context(), mine); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		dialing := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://api", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.transport(dialing).RoundTrip(request)
+		if took := time.Since(begin); err == nil || took != 8*time.Second {
+			t.Errorf("error %v after %v", err, took)
+		}
+		dialing.CloseIdleConnections()
+	})
 }
 
 // Who does not serve does not lead.
