@@ -83,7 +83,7 @@ type fence struct {
 	ready    <-chan struct{} // nil: from the beginning
 
 	mu      sync.Mutex
-	renewed time.Time // when the last renewal was asked for
+	renewed time.Time // from when on, at the earliest, others count the last renewal
 	holder  string    // who had it when it was last read
 }
 
@@ -120,6 +120,8 @@ func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRe
 	return f.note(record, func() error { return f.Interface.Update(ctx, record) })
 }
 
+// note takes note of a renewal. To the others one that says the same second as the one before is none, since records have no
+// fractions of seconds: it does not count for longer than from that second on, however much later it was asked for.
 func (f *fence) note(record resourcelock.LeaderElectionRecord, write func() error) error {
 	asked := time.Now()
 	if record.HolderIdentity != f.Identity() {
@@ -128,7 +130,7 @@ func (f *fence) note(record resourcelock.LeaderElectionRecord, write func() erro
 	}
 	err := write()
 	if err == nil {
-		f.set(asked)
+		f.set(asked.Add(min(0, record.RenewTime.Truncate(time.Second).Sub(asked.Round(0)))))
 	}
 	return err
 }
@@ -146,7 +148,7 @@ func (f *fence) lastHolder() string {
 }
 
 // left is how long the Lease lasts, or errLeaseOver when it has run out. The others count from when they see a renewal,
-// which is later than when it was asked for.
+// which is later.
 func (f *fence) left(now time.Time) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

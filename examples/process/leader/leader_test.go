@@ -60,8 +60,10 @@ func (l *lease) connect(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// mine is what a renewal writes.
-var mine = resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
+// mine is what a renewal writes that began some time ago.
+func mine(ago time.Duration) resourcelock.LeaderElectionRecord {
+	return resourcelock.LeaderElectionRecord{HolderIdentity: "me", RenewTime: metav1.NewTime(time.Now().Add(-ago))}
+}
 
 func TestFence(t *testing.T) {
 	const duration = time.Hour
@@ -71,29 +73,31 @@ func TestFence(t *testing.T) {
 		age  time.Duration // of the renewal
 		over bool
 	}{
-		"never taken":          {func(*fence, *lease) {}, 0, true},
-		"taken":                {func(f *fence, _ *lease) { _ = f.Create(t.Context(), mine) }, 0, false},
-		"renewed":              {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, 0, false},
-		"renewed a while ago":  {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration - time.Minute, false},
-		"renewed too long ago": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration, true},
+		"never taken":               {func(*fence, *lease) {}, 0, true},
+		"taken":                     {func(f *fence, _ *lease) { _ = f.Create(t.Context(), mine(0)) }, 0, false},
+		"renewed":                   {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(0)) }, 0, false},
+		"renewed a while ago":       {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(0)) }, duration - time.Minute, false},
+		"renewed by a slow request": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(10*time.Second)) }, duration - 12*time.Second, false},
+		"renewed by one too slow":   {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(10*time.Second)) }, duration - 10*time.Second, true},
+		"renewed too long ago":      {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(0)) }, duration, true},
 		"released": {func(f *fence, _ *lease) {
-			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), mine(0))
 			_, _, _ = f.Get(t.Context())
 			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
 		}, 0, true},
 		"releasing it has failed": {func(f *fence, l *lease) {
-			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), mine(0))
 			_, _, _ = f.Get(t.Context())
 			l.answer = refused
 			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
 		}, 0, true},
 		"taking it has failed": {func(f *fence, l *lease) {
 			l.answer = refused
-			_ = f.Create(t.Context(), mine)
+			_ = f.Create(t.Context(), mine(0))
 		}, 0, true},
 		"renewing it has failed": {func(f *fence, l *lease) {
 			l.answer = refused
-			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), mine(0))
 		}, 0, true},
 	}
 	for name, c := range cases {
@@ -139,7 +143,7 @@ func TestFencedRequests(t *testing.T) {
 			t.Errorf("%s without the Lease: expected errLeaseOver, observed %v", method, err)
 		}
 	}
-	if err := f.Update(t.Context(), mine); err != nil {
+	if err := f.Update(t.Context(), mine(0)); err != nil {
 		t.Fatal(err)
 	}
 	for _, method := range writes {
@@ -156,7 +160,7 @@ func TestFencedRequests(t *testing.T) {
 func TestFencedRequestThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fence{Interface: &lease{}, duration: 8 * time.Second}
-		if err := f.Update(t.Context(), mine); err != nil {
+		if err := f.Update(t.Context(), mine(0)); err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()
