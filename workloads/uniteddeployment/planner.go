@@ -115,7 +115,11 @@ func (p *planner) allocate() bool {
 	for name, c := range p.bySubset {
 		current[name] = c.Replicas
 	}
-	a, err := Allocate(ptr.Deref(p.Set.Spec.Replicas, 1), subsets, current)
+	split := Allocate
+	if p.AdaptiveScheduling {
+		split = AllocateWithin
+	}
+	a, err := split(ptr.Deref(p.Set.Spec.Replicas, 1), subsets, current)
 	if err != nil {
 		p.problem(err)
 		return false
