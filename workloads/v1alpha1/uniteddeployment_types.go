@@ -139,51 +139,6 @@ type Topology struct {
 	ScheduleStrategy UnitedDeploymentScheduleStrategy `json:"scheduleStrategy,omitempty"`
 }
 
-// UnitedDeploymentScheduleStrategyType says whether pods that cannot be scheduled go elsewhere.
-type UnitedDeploymentScheduleStrategyType string
-
-const (
-	// AdaptiveUnitedDeploymentScheduleStrategyType has other subsets run what a subset cannot
-	// schedule.
-	AdaptiveUnitedDeploymentScheduleStrategyType UnitedDeploymentScheduleStrategyType = "Adaptive"
-	// FixedUnitedDeploymentScheduleStrategyType leaves pods in their subset. The default.
-	FixedUnitedDeploymentScheduleStrategyType UnitedDeploymentScheduleStrategyType = "Fixed"
-)
-
-// UnitedDeploymentScheduleStrategy says what becomes of pods that cannot be scheduled.
-type UnitedDeploymentScheduleStrategy struct {
-	// Type is Fixed (default) or Adaptive.
-	// +optional
-	Type UnitedDeploymentScheduleStrategyType `json:"type,omitempty"`
-
-	// Adaptive is for the type Adaptive alone.
-	// +optional
-	Adaptive *AdaptiveUnitedDeploymentStrategy `json:"adaptive,omitempty"`
-}
-
-// AdaptiveUnitedDeploymentStrategy says when other subsets run what a subset cannot schedule.
-type AdaptiveUnitedDeploymentStrategy struct {
-	// RescheduleCriticalSeconds is the age in seconds at which a pod that cannot be scheduled
-	// is run by another subset. Default 30; 0: at once.
-	// +optional
-	RescheduleCriticalSeconds *int32 `json:"rescheduleCriticalSeconds,omitempty"`
-
-	// UnschedulableDuration is the time in seconds for which a subset gets no more pods after
-	// one of its pods could not be scheduled. Default 300.
-	// +optional
-	UnschedulableDuration *int32 `json:"unschedulableDuration,omitempty"`
-
-	// UnschedulableLastSeconds is an earlier name of UnschedulableDuration, which counts
-	// where both are set.
-	// +optional
-	UnschedulableLastSeconds *int32 `json:"unschedulableLastSeconds,omitempty"`
-
-	// ReserveUnschedulablePods keeps pods that cannot be scheduled where they are, beside
-	// those that other subsets run instead of them. Default false: they are deleted.
-	// +optional
-	ReserveUnschedulablePods bool `json:"reserveUnschedulablePods,omitempty"`
-}
-
 // Subset is a group of nodes, and what the workload there differs in.
 type Subset struct {
 	// Name is a DNS label, and that of no other subset.
@@ -307,53 +262,6 @@ type UnitedDeploymentStatus struct {
 	ReservedPods int32 `json:"reservedPods,omitempty"`
 }
 
-// UnitedDeploymentSubsetStatus is the observed state of a subset.
-type UnitedDeploymentSubsetStatus struct {
-	// Name is the name of the subset.
-	// +optional
-	Name string `json:"name,omitempty"`
-
-	// Replicas is the number of pods that the subset is to have.
-	// +optional
-	Replicas int32 `json:"replicas,omitempty"`
-
-	// ReadyReplicas is the number of its ready pods, as its workload says.
-	// +optional
-	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
-
-	// Partition is the number of its pods that are held back.
-	// +optional
-	Partition int32 `json:"partition,omitempty"`
-
-	// ReservedPods is the number of its pods that other subsets have substitutes for.
-	// +optional
-	ReservedPods int32 `json:"reservedPods,omitempty"`
-
-	// Conditions are those of the subset: Schedulable.
-	// +optional
-	Conditions []UnitedDeploymentSubsetCondition `json:"conditions,omitempty"`
-}
-
-// UnitedDeploymentSubsetConditionType is the type of a UnitedDeploymentSubsetCondition.
-type UnitedDeploymentSubsetConditionType string
-
-// UnitedDeploymentSubsetSchedulable says whether the pods of a subset find nodes.
-const UnitedDeploymentSubsetSchedulable UnitedDeploymentSubsetConditionType = "Schedulable"
-
-// UnitedDeploymentSubsetCondition describes one aspect of a subset.
-type UnitedDeploymentSubsetCondition struct {
-	// +optional
-	Type UnitedDeploymentSubsetConditionType `json:"type,omitempty"`
-	// +optional
-	Status corev1.ConditionStatus `json:"status,omitempty"`
-	// +optional
-	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
-	// +optional
-	Reason string `json:"reason,omitempty"`
-	// +optional
-	Message string `json:"message,omitempty"`
-}
-
 // UpdateStatus says how an update goes.
 type UpdateStatus struct {
 	// UpdatedRevision is the name of the revision of the present template.
@@ -415,7 +323,7 @@ type UnitedDeploymentCondition struct {
 // +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, (!has(s.minReplicas) || (type(s.minReplicas) == int ? s.minReplicas >= 0 : size(s.minReplicas) > 1)) && (!has(s.maxReplicas) || (type(s.maxReplicas) == int ? s.maxReplicas >= 0 : size(s.maxReplicas) > 1)))`,message="minReplicas and maxReplicas of every subset must be 0 or more, or a whole percentage from 0% to 100%"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, !has(s.replicas) || !has(s.minReplicas) && !has(s.maxReplicas))`,message="a subset must not have both replicas and minReplicas or maxReplicas"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, !has(s.minReplicas) || !has(s.maxReplicas) || type(s.minReplicas) != int || type(s.maxReplicas) != int || s.minReplicas <= s.maxReplicas)`,message="minReplicas must be at most maxReplicas in every subset"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.topology.scheduleStrategy.type",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.scheduleStrategy) || !has(self.spec.topology.scheduleStrategy.type) || self.spec.topology.scheduleStrategy.type in ['', 'Fixed', 'Adaptive']`,reason=FieldValueInvalid,message="must be Fixed or Adaptive"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.topology.scheduleStrategy.type",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.scheduleStrategy) || !has(self.spec.topology.scheduleStrategy.type) || self.spec.topology.scheduleStrategy.type in [”, 'Fixed', 'Adaptive']`,reason=FieldValueInvalid,message="must be Fixed or Adaptive"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.topology.scheduleStrategy.adaptive",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.scheduleStrategy) || !has(self.spec.topology.scheduleStrategy.adaptive) || (!has(self.spec.topology.scheduleStrategy.adaptive.rescheduleCriticalSeconds) || self.spec.topology.scheduleStrategy.adaptive.rescheduleCriticalSeconds >= 0) && (!has(self.spec.topology.scheduleStrategy.adaptive.unschedulableDuration) || self.spec.topology.scheduleStrategy.adaptive.unschedulableDuration >= 0) && (!has(self.spec.topology.scheduleStrategy.adaptive.unschedulableLastSeconds) || self.spec.topology.scheduleStrategy.adaptive.unschedulableLastSeconds >= 0)`,message="rescheduleCriticalSeconds, unschedulableDuration and unschedulableLastSeconds must be 0 or more"
 type UnitedDeployment struct {
 	metav1.TypeMeta   `json:",inline"`
