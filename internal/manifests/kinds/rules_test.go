@@ -201,6 +201,9 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),
 			map[string][]string{"apps/deployments": {"create", "delete", "get", "list", "patch", "watch"}}},
+		"UnitedDeployments with adaptive scheduling": {
+			uniteddeployment.Rules(uniteddeployment.Options{}), uniteddeployment.Rules(uniteddeployment.Options{AdaptiveScheduling: true}),
+			map[string][]string{"/pods": {"delete", "get", "list", "patch", "watch"}}},
 		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules(), nil},
 		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules(), nil},
 		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules(), nil},
