@@ -71,7 +71,8 @@ func (f *spreading) checkPatch(v *violations, w *Write) {
 	}
 	checkPrecise(v, w)
 	i := f.subsetOf(known)
-	adopted := before.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != after.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]
+	adopted := i == nowhere && f.subsetOf(after) >= 0 || // as another manager perhaps has done, too
+		before.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != after.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]
 	if adopted {
 		i = f.subsetOf(after)
 		f.checkAdoption(v, known, i)
