@@ -71,8 +71,8 @@ func (f *spreading) checkPatch(v *violations, w *Write) {
 	}
 	checkPrecise(v, w)
 	i := f.subsetOf(known)
-	adopted := i == nowhere && f.subsetOf(after) >= 0 || // as another manager perhaps has done, too
-		before.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != after.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]
+	_, annotations := patchedMetadata(w.Sent)
+	_, adopted := annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] // which another manager perhaps has done already
 	if adopted {
 		i = f.subsetOf(after)
 		f.checkAdoption(v, known, i)

@@ -89,6 +89,8 @@ type Write struct {
 	// Asked is what the request asked the object to be, so that no other one is
 	// hit; nil where nobody can tell.
 	Asked *Preconditions
+	// Sent is the body of the request; nil where nobody can tell.
+	Sent []byte
 	// Truth is what there was just before the write.
 	Truth *State
 	// Known is what the author had to know: what it observed, and its own later
