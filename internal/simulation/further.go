@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -66,6 +67,12 @@ func (u *User) CreateObject(resource string, object Object) {
 			Body(data).Do(context.Background()).Error()
 	}
 	u.tell(fmt.Sprintf("creates %s %s", resource, object.GetName()), err)
+}
+
+// Admit asks a replica of the webhook about an object that is to be created, as the API server does before it stores it. Nil:
+// there is none.
+func (u *User) Admit(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return (&Process{history: u.history}).Create(context.Background(), request)
 }
 
 // ReadyNode has a node of a name with a label Ring, which takes all pods.

@@ -106,9 +106,11 @@ func (p *UnitedPast) checkChildDeletion(v *violations, u *united, w *Write) {
 			v.add(Ownership, "%s %s is deleted, which the UnitedDeployment wanted when it was asked", w.Resource, w.name())
 		}
 	}
-	known := unitedOf(w.Known)
-	for i := range u.Spec.Topology.Subsets {
-		if name := u.Spec.Topology.Subsets[i].Name; known.childOf(name) == nil {
+	there := *w.Truth
+	there.Workload = u.UnitedDeployment
+	known, truth := unitedOf(w.Known), unitedOf(&there)
+	for i := range u.Spec.Topology.Subsets { // it may have asked, where another manager has created one
+		if name := u.Spec.Topology.Subsets[i].Name; known.childOf(name) == nil && truth.childOf(name) == nil {
 			v.add(Order, "%s %s is deleted, and subset %s has no workload yet", w.Resource, w.name(), name)
 		}
 	}
