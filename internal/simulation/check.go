@@ -51,7 +51,11 @@ func Check(t *testing.T, all ...*Workload) {
 		t.Log(o)
 		check(t, w, o)
 	default:
-		for seed := range *seeds {
+		n := *seeds
+		if own := all[0].Seeds; own > 0 && n == Seeds {
+			n = own
+		}
+		for seed := range n {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
 				check(t, of(seed), Run(t, of(seed), seed, Steps))
