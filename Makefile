@@ -97,7 +97,8 @@ test-histories: ## Play random histories of workloads, more than test-library do
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m
 SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset ./internal/simulation/together \
-            ./availability/podunavailablebudget
+            ./availability/podunavailablebudget ./distribution/workloadspread ./workloads/uniteddeployment \
+            ./distribution/persistentpodstate
 
 .PHONY: soak
 soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and SEED=1.
