@@ -143,10 +143,10 @@ func anyTemplate(r *rand.Rand) string {
 			}}}
 		}
 	}
-	return spec("template", templates)
+	return specPatch("template", templates)
 }
 
-func spec(field string, value any) string {
+func specPatch(field string, value any) string {
 	data, err := json.Marshal(map[string]any{"spec": map[string]any{field: value}})
 	if err != nil {
 		panic(err)
@@ -173,7 +173,7 @@ func anyTopology(r *rand.Rand) string {
 		}
 		subsets = append(subsets, s)
 	}
-	return spec("topology", map[string]any{"subsets": subsets})
+	return specPatch("topology", map[string]any{"subsets": subsets})
 }
 
 // named is a subset of a name, with what cannot be changed about it.
@@ -223,7 +223,7 @@ func act(u *simulation.User, r *rand.Rand) {
 	case n == 14:
 		wrong := named("a")
 		wrong["replicas"] = "half"
-		u.Edit(spec("topology", map[string]any{"subsets": []any{wrong}}))
+		u.Edit(specPatch("topology", map[string]any{"subsets": []any{wrong}}))
 	default:
 		actOnChild(u, set, r)
 	}
@@ -286,6 +286,6 @@ func takeName(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) 
 
 // push is all that users do in the end: they push an image that runs, to subsets that can be split.
 func push(u *simulation.User) {
-	u.Edit(spec("topology", map[string]any{"subsets": []any{named("b"), map[string]any{"name": "c", "replicas": "30%"}, map[string]any{"name": "d"}}}))
+	u.Edit(specPatch("topology", map[string]any{"subsets": []any{named("b"), map[string]any{"name": "c", "replicas": "30%"}, map[string]any{"name": "d"}}}))
 	u.Edit(newImage(u.Workload().(*v1alpha1.UnitedDeployment), 9))
 }
