@@ -80,6 +80,7 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			(&uniteddeployment.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			launchpriority.Rules(launchpriority.Options{Recorder: recorder}),
 			podreadiness.Rules(podreadiness.Options{}),
+			ephemeraljob.Rules(ephemeraljob.Options{Recorder: recorder}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
 			nodeimage.Rules(nodeimage.Options{Recorder: recorder}),
 			(&deletion.Webhook{List: deletion.Metadata(nil)}).Rules(),
