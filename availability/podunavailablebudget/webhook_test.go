@@ -260,7 +260,7 @@ func TestOtherRequests(t *testing.T) {
 			want    string
 		}{
 			{"other pods", other, ""},
-			{"a subresource", update(pod, "ephemeralcontainers", newImage), ""},
+			{"EJ-25: another subresource", update(pod, "ephemeralcontainers", newImage), ""},
 			{"a pod is created", about(admissionv1.Create, "", "a"), ""},
 			{"nothing is deleted", noObject, ""},
 			{"PUB-29: one that is not there", eviction("nobody", nil), ""},

@@ -64,6 +64,9 @@ const (
 	Restarts
 	// Scheduled is whether the scheduler has found a node, and why not.
 	Scheduled
+	// EphemeralContainers is which there are, whether they run or why they do not yet, and
+	// how they have ended. What is there never changes in the spec.
+	EphemeralContainers
 )
 
 // The fields of other objects.
@@ -176,6 +179,13 @@ var podFields = []field[*corev1.Pod]{
 			return was != is
 		}
 		return was.Status != is.Status || was.Reason != is.Reason
+	}},
+	{EphemeralContainers, func(b, a *corev1.Pod) bool {
+		return !slices.EqualFunc(b.Spec.EphemeralContainers, a.Spec.EphemeralContainers, func(b, a corev1.EphemeralContainer) bool { return b.Name == a.Name }) ||
+			!slices.EqualFunc(b.Status.EphemeralContainerStatuses, a.Status.EphemeralContainerStatuses, func(b, a corev1.ContainerStatus) bool {
+				return b.Name == a.Name && (b.State.Running == nil) == (a.State.Running == nil) &&
+					ptr.Equal(b.State.Waiting, a.State.Waiting) && equality.Semantic.DeepEqual(b.State.Terminated, a.State.Terminated)
+			})
 	}},
 }
 

@@ -17,6 +17,8 @@ type Interface interface {
 	// a namespace. The empty namespace means all namespaces, where only List and
 	// Watch work.
 	ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface
+	// EphemeralJobs gives the client of the EphemeralJobs of a namespace, as above.
+	EphemeralJobs(namespace string) EphemeralJobInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

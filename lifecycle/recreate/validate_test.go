@@ -112,6 +112,8 @@ func TestValidatePod(t *testing.T) {
 			pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{status("init", "containerd://i", 0, created)}
 		}), []string{at + `.name: Invalid value: "init": pod web-0 has no such container; init and ephemeral containers cannot be recreated`}},
+		{"CRR-3.2.9, EJ-25: an ephemeral container", requestEdits{containers("debug")}, runningPod(debugged), []string{at + `.name: Invalid value: "debug": pod web-0 has no such container; init and ephemeral containers cannot be recreated`}},
+		{"EJ-25: beside an ephemeral container", requestEdits{containers("main")}, runningPod(debugged), []string{}},
 		{"CRR-3.2.9: a container without a status", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), []string{at + `.name: Invalid value: "main": the kubelet has not reported a status of the container yet`}},
 		{"CRR-3.2.9: a container that was never started", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = "" }), []string{at + `.name: Invalid value: "main": the container has not been started yet`}},
 		{"CRR-3.2.7 comes before CRR-3.2.9", requestEdits{containers("other")}, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},
