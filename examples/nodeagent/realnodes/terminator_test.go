@@ -5,6 +5,7 @@ package realnodes
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,13 +28,19 @@ const (
 )
 
 // job creates a Job of one pod, whose container main ends with a code, and whose container
-// side is a sidecar that does something when it is told to stop.
+// side is a sidecar that does something when it is told to stop. Main ends after side is
+// prepared for that: a shell that has no trap yet does not hear that it shall stop.
 func (s *scene) job(name string, policy corev1.RestartPolicy, code int, side string, edits ...func(*corev1.PodSpec)) {
 	s.Helper()
 	image, _ := s.image("shell", registry.Image{})
 	spec := corev1.PodSpec{
 		NodeName: bed.Agents[0].Node.Name, RestartPolicy: policy, TerminationGracePeriodSeconds: new(int64(grace)),
-		Containers: shells(image, fmt.Sprint("main=sleep 2; exit ", code), "side="+side),
+		Containers: shells(image, fmt.Sprint("main=until [ -e /shared/up ]; do sleep 0.1; done; sleep 2; exit ", code),
+			"side="+strings.Replace(side, ";", "; : > /shared/up;", 1)),
+		Volumes: []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+	}
+	for i := range spec.Containers {
+		spec.Containers[i].VolumeMounts = []corev1.VolumeMount{{Name: "shared", MountPath: "/shared"}}
 	}
 	spec.Containers[1].Env = []corev1.EnvVar{{Name: sidecarv1alpha1.TerminateSidecarEnv, Value: "true"}}
 	for _, edit := range edits {
