@@ -52,7 +52,7 @@ const (
 	workloadFields = controller.Owners | controller.Generation | controller.Labels | controller.Annotations
 )
 
-// reads lists what a WorkloadSpread's plan depends on.
+// reads lists what a WorkloadSpread's plan depends on, WorkloadSpreads first.
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -49,7 +50,9 @@ const OwnReservedFor = 5 * time.Second
 // together do no more than one of them.
 type Placer struct {
 	options  Options
-	loop     *controller.Loop
+	spreads  *controller.Sources
+	first    chan struct{}       // closed once there is a WorkloadSpread
+	others   *controller.Sources // what else is read, from then on
 	reserved reservations
 	newKey   func() string // for a pod that has no name yet
 }
@@ -59,19 +62,27 @@ type Placer struct {
 // must not have been started before.
 func NewPlacer(o Options) (*Placer, error) {
 	o.NoNodes = true
-	sources, err := controller.Open("workloadspread", o.validate(), o.reads)
+	spreads, err := controller.Open("workloadspread", o.validate(), func() []controller.Read { return o.reads()[:1] })
+	if err != nil {
+		return nil, err
+	}
+	others, err := controller.Open("workloadspread", nil, func() []controller.Read { return o.reads()[1:] })
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
 	p := newPlacer(o)
-	p.loop = sources.Loop(controller.Config{Name: "workloadspread-placer"})
+	p.spreads, p.others = spreads, others
+	first := sync.OnceFunc(func() { close(p.first) })
 	_, err = o.Pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: p.podAdded})
-	_, err2 := o.Spreads.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
-		if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
-			p.reserved.forget(key.AsNamespacedName())
-		}
-	}})
+	_, err2 := o.Spreads.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { first() },
+		DeleteFunc: func(object any) {
+			if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
+				p.reserved.forget(key.AsNamespacedName())
+			}
+		},
+	})
 	return p, errors.Join(err, err2)
 }
 
@@ -80,7 +91,8 @@ func newPlacer(o Options) *Placer {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
-	return &Placer{options: o, loop: &controller.Loop{}, newKey: func() string { return string(uuid.NewUUID()) }}
+	return &Placer{options: o, spreads: &controller.Sources{}, others: &controller.Sources{}, first: make(chan struct{}),
+		newKey: func() string { return string(uuid.NewUUID()) }}
 }
 
 // podAdded takes note of a pod that is seen for the first time.
@@ -104,9 +116,20 @@ func PlacerRules(o Options) []rbacv1.PolicyRule {
 	return rules
 }
 
-// Run runs the informers that NewPlacer made until the context is done, and waits for them. It
-// can be called once.
-func (p *Placer) Run(ctx context.Context) error { return p.loop.Run(ctx) }
+// Run runs the informers that NewPlacer made until the context is done, and waits for them: that of WorkloadSpreads, and
+// all others, of pods above all, once there is one. It can be called once.
+func (p *Placer) Run(ctx context.Context) error {
+	others := make(chan error, 1)
+	go func() {
+		select {
+		case <-p.first:
+			others <- p.others.Loop(controller.Config{Name: "workloadspread-placer"}).Run(ctx)
+		case <-ctx.Done():
+			others <- nil
+		}
+	}()
+	return errors.Join(p.spreads.Loop(controller.Config{Name: "workloadspread-placer"}).Run(ctx), <-others)
+}
 
 // Mutate gives a pod its subset. It is a step of podwebhook.Webhook: Spread. An error refuses the pod, with the code
 // 500. Dry runs leave pods as they are.
@@ -141,8 +164,8 @@ func (p *Placer) place(ctx context.Context, pod *corev1.Pod, patience time.Durat
 	if metav1.GetControllerOfNoCopy(pod) == nil || !podstate.Active(pod) {
 		return pod, nil
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), p.loop.Synced...) {
-		return nil, errors.New("the caches are not filled yet; try again")
+	if there, err := p.wait(ctx, pod.Namespace); err != nil || !there {
+		return pod, err
 	}
 	for deadline := p.options.Clock.Now().Add(patience); ; {
 		last := !p.options.Clock.Now().Before(deadline)
@@ -156,6 +179,23 @@ func (p *Placer) place(ctx context.Context, pod *corev1.Pod, patience time.Durat
 		case <-p.options.Clock.After(lookAgain):
 		}
 	}
+}
+
+// wait waits until the caches are filled that matter, and tells whether there are WorkloadSpreads in a namespace: without
+// them nothing else need be read.
+func (p *Placer) wait(ctx context.Context, namespace string) (there bool, err error) {
+	unfilled := errors.New("the caches are not filled yet; try again")
+	if !cache.WaitForCacheSync(ctx.Done(), p.spreads.Synced()...) {
+		return false, unfilled
+	}
+	spreads, err := p.options.Reader.Spreads(namespace)
+	if err != nil || len(spreads) == 0 {
+		return false, err
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), p.others.Synced()...) {
+		return false, unfilled
+	}
+	return true, nil
 }
 
 // try places a pod by what the caches show now; again where they seem to be behind, and it is not the last

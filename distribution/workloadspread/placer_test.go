@@ -19,6 +19,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // placer runs a Placer with informers of its own.
@@ -195,6 +196,7 @@ func TestPlaceNothing(t *testing.T) {
 		same("an ended one", request("CREATE", false), ended)
 		other := generated(metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "ReplicaSet", Name: "web", UID: "1", Controller: new(true)})
 		same("of another kind", request("CREATE", false), other)
+		c.Sleep("1s") // now it reads all
 		if got := c.admit(p, generated(owner)); got != "a" {
 			t.Errorf("subset %q, want a", got)
 		}
@@ -248,6 +250,36 @@ func TestPlaceFails(t *testing.T) {
 		err := c.placer().Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, generated(owner))
 		if err == nil || !strings.Contains(err.Error(), "place the pod: subset a of WorkloadSpread web: ") {
 			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// Where there are no WorkloadSpreads a Placer reads nothing else, and no pod waits for that; with the first one it does. (WS-7.1)
+func TestPlacerReadsWhatItNeeds(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 2)
+		owner := c.replicaSet("web", 1, 2)
+		c.ForgetRequests()
+		p := c.placer()
+		if subset := c.admit(p, generated(owner)); subset != "" {
+			t.Errorf("sent to %s", subset)
+		}
+		read := func() (all []string) {
+			for request := range c.Server.Count(fixture.ControllerUser) {
+				all = append(all, request)
+			}
+			return all
+		}
+		if diff := cmp.Diff([]string{"watch workloadspreads"}, read()); diff != "" { // which lists, too
+			t.Errorf("requests (-want +got) %s", diff)
+		}
+		c.createSpread("web", "subsets: [{name: a}]")
+		c.Sleep("1s")
+		if subset := c.admit(p, generated(owner)); subset != "a" {
+			t.Errorf("sent to %q, want a", subset)
+		}
+		if !slices.Contains(read(), "watch pods") {
+			t.Errorf("it has sent %v", read())
 		}
 	})
 }

@@ -111,6 +111,9 @@ func (s *Sources) Loop(c Config) *Loop {
 	return NewLoop(c)
 }
 
+// Synced tell whether the caches are filled.
+func (s *Sources) Synced() []cache.InformerSynced { return s.synced }
+
 // Subscribe has events of the informers enqueue objects, at once or once events
 // have been collected. wroteStatus may be nil, for a kind that writes none, and
 // collected where nothing is collected.

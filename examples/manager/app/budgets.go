@@ -128,8 +128,9 @@ func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
 	})
 }
 
-// budgets are what the webhooks of every replica know of PodUnavailableBudgets, and of pods that are evicted: a few hundred
-// bytes of each, so that an answer takes one request to the API server at most. What their caches lack, they ask for.
+// budgets are what the webhooks of every replica know of PodUnavailableBudgets and, while there are any, of pods that are
+// evicted: a few hundred bytes of each, so that an answer takes one request to the API server at most. What their caches lack,
+// they ask for.
 type budgets struct {
 	client   availabilityclient.Interface
 	informer cache.SharedIndexInformer
@@ -163,22 +164,28 @@ func (b *budgets) podLister() corelisters.PodLister {
 	return corelisters.NewPodLister(b.pods.GetIndexer())
 }
 
-// run fills the caches as soon as PodUnavailableBudgets are served, until the context is done.
+// run fills the caches until the context is done: that of PodUnavailableBudgets as soon as they are served, that of pods, which
+// costs most, as soon as there is one.
 func (b *budgets) run(ctx context.Context, core kubernetes.Interface) error {
 	resources := discovery.ToDiscoveryInterfaceWithContext(core.Discovery())
 	if err := crds.Await(ctx, resources, podUnavailableBudgetsResource, lookAgain, nil); err != nil {
 		return nil // the manager ends
 	}
-	if _, err := b.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
-		if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
-			budgetMetrics.Gone(key.Namespace, key.Name)
-		}
-	}}); err != nil {
-		return err
-	}
 	var running sync.WaitGroup
-	if b.pods != nil {
-		running.Go(func() { b.pods.RunWithContext(ctx) })
+	first := sync.OnceFunc(func() {
+		if b.pods != nil {
+			running.Go(func() { b.pods.RunWithContext(ctx) })
+		}
+	})
+	if _, err := b.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { first() },
+		DeleteFunc: func(object any) {
+			if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
+				budgetMetrics.Gone(key.Namespace, key.Name)
+			}
+		},
+	}); err != nil {
+		return err
 	}
 	running.Go(func() { b.informer.RunWithContext(ctx) })
 	running.Wait()
