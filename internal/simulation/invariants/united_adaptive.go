@@ -101,10 +101,10 @@ func (u *united) calm() bool {
 	return true
 }
 
-// ownsPod tells whether a pod is that of a workload of a subset.
+// ownsPod tells whether a pod is that of a workload of a subset, or of one that it adopts.
 func (u *united) ownsPod(pod *corev1.Pod) bool {
 	c, ref := u.childOf(pod.Labels[v1alpha1.SubsetNameLabel]), metav1.GetControllerOfNoCopy(pod)
-	return c != nil && u.controls(c) && u.subset(c.subset) != nil && ref != nil && ref.UID == c.GetUID()
+	return c != nil && u.subset(c.subset) != nil && ref != nil && ref.UID == c.GetUID()
 }
 
 // mayHave tells whether a subset may have so many pods: exactly its part, unless it runs what others cannot, or others run what it
@@ -176,8 +176,14 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 	}
 }
 
-// checkRecovered: where there are nodes for all, everything is as if none had ever been missed. (UD-21.4)
+// checkRecovered: where there are nodes for all, everything is as if none had ever been missed. Somebody else may have the name of a
+// pod, which cannot be created then: that is as if it had no node. (UD-21.4)
 func (u *united) checkRecovered(v *violations) {
+	for i := range u.Spec.Topology.Subsets {
+		if c := u.childOf(u.Spec.Topology.Subsets[i].Name); c != nil && c.has < c.replicas {
+			return
+		}
+	}
 	if !u.calm() {
 		v.add(Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
 	}
