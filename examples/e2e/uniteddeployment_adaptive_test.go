@@ -66,6 +66,12 @@ func testAdaptiveScheduling(t *testing.T, b *bed) {
 	elsewhere := s.ready()
 	s.keeps("UD-21.2: where its neighbour finds no node", first, elsewhere)
 
+	s.Await("UD-21.3, UD-21.4: the zone is tried again, and its pods are reserved", func() string {
+		if !slices.ContainsFunc(s.Pods.All(), func(pod *corev1.Pod) bool { return pod.Labels[v1alpha1.ReservedPodLabel] == "true" }) {
+			return "none is"
+		}
+		return ""
+	})
 	cordon(false)
 	s.Await("UD-21.4: the pods come back", func() string {
 		now := s.ready()
