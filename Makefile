@@ -92,7 +92,7 @@ SEEDS ?= 100
 .PHONY: test-histories
 test-histories: ## Play random histories of workloads, more than test-library does. Takes SEEDS=100.
 	$(call heading,test: histories)
-	go test -count=1 -run '^TestSimulation$$' $(SOAKED) -args -seeds=$(SEEDS)
+	go test -count=1 -run '^Test(Adaptive)?Simulation$$' $(SOAKED) -args -seeds=$(SEEDS)
 
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m

@@ -45,6 +45,9 @@ type Deletion struct {
 	Pod    *corev1.Pod
 	Subset string
 	Why    DeletionReason
+	// After are the names of the pods by which the subset is beyond its share once it has adopted them: as long as it has not,
+	// the pod is not to be deleted.
+	After []string
 }
 
 // Computed is what Compute finds out.
@@ -177,6 +180,7 @@ func (c *computer) misplaced() {
 		left += max(tallies[i].share-tallies[i].all, 0)
 	}
 	for i := len(tallies) - 1; i >= 0; i-- {
+		after := c.adoptedBy(i)
 		surplus := min(tallies[i].all-tallies[i].share, left)
 		if surplus <= 0 {
 			continue
@@ -192,9 +196,19 @@ func (c *computer) misplaced() {
 				c.again(SettleFor - age)
 				continue
 			}
-			c.Deletions = append(c.Deletions, Deletion{Pod: pod, Subset: c.Spread.Spec.Subsets[i].Name, Why: Misplaced})
+			c.Deletions = append(c.Deletions, Deletion{Pod: pod, Subset: c.Spread.Spec.Subsets[i].Name, Why: Misplaced, After: after})
 		}
 	}
+}
+
+// adoptedBy are the names of the pods that a subset adopts now.
+func (c *computer) adoptedBy(subset int) (names []string) {
+	for _, pod := range c.groups[subset] {
+		if c.adopted[pod] {
+			names = append(names, pod.Name)
+		}
+	}
+	return names
 }
 
 // counts tells whether a pod has a part of what the workload wants in the end.

@@ -213,3 +213,20 @@ func TestMisplaced(t *testing.T) {
 		})
 	}
 }
+
+// A pod that is misplaced since its subset adopts another one goes after that; one of another subset waits for nothing.
+// (WS-19, WS-23)
+func TestMisplacedAfterAdoption(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", Labels: map[string]string{"zone": "a"}}}
+	spec := strings.Replace(zones, "- {name: b,", "- {name: full, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [c]}]}}\n- {name: b,", 1)
+	fresh := pending(2 * time.Second)
+	pods := slices.Concat(some(1, "a", fresh), some(2, "full", fresh), []*corev1.Pod{newPod("loose", "")})
+	got := Compute(State{Spread: spreadOf(t, spec), Workload: deployment(4), Pods: pods, Node: func(string) *corev1.Node { return node }, Now: now})
+	after := map[string][]string{}
+	for _, d := range got.Deletions {
+		after[d.Subset] = d.After
+	}
+	if diff := cmp.Diff(map[string][]string{"a": {"loose"}, "full": nil}, after); diff != "" {
+		t.Errorf("(-want +got) %s", diff)
+	}
+}

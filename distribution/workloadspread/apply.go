@@ -6,7 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,8 +33,8 @@ type applier struct {
 	*apply.Sync
 	spread *v1alpha1.WorkloadSpread
 	plan   *Plan
-	// refused tells that a pod could not be taken to its subset.
-	refused atomic.Bool
+	// refused are the names of the pods that could not be taken to their subsets.
+	refused sync.Map
 }
 
 // apply does what the plan says. One pod's failure does not stop the others; all
@@ -54,7 +55,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	if !a.Gone {
 		err = errors.Join(err, apply.Each(ctx, plan.Deletions, func(ctx context.Context, d spread.Deletion) error {
-			if d.Why == spread.Misplaced && a.refused.Load() { // the other one has not come to the subset
+			if slices.ContainsFunc(d.After, a.isRefused) {
 				return nil
 			}
 			return a.delete(ctx, d)
@@ -73,13 +74,18 @@ func (a *applier) patch(ctx context.Context, p PodPatch) error {
 		}
 	}
 	if err != nil && p.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != nil {
-		a.refused.Store(true)
+		a.refused.Store(p.Pod.Name, true)
 	}
 	if cost := p.Annotations[corev1.PodDeletionCost]; err != nil && cost != nil {
 		a.Event(corev1.EventTypeWarning, v1alpha1.PatchPodDeletionCostFailedEvent, v1alpha1.PatchPodDeletionCostFailedFormat,
 			a.Key.Namespace, a.Key.Name, *cost, p.Pod.Namespace, p.Pod.Name, p.Subset)
 	}
 	return err
+}
+
+func (a *applier) isRefused(pod string) bool {
+	_, refused := a.refused.Load(pod)
+	return refused
 }
 
 // status writes the planned status, and tells then which subsets pods are sent to again. (WS-18)

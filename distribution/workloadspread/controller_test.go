@@ -218,3 +218,33 @@ func TestRefusedAdoption(t *testing.T) {
 		}
 	})
 }
+
+// A pod that could not be taken to a subset holds back deletions in that subset alone. (WS-23)
+func TestRefusedAdoptionElsewhere(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		_, err := c.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": "b"}}}, metav1.CreateOptions{})
+		c.Must(err)
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.String() == "patch pods" && r.Name == "loose" {
+				return fixture.ErrInternal
+			}
+			return nil
+		})
+		c.deployment("web", 4)
+		rs := c.replicaSet("web", 1, 4)
+		for _, name := range []string{"a1", "a2", "a3"} {
+			c.CreatePod(newPod(name, "a", rs))
+		}
+		c.CreatePod(newPod("loose", "", rs, func(pod *corev1.Pod) { pod.Spec.NodeName = "node-1" }))
+		c.createSpread("web", `subsets:
+- {name: a, maxReplicas: 2, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}]}}
+- {name: b, maxReplicas: 1, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [b]}]}}
+- {name: c, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [c]}]}}`)
+		_, stop := c.start()
+		defer stop()
+		c.Sleep("5s")
+		if got := len(c.Pods()); got != 3 {
+			t.Errorf("%d pods, want 3: one of a is beyond its share, whatever becomes of b", got)
+		}
+	})
+}

@@ -25,7 +25,7 @@ type Plan struct {
 	// Status is the status to write; nil where it stands already.
 	Status *v1alpha1.WorkloadSpreadStatus
 	// Computed is what the plan was made of; nil where it cannot be told. Its Deletions are the
-	// pods to delete once the status is written.
+	// pods to delete once the status is written, each if the pods of its After are patched.
 	*spread.Computed
 
 	// Unrecognized tells that the target is of no kind that is spread. (WS-24)
@@ -112,7 +112,11 @@ func (p *Plan) String() string {
 	}
 	if p.Computed != nil {
 		for _, d := range p.Deletions {
-			lines = append(lines, fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why))
+			line := fmt.Sprintf("delete %s of %s: %s", d.Pod.Name, d.Subset, d.Why)
+			if len(d.After) > 0 {
+				line += ", after it has adopted " + strings.Join(d.After, ", ")
+			}
+			lines = append(lines, line)
 		}
 	}
 	if p.Unrecognized {

@@ -26,7 +26,7 @@ type bed struct {
 var steady *bed
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{Parallel: 24, Audit: true, Flags: slices.Concat(withPolicies, protectedCRDs, withPDBs, withQueue), FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
+	options := testbed.Options{Parallel: 24, Audit: true, Flags: slices.Concat(withPolicies, protectedCRDs, withPDBs, withQueue, withAdaptiveScheduling), FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		if steady, err = newBed(ctx, b); err != nil {
 			return err
@@ -90,6 +90,7 @@ func TestFaults(t *testing.T) {
 		{"DeletionIsProtected", testDeletionIsProtected},
 		{"PodDisruptionBudgets", testPodDisruptionBudgets},
 		{"ManyDisruptionsAtOnce", testManyDisruptionsAtOnce},
+		{"AdaptiveScheduling", testAdaptiveScheduling},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},
 	} {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	availabilityclient "github.com/podwright/podwright/availability/client"
+	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/examples/testbed"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads/client"
@@ -24,6 +25,8 @@ var (
 	workloads client.Interface
 	sidecars  sidecarclient.Interface
 	budgets   availabilityclient.Interface
+
+	distributions distributionclient.Interface
 )
 
 func TestMain(m *testing.M) {
@@ -39,6 +42,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if budgets, err = availabilityclient.NewForConfig(config); err != nil {
+			return err
+		}
+		if distributions, err = distributionclient.NewForConfig(config); err != nil {
 			return err
 		}
 		return webhooksAreCalled(ctx)

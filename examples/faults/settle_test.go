@@ -53,6 +53,7 @@ func (s *story) unsettled() (all []string) {
 			all = append(all, "budget "+b.Name+": "+wrong)
 		}
 	}
+	all = append(all, s.placesUnsettled()...)
 	slices.Sort(all)
 	return all
 }
@@ -180,10 +181,10 @@ func (s *story) claimsUnsettled(name string) string {
 // settle lets everything come to rest, wants nothing to be written any more, and judges what has happened up to then.
 func (s *story) settle() {
 	s.Helper()
-	for _, set := range s.cloneSets.All() {
+	for _, set := range ownSets(s.cloneSets.All()) {
 		s.editCloneSet(set.Name, "goes on", func(set *v1alpha1.CloneSet) { set.Spec.UpdateStrategy.Paused = false })
 	}
-	for _, set := range s.statefulSets.All() {
+	for _, set := range ownSets(s.statefulSets.All()) {
 		s.editStatefulSet(set.Name, "goes on", func(set *v1beta1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Paused = false })
 	}
 	for _, set := range s.daemonSets.All() {
@@ -193,6 +194,7 @@ func (s *story) settle() {
 		s.editSidecarSet(set.Name, "goes on", func(set *sidecarv1alpha1.SidecarSet) { set.Spec.UpdateStrategy.Paused = false })
 	}
 	s.drain()
+	s.respread()
 	s.awaitSettled()
 	s.ticks()
 	s.haltCronJob()
@@ -210,10 +212,17 @@ func (s *story) settle() {
 	s.note("settled")
 }
 
-// wroteStatusOnly fails unless the managers have written one status of every workload since, and nothing else.
+// wroteStatusOnly fails unless the managers have written one status of every workload since, what a UnitedDeployment and a StatefulSet hand down,
+// and nothing else.
 func (s *story) wroteStatusOnly(since map[string]int) {
 	s.Helper()
-	wanted := map[string]int{"patch clonesets/status": len(cloneSets), "patch statefulsets/status": len(statefulSets), "patch daemonsets/status": len(daemonSets)}
+	cloned, stateful := len(s.cloneSets.All())-1, len(s.statefulSets.All()) // without the guarded one, which is not touched
+	wanted := map[string]int{
+		"patch clonesets/status": cloned, "patch statefulsets/status": stateful, "patch daemonsets/status": len(daemonSets),
+		// Those of subsets get the limit of revisions.
+		"patch clonesets": cloned - len(cloneSets), "patch statefulsets": stateful - len(statefulSets), "patch uniteddeployments/status": len(unitedDeployments),
+		"patch workloadspreads/status": len(spreads), "patch persistentpodstates": 1, "patch persistentpodstates/status": 1,
+	}
 	s.AwaitAsking("what the managers wrote is logged", func() string {
 		written, tooMany := map[string]int{}, false
 		for what, n := range s.Writes() {
@@ -233,7 +242,11 @@ func (s *story) awaitSettled() {
 	s.Helper()
 	s.AwaitAsking("all workloads are settled", func() string {
 		s.managers.revive()
-		return strings.Join(s.unsettled(), "\n")
+		wrong := s.unsettled()
+		if len(wrong) == 0 {
+			return s.deploymentUnsettled()
+		}
+		return strings.Join(wrong, "\n")
 	})
 }
 
@@ -253,6 +266,7 @@ func (s *story) touch() {
 		version := s.editDaemonSet(name, "touched", func(set *v1alpha1.DaemonSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
 		s.Await("the watch shows that "+name+" is touched", func() string { return s.daemonSets.Behind(version) })
 	}
+	s.touchPlaces()
 	for _, container := range sidecarSets {
 		name := s.sidecarSetName(container)
 		version := s.editSidecarSet(name, "touched", func(set *sidecarv1alpha1.SidecarSet) {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/mirror"
@@ -52,6 +53,11 @@ type story struct {
 	sidecarSets   *mirror.Mirror[*sidecarv1alpha1.SidecarSet]
 	budgets       *mirror.Mirror[*availabilityv1alpha1.PodUnavailableBudget]
 	disruptions   disruptions
+
+	unitedDeployments *mirror.Mirror[*v1alpha1.UnitedDeployment]
+	spreads           *mirror.Mirror[*distributionv1alpha1.WorkloadSpread]
+	podStates         *mirror.Mirror[*distributionv1alpha1.PersistentPodState]
+	rounds            int // that have been settled
 
 	mu    sync.Mutex
 	begin time.Time
@@ -86,6 +92,7 @@ func newStory(t *testing.T, seed uint64) *story {
 	s.pods = testbed.Follow(s.Scene, mirror.From(pods.List, pods.Watch), invariants.Observe[*corev1.Pod](s.record))
 	s.claims = testbed.Follow(s.Scene, mirror.From(claims.List, claims.Watch), invariants.Observe[*corev1.PersistentVolumeClaim](s.record))
 	s.createBudget()
+	s.createPlaces()
 	for _, name := range append(cloneSets[:len(cloneSets):len(cloneSets)], clonedGuarded) {
 		if _, err := cloned.Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create CloneSet %s: %v", name, err)

@@ -77,7 +77,7 @@ func (s *story) editStatefulSet(name, what string, change func(*v1beta1.Stateful
 // stir changes a workload at random.
 func (s *story) stir() {
 	s.Helper()
-	switch s.random.IntN(10) {
+	switch s.random.IntN(14) {
 	case 0, 1, 2:
 		s.stirCloneSet(cloneSets[s.random.IntN(len(cloneSets))])
 	case 3, 4, 5:
@@ -88,6 +88,12 @@ func (s *story) stir() {
 		s.stirBroadcastJob()
 	case 8, 9:
 		s.stirSidecarSet(s.sidecarSetName(sidecarSets[s.random.IntN(len(sidecarSets))]))
+	case 10, 11:
+		s.stirUnited(unitedDeployments[s.random.IntN(len(unitedDeployments))])
+	case 12:
+		s.stirSpread(spreads[s.random.IntN(len(spreads))])
+	case 13:
+		s.stirPinned()
 	}
 }
 

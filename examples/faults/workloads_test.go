@@ -32,8 +32,8 @@ const (
 )
 
 var (
-	statefulSets = []string{orderedInPlace, orderedRecreate, parallelInPlace, parallelRecreate}
-	cloneSets    = []string{clonedInPlace, clonedRecreate, clonedSurge, clonedHooked}
+	statefulSets = []string{orderedInPlace, orderedRecreate, parallelInPlace, parallelRecreate, pinned}
+	cloneSets    = []string{clonedInPlace, clonedRecreate, clonedSurge, clonedHooked, spreadCloned}
 )
 
 const (
@@ -93,6 +93,8 @@ func cloneSet(name string) *v1alpha1.CloneSet {
 	case clonedRecreate:
 		set.Spec.VolumeClaimTemplates = claims()
 		update.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+	case spreadCloned:
+		update.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
 	case clonedGuarded:
 		update.MaxSurge = new(intstr.FromInt32(1))
 	case clonedSurge:
@@ -129,6 +131,9 @@ func statefulSet(name string) *v1beta1.StatefulSet {
 		}
 	}
 	switch name {
+	case pinned:
+		set.Annotations, set.Spec.VolumeClaimTemplates = persistent(), nil
+		update.PodUpdatePolicy = v1beta1.RecreatePodUpdateStrategyType
 	case parallelInPlace:
 		set.Spec.Template.Labels[holdUpdate] = "yes"
 		set.Spec.Lifecycle = &lifecyclev1alpha1.Lifecycle{InPlaceUpdate: hook(holdUpdate)}

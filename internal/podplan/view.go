@@ -9,6 +9,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // View is a pod with what the steps that all kinds share know of it. The view of
@@ -47,6 +48,12 @@ func (v *View) dropEmpty() {
 
 // UpdatedReady tells whether a pod is ready at the update revision.
 func (v *View) UpdatedReady() bool { return v.Updated && lifecycle.Ready(v.Pod) }
+
+// Substituted tells whether a pod waits for a node, and another subset of its UnitedDeployment runs one instead of it: nobody
+// misses it. (UD-21.3)
+func (v *View) Substituted() bool {
+	return v.Spec.NodeName == "" && v.Labels[workloadsv1alpha1.ReservedPodLabel] == "true"
+}
 
 // PreparedUpdate tells whether the pod's update is being prepared.
 func (v *View) PreparedUpdate() bool {

@@ -144,10 +144,10 @@ func (p *planner) candidates(pods []*corev1.Pod) []Candidate {
 	return candidates
 }
 
-// unavailable counts the unavailable pods, and those of them at the target.
+// unavailable counts the unavailable pods, and those of them at the target, without those that have substitutes.
 func (p *planner) unavailable(targetIsUpdate bool) (n Unavailable) {
 	for _, pod := range p.pods {
-		if pod.Available && !pod.preparingDelete {
+		if pod.Available && !pod.preparingDelete || pod.Substituted() {
 			continue
 		}
 		n.All++

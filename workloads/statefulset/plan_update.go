@@ -148,7 +148,7 @@ func (p *planner) walk(sequence []slot) {
 		switch {
 		case p.stuck(s):
 			p.update(s.pod)
-			if !s.pod.Available || s.pod.prepared() {
+			if (!s.pod.Available || s.pod.prepared()) && !s.pod.Substituted() {
 				unavailable++
 			}
 			continue
@@ -159,7 +159,7 @@ func (p *planner) walk(sequence []slot) {
 			p.update(s.pod)
 			updated = true
 		}
-		if !serves(s) {
+		if !serves(s) && !(s.pod != nil && s.pod.Substituted()) {
 			unavailable++
 		}
 	}

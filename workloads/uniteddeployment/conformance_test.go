@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -22,81 +23,128 @@ import (
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // TestConformance has two subsets, of which one is replaced while the image and the number of pods change.
 func TestConformance(t *testing.T) {
-	for kind, resource := range resources {
+	for kind := range resources {
+		t.Run(string(kind), func(t *testing.T) { conformance.Test(t, conforming(t, kind)) })
+	}
+}
+
+// TestAdaptiveConformance is the same with the option AdaptiveScheduling: there are limits, and no nodes for the subset that comes, whose
+// pods are reserved.
+func TestAdaptiveConformance(t *testing.T) {
+	const strategy = `"scheduleStrategy":{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":0,"unschedulableDuration":86400,"reserveUnschedulablePods":true}}`
+	for _, kind := range []uniteddeployment.TemplateKind{uniteddeployment.CloneSet, uniteddeployment.AdvancedStatefulSet} {
 		t.Run(string(kind), func(t *testing.T) {
-			without := slices.DeleteFunc([]uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet,
-				uniteddeployment.CloneSet, uniteddeployment.Deployment}, func(k uniteddeployment.TemplateKind) bool { return k == kind })
-			conformance.Test(t, conformance.Kind{
-				Resource: setResource, More: []fakecluster.Resource{resource},
-				Watches: []string{"uniteddeployments", resource.Name, "controllerrevisions", "pods"},
-				Writes: []string{"create controllerrevisions", "create " + resource.Name, "patch " + resource.Name, "delete " + resource.Name,
-					"patch uniteddeployments/status", "delete controllerrevisions"},
-				New: func(c *conformance.Cluster) (conformance.Controller, error) {
-					kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
-					core := caches.NewInformers(kube, "")
-					o := uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Without: without, Metrics: c.Reconciles, Recorder: &c.Events,
-						UnitedDeployments: c.Share(client.NewUnitedDeploymentInformer(workloads, "", 0, cache.Indexers{})),
-						Revisions:         c.Share(core.Revisions()), Pods: c.Share(core.Pods())}
-					switch kind {
-					case uniteddeployment.StatefulSet:
-						o.StatefulSets = c.Share(core.StatefulSets())
-					case uniteddeployment.AdvancedStatefulSet:
-						o.AdvancedStatefulSets = c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{}))
-					case uniteddeployment.CloneSet:
-						o.CloneSets = c.Share(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{}))
-					default:
-						o.Deployments = c.Share(core.Deployments())
+			k := conforming(t, kind, func(o *uniteddeployment.Options) { o.AdaptiveScheduling = true })
+			k.Writes = append(k.Writes, "patch pods")
+			change, step, outcome := k.Change, k.Step, k.Outcome
+			k.Change = func(c *conformance.Cluster, name string) {
+				c.EditNamed(name, `{"spec":{"topology":{`+strategy+`}}}`)
+				change(c, name)
+				c.EditNamed(name, `{"spec":{"topology":{"subsets":[{"name":"b","minReplicas":1},{"name":"c","minReplicas":2}],`+strategy+`}}}`)
+			}
+			k.Step = func(c *conformance.Cluster) {
+				c.Kubelet.Schedule = func(pod *corev1.Pod) string {
+					if pod.Labels[v1alpha1.SubsetNameLabel] == "c" {
+						return ""
 					}
-					controller, err := uniteddeployment.New(o)
-					c.Must(err)
-					return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-						plan, err := controller.Reconciler.Plan(key)
-						if err != nil || plan == nil {
-							return "", err
-						}
-						return plan.String(), nil
-					}}, nil
-				},
-				Create: func(c *conformance.Cluster, name string) {
-					set := newSet(c.T, kind, name, "replicas: 3\nrevisionHistoryLimit: 0\nselector: {matchLabels: {app: "+name+"}}")
-					data, err := json.Marshal(set)
-					c.Must(err)
-					c.Create(json.RawMessage(strings.ReplaceAll(string(data), `"demo"`, `"`+name+`"`)), "")
-				},
-				Change: func(c *conformance.Cluster, name string) {
-					set := newSet(c.T, kind, name, "replicas: 4\ntopology: {subsets: [{name: b}, {name: c}]}")
-					data, err := json.Marshal(set.Spec.Template)
-					c.Must(err)
-					text := strings.ReplaceAll(strings.ReplaceAll(string(data), `"demo"`, `"`+name+`"`), "nginx:1", "nginx:2")
-					c.EditNamed(name, `{"spec":{"replicas":4,"topology":{"subsets":[{"name":"b"},{"name":"c"}]},"template":`+text+`}}`)
-				},
-				Step: func(c *conformance.Cluster) { work(c.Cluster, kind) },
-				Outcome: func(c *conformance.Cluster, name string) string {
-					set, err := newClient(c.T, c.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
-					c.Must(err)
-					var all []string
-					for _, w := range workloadsOf(c.Cluster, kind) {
-						if strings.HasPrefix(w.Name, name+"-") {
-							all = append(all, fmt.Sprint(w.subset(), ": ", w.Spec.Replicas, " of ", w.image()))
-						}
+					return "node-" + pod.Name
+				}
+				step(c)
+				reportUnschedulable(c.Cluster)
+			}
+			k.Outcome = func(c *conformance.Cluster, name string) string {
+				reserved := 0
+				for _, pod := range c.Pods() {
+					if pod.Labels[v1alpha1.ReservedPodLabel] == "true" && strings.HasPrefix(pod.Name, name+"-") {
+						reserved++
 					}
-					s := &set.Status
-					return fmt.Sprint(all, " status ", s.Replicas, s.ReadyReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.SubsetReplicas,
-						s.UpdateStatus.UpdatedRevision == s.CurrentRevision, s.ObservedGeneration)
-				},
-				Noise: func(c *conformance.Cluster, i int) {
-					for _, w := range workloadsOf(c.Cluster, kind) {
-						patch(c.Cluster, kind, w.Name, fmt.Sprintf(`{"status":{"collisionCount":%d}}`, i), "status")
-						patch(c.Cluster, kind, w.Name, fmt.Sprintf(`{"metadata":{"annotations":{"noise":"%d"}}}`, i))
-					}
-					c.Heartbeat(i)
-				},
-			})
+				}
+				return fmt.Sprint(outcome(c, name), ", ", reserved, " reserved")
+			}
+			conformance.Test(t, k)
 		})
+	}
+}
+
+// conforming describes UnitedDeployments of a kind of workloads.
+func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func(*uniteddeployment.Options)) conformance.Kind {
+	t.Helper()
+	resource := resources[kind]
+	without := slices.DeleteFunc([]uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet,
+		uniteddeployment.CloneSet, uniteddeployment.Deployment}, func(k uniteddeployment.TemplateKind) bool { return k == kind })
+	return conformance.Kind{
+		Resource: setResource, More: []fakecluster.Resource{resource},
+		Watches: []string{"uniteddeployments", resource.Name, "controllerrevisions", "pods"},
+		Writes: []string{"create controllerrevisions", "create " + resource.Name, "patch " + resource.Name, "delete " + resource.Name,
+			"patch uniteddeployments/status", "delete controllerrevisions"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
+			core := caches.NewInformers(kube, "")
+			o := uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Without: without, Metrics: c.Reconciles, Recorder: &c.Events,
+				UnitedDeployments: c.Share(client.NewUnitedDeploymentInformer(workloads, "", 0, cache.Indexers{})),
+				Revisions:         c.Share(core.Revisions()), Pods: c.Share(core.Pods())}
+			switch kind {
+			case uniteddeployment.StatefulSet:
+				o.StatefulSets = c.Share(core.StatefulSets())
+			case uniteddeployment.AdvancedStatefulSet:
+				o.AdvancedStatefulSets = c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{}))
+			case uniteddeployment.CloneSet:
+				o.CloneSets = c.Share(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{}))
+			default:
+				o.Deployments = c.Share(core.Deployments())
+			}
+			for _, edit := range change {
+				edit(&o)
+			}
+			controller, err := uniteddeployment.New(o)
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(key)
+				if err != nil || plan == nil {
+					return "", err
+				}
+				return plan.String(), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			set := newSet(c.T, kind, name, "replicas: 3\nrevisionHistoryLimit: 0\nselector: {matchLabels: {app: "+name+"}}")
+			data, err := json.Marshal(set)
+			c.Must(err)
+			c.Create(json.RawMessage(strings.ReplaceAll(string(data), `"demo"`, `"`+name+`"`)), "")
+		},
+		Change: func(c *conformance.Cluster, name string) {
+			set := newSet(c.T, kind, name, "replicas: 4\ntopology: {subsets: [{name: b}, {name: c}]}")
+			data, err := json.Marshal(set.Spec.Template)
+			c.Must(err)
+			text := strings.ReplaceAll(strings.ReplaceAll(string(data), `"demo"`, `"`+name+`"`), "nginx:1", "nginx:2")
+			c.EditNamed(name, `{"spec":{"replicas":4,"topology":{"subsets":[{"name":"b"},{"name":"c"}]},"template":`+text+`}}`)
+		},
+		Step: func(c *conformance.Cluster) { work(c.Cluster, kind) },
+		Outcome: func(c *conformance.Cluster, name string) string {
+			set, err := newClient(c.T, c.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+			c.Must(err)
+			var all []string
+			for _, w := range workloadsOf(c.Cluster, kind) {
+				if strings.HasPrefix(w.Name, name+"-") {
+					all = append(all, fmt.Sprint(w.subset(), ": ", w.Spec.Replicas, " of ", w.image()))
+				}
+			}
+			s := &set.Status
+			return fmt.Sprint(all, " status ", s.Replicas, s.ReadyReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.SubsetReplicas,
+				s.UpdateStatus.UpdatedRevision == s.CurrentRevision, s.ObservedGeneration)
+		},
+		Noise: func(c *conformance.Cluster, i int) {
+			for _, w := range workloadsOf(c.Cluster, kind) {
+				patch(c.Cluster, kind, w.Name, fmt.Sprintf(`{"status":{"collisionCount":%d}}`, i), "status")
+				patch(c.Cluster, kind, w.Name, fmt.Sprintf(`{"metadata":{"annotations":{"noise":"%d"}}}`, i))
+			}
+			c.Heartbeat(i)
+		},
 	}
 }
 

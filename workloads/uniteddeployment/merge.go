@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // scalePatch is the merge patch that sets the number of pods and the partition of a
@@ -42,7 +44,7 @@ func (u *Update) updatePatch(live []byte) ([]byte, error) {
 		return nil, fmt.Errorf("encode the workload: %w", err)
 	}
 	spec, _ := wanted["spec"].(map[string]any)
-	if before, err := u.before(found.GetAnnotations()[PatchAnnotation]); err == nil {
+	if before, err := u.before(found.GetAnnotations()[PatchAnnotation]); err == nil && madeFor(found.Object) == madeFor(wanted) {
 		removeOthers(spec, before)
 	} else {
 		template, _, _ := unstructured.NestedMap(found.Object, "spec", "template")
@@ -60,6 +62,12 @@ func (u *Update) updatePatch(live []byte) ([]byte, error) {
 		meta["annotations"] = annotations
 	}
 	return json.Marshal(map[string]any{"metadata": meta, "spec": spec})
+}
+
+// madeFor is the subset that a workload was made for, as its selector says: its label may say another one since.
+func madeFor(workload map[string]any) string {
+	subset, _, _ := unstructured.NestedString(workload, "spec", "selector", "matchLabels", v1alpha1.SubsetNameLabel)
+	return subset
 }
 
 // before is the spec that the workload was given when it was written last: of the revision

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
@@ -282,5 +284,37 @@ func TestNames(t *testing.T) {
 	set.UID = types.UID("another")
 	if other := NewPlan(&Snapshot{Set: set}).Create[0].Object.GetName(); other == first {
 		t.Errorf("the name %s for another UnitedDeployment", other)
+	}
+}
+
+// TestMadeForAnotherSubset: UD-10.2. A workload that a user gives to another subset by its label loses what its own subset gave it.
+func TestMadeForAnotherSubset(t *testing.T) {
+	const topology = "topology: {subsets: [{name: a, tolerations: [{key: drain, operator: Exists}], nodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}]}}, {name: b}]}"
+	for _, kind := range kinds {
+		w := newWorld(t, newSet(t, topology, templateYAML(kind, "")))
+		w.settle()
+		of := func(subset string) metav1.Object {
+			for _, c := range w.children() {
+				if c.Subset == subset {
+					return c.Object
+				}
+			}
+			t.Fatalf("%s: subset %s has no workload", kind, subset)
+			return nil
+		}
+		w.remove(of("b").GetUID())
+		moved, _ := of("a").(runtime.Object).DeepCopyObject().(metav1.Object)
+		moved.GetLabels()[v1alpha1.SubsetNameLabel] = "b"
+		w.put(moved)
+		w.settle()
+		for _, subset := range []string{"a", "b"} {
+			tree, err := treeOf(of(subset))
+			w.must(err)
+			_, tolerates, _ := unstructured.NestedFieldNoCopy(tree, "spec", "template", "spec", "tolerations")
+			_, restricted, _ := unstructured.NestedFieldNoCopy(tree, "spec", "template", "spec", "affinity", "nodeAffinity")
+			if tolerates != (subset == "a") || restricted != (subset == "a") {
+				t.Errorf("%s: the pods of subset %s have tolerations: %t, an affinity: %t", kind, subset, tolerates, restricted)
+			}
+		}
 	}
 }

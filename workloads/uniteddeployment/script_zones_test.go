@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -27,7 +28,7 @@ func (w *world) adapt(command string, words []string) error {
 		}
 		for range int(d.Seconds()) {
 			w.work(1)
-			w.reportUnschedulable()
+			reportUnschedulable(w.Cluster)
 		}
 	case "room", "evict":
 		if w.room == nil {
@@ -73,10 +74,10 @@ func (w *world) evict(subset string) {
 }
 
 // reportUnschedulable has the scheduler report which pods find no nodes.
-func (w *world) reportUnschedulable() {
-	for _, pod := range w.Pods() {
+func reportUnschedulable(c *fixture.Cluster) {
+	for _, pod := range c.Pods() {
 		if pod.Spec.NodeName == "" && !lifecycle.Unschedulable(&pod) {
-			w.PatchPod(pod.Name, `{"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "status")
+			c.PatchPod(pod.Name, `{"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "status")
 		}
 	}
 }

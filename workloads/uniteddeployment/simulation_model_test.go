@@ -35,6 +35,8 @@ type model struct {
 	inOrder, paused bool
 	observed        int64
 	has, ready      int32 // as its status says
+	// byNode has pods without nodes go first, as of CloneSets and Deployments.
+	byNode bool
 }
 
 func modelOf(object simulation.Object) *model {
@@ -89,6 +91,7 @@ func runAll(u *simulation.User) {
 
 // run does one thing: it reports, creates the pods that are missing, deletes one that is too many, or that is to be updated.
 func (m *model) run(u *simulation.User) {
+	m.byNode = m.byNode && !m.inOrder
 	var pods []*corev1.Pod
 	ready := int32(0)
 	for _, pod := range u.Pods() {
@@ -108,6 +111,10 @@ func (m *model) run(u *simulation.User) {
 		return n
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(ordinal(b), ordinal(a)) })
+	if m.byNode {
+		m.runByNode(u, pods)
+		return
+	}
 	made := false
 	for i := range int32(min(m.replicas, math.MaxInt16)) {
 		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return ordinal(pod) == i }) && !slices.ContainsFunc(u.Pods(), func(pod *corev1.Pod) bool { return pod.Name == m.podName(i) }) {

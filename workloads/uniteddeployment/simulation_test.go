@@ -77,7 +77,11 @@ func (o observer) UnitedDeployment(namespace, name string) (*v1alpha1.UnitedDepl
 }
 
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
-	r, err := bug.controller.Start(p, simulatedOptions, NewReconciler)
+	return startWith(p, bug, simulatedOptions)
+}
+
+func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process) (Options, error)) (simulation.Controller, error) {
+	r, err := bug.controller.Start(p, options, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
 	}

@@ -7,7 +7,11 @@
 // every pod which they select has their containers; that their updates change nothing else, take no more pods out of service than
 // maxUnavailable, and leave one container of a hot one at work; and that in the end all pods have what they ask for, and are
 // counted. A container of any pod is restarted for each new image once at most. Of PodUnavailableBudgets it asks that no eviction
-// and no deletion leaves fewer pods in service than they want, of a CloneSet whose spec stays. Of CloneSets and StatefulSets:
+// and no deletion leaves fewer pods in service than they want, of a CloneSet whose spec stays. Of UnitedDeployments it asks that a
+// workload of a subset is told what one of the specs says that its controller may have seen, and that there is one for each subset, all
+// together with what there should be; of WorkloadSpreads that a pod is created where there is room by what is not in flight, runs there, and
+// that pods of a new revision are where they should be; of PersistentPodStates that a pod which has settled comes back to its node as
+// long as it is wanted. Of CloneSets and StatefulSets:
 //
 // What a controller may write is said in one place, the package of the same name in the simulation of the library, which judges
 // one write from what its author knew. A [Judge] finds out from watches what that package wants to be told:
@@ -20,7 +24,8 @@
 //     makes only more of them available. But of the pod that it writes it need not have heard the last from its kubelet, as one
 //     that does not serve may be taken out at any time, nor that injected containers of others are not ready. A status may count them as they were at any moment since all was settled.
 //   - what of this cannot be told, as a watch broke. Of changes that have been lumped together, that is judged which takes
-//     neither their order nor a moment between them to know.
+//     neither their order nor a moment between them to know. The pods of a workload whose spec a controller has changed meanwhile
+//     are judged by nothing but where they are.
 //
 // Seconds are not told, so minReadySeconds must be 0.
 //

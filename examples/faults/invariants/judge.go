@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
@@ -40,6 +41,13 @@ type Judge struct {
 	restarts    map[types.UID]restarts
 
 	budgets map[types.UID]*podBudget
+
+	united    map[types.UID]*unitedDeployment
+	children  map[types.UID]metav1.Object // CloneSets and StatefulSets
+	spreads   map[types.UID]*workloadSpread
+	podStates map[types.UID]*podState
+
+	blind map[types.UID]bool // workloads whose specs nobody knows at the moment
 }
 
 // NewJudge returns a judge that has seen nothing yet. Strangers are pods and claims that belong to no workload, and must stay
@@ -51,6 +59,8 @@ func NewJudge(strangers ...types.UID) *Judge {
 		daemonSets: map[types.UID]*daemonSet{}, broadcastJobs: map[types.UID]*broadcastJob{}, cronJobs: map[types.UID]*cronJob{},
 		sidecarSets: map[types.UID]*sidecarSet{}, injected: map[types.UID]*corev1.Pod{}, restarts: map[types.UID]restarts{},
 		budgets: map[types.UID]*podBudget{},
+		united:  map[types.UID]*unitedDeployment{}, children: map[types.UID]metav1.Object{},
+		spreads: map[types.UID]*workloadSpread{}, podStates: map[types.UID]*podState{},
 	}
 	for _, uid := range strangers {
 		j.strangers[uid] = true
@@ -92,7 +102,7 @@ func (j *Judge) Settled() (wrong []invariants.Violation) {
 		}
 		wrong = append(wrong, v.wrong...)
 	}
-	return slices.Concat(wrong, j.judgeJobsSettled(), j.judgeSidecarsSettled())
+	return slices.Concat(wrong, j.judgeJobsSettled(), j.judgeSidecarsSettled(), j.judgeUnitedSettled(), j.judgeSpreadsSettled(), j.judgePodStatesSettled())
 }
 
 // seeSidecars takes note of a change, and judges what it is to SidecarSets.
@@ -113,9 +123,17 @@ func (j *Judge) seeSidecars(c Change, gap bool) []invariants.Violation {
 func (j *Judge) take(c Change) {
 	switch object := c.latest().(type) {
 	case *v1alpha1.CloneSet:
-		j.setOf(object).count(object)
+		j.takeSet(c, object)
+		j.takeSpreadSet(object)
 	case *v1beta1.StatefulSet:
-		j.setOf(object).count(object)
+		j.takeSet(c, object)
+		j.unpin(object)
+	case *v1alpha1.UnitedDeployment:
+		j.takeUnited(object)
+	case *distributionv1alpha1.WorkloadSpread:
+		j.takeSpread(object)
+	case *distributionv1alpha1.PersistentPodState:
+		j.takePodState(object)
 	case *v1alpha1.DaemonSet:
 		j.takeDaemonSet(object)
 	case *availabilityv1alpha1.PodUnavailableBudget:
@@ -131,6 +149,16 @@ func (j *Judge) take(c Change) {
 	case *appsv1.ControllerRevision:
 		take(j.revisions, c, object)
 	}
+}
+
+// takeSet takes note of a version of a CloneSet or StatefulSet. Of one that is gone the garbage collector deletes the pods.
+func (j *Judge) takeSet(c Change, object invariants.Object) {
+	if c.New == nil {
+		delete(j.sets, object.GetUID())
+	} else {
+		j.setOf(object).count(object)
+	}
+	take(j.children, c, metav1.Object(object))
 }
 
 func take[T metav1.Object](all map[types.UID]T, c Change, object T) {
@@ -172,6 +200,8 @@ func (j *Judge) judge(c Change, gap bool) []invariants.Violation {
 			v.about = "pod " + podstate.Describe(object, c.New == nil)
 			j.judgePod(v, c)
 			j.judgeBroadcastJobPod(v, c)
+			j.judgeSpreadPod(v, c)
+			j.judgePin(v, c)
 		case *batchv1.Job:
 			v.about = "job " + object.Name
 			j.judgeScheduledJob(v, c)
@@ -181,6 +211,8 @@ func (j *Judge) judge(c Change, gap bool) []invariants.Violation {
 		case *v1alpha1.CloneSet, *v1beta1.StatefulSet:
 			v.about = "status of " + object.GetName()
 			j.judgeStatus(v, c)
+			v.about = "workload " + object.GetName()
+			j.judgeSubsetWorkload(v, c)
 		}
 	}
 	return v.wrong

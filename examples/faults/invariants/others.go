@@ -3,8 +3,6 @@
 package invariants
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
@@ -36,10 +34,8 @@ func withoutOthers(c Change) (before, after *corev1.Pod) {
 	return before, after
 }
 
-// rescheduled tells whether a WorkloadSpread deletes a pod for which there is no node where it should be, or may have.
+// rescheduled tells whether a WorkloadSpread deletes a pod that has not started, since there is no node for it or it is in
+// a subset without room, or may have.
 func rescheduled(before *corev1.Pod) bool {
-	return before.Annotations[distributionv1alpha1.MatchedWorkloadSpreadAnnotation] != "" && before.Spec.NodeName == "" &&
-		slices.ContainsFunc(before.Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
-		})
+	return before.Annotations[distributionv1alpha1.MatchedWorkloadSpreadAnnotation] != "" && before.Status.Phase == corev1.PodPending
 }

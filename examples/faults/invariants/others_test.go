@@ -32,6 +32,7 @@ func TestOthersAreNotTheWorkload(t *testing.T) {
 		{"counted", []func(*corev1.Pod){spread}, cost, nil},
 		{"not counted", nil, cost, breaks(invariants.InPlace)},
 		{"counted, and deleted since it waits for a node", []func(*corev1.Pod){spread, waits}, leaving, nil},
+		{"counted, and deleted before it has started", []func(*corev1.Pod){spread, func(pod *corev1.Pod) { pod.Status = corev1.PodStatus{Phase: corev1.PodPending} }}, leaving, nil},
 		{"counted, and deleted", []func(*corev1.Pod){spread}, leaving, breaks(invariants.Availability, invariants.Needless)},
 		{"not counted, and deleted since it waits for a node", []func(*corev1.Pod){waits}, leaving, breaks(invariants.Needless)},
 	} {

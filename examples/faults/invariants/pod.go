@@ -28,7 +28,7 @@ func (j *Judge) judgePod(v *verdict, c Change) {
 		v.expect(owner != nil && owner.UID == uid, invariants.Ownership, "given away by %s", s.name)
 	}
 	w := j.writeOfPod(c, uid, v.gap)
-	if w == nil {
+	if w == nil || j.blind[uid] {
 		return
 	}
 	if w.Before == nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -31,6 +32,13 @@ type Record struct {
 	lines   []string // one for each change of a pod, a budget or a workload
 	changes int
 	gaps    int
+	unseen  []unseen
+}
+
+// unseen is a time, by versions, in which a controller has changed the spec of a workload or deleted it, and nobody has seen when.
+type unseen struct {
+	of       types.UID
+	from, to uint64
 }
 
 // entry is a change at a version. Those of one gap have the same one.
@@ -58,7 +66,22 @@ func (r *Record) Add(version string, gap bool, change Change) {
 	if text := tell(change); text != "" {
 		r.line(version, gap, text)
 	}
+	if gap && change.Old != nil && metav1.GetControllerOfNoCopy(change.Old) != nil && (change.New == nil || change.Old.GetGeneration() != change.New.GetGeneration()) {
+		from, _ := strconv.ParseUint(change.Old.GetResourceVersion(), 10, 64) // which was parsed when it came
+		r.unseen = append(r.unseen, unseen{change.Old.GetUID(), from, n})
+	}
 	r.entries = append(r.entries, entry{version: n, gap: gap, at: time.Now(), change: change})
+}
+
+// blind are the workloads whose specs nobody knows at a version.
+func (r *Record) blind(version uint64) map[types.UID]bool {
+	all := map[types.UID]bool{}
+	for _, u := range r.unseen {
+		if version > u.from && version <= u.to {
+			all[u.of] = true
+		}
+	}
+	return all
 }
 
 // tell says in a line what became of a pod, a budget or a workload; empty for what nobody needs to know.
@@ -76,6 +99,13 @@ func tell(change Change) string {
 	case *v1alpha1.CloneSet:
 		return fmt.Sprintf("CloneSet %s: generation %d of %d, %d replicas, partition %v, %s, current %s, update %s", object.Name, object.Status.ObservedGeneration,
 			object.Generation, *object.Spec.Replicas, object.Spec.UpdateStrategy.Partition, images(object.Spec.Template.Spec), object.Status.CurrentRevision, object.Status.UpdateRevision)
+	case *v1alpha1.UnitedDeployment:
+		return fmt.Sprintf("UnitedDeployment %s: generation %d of %d, %d replicas, %s, subsets %v", object.Name, object.Status.ObservedGeneration,
+			object.Generation, *object.Spec.Replicas, images(unitedPods(object).Spec), object.Status.SubsetReplicas)
+	case *distributionv1alpha1.WorkloadSpread:
+		return fmt.Sprintf("WorkloadSpread %s: generation %d of %d, %+v", object.Name, object.Status.ObservedGeneration, object.Generation, object.Status.SubsetStatuses)
+	case *distributionv1alpha1.PersistentPodState:
+		return fmt.Sprintf("PersistentPodState %s: generation %d of %d, %+v", object.Name, object.Status.ObservedGeneration, object.Generation, object.Status.PodStates)
 	case *v1beta1.StatefulSet:
 		return fmt.Sprintf("StatefulSet %s: generation %d of %d, %d replicas, %s, current %s, update %s", object.Name, object.Status.ObservedGeneration,
 			object.Generation, *object.Spec.Replicas, images(object.Spec.Template.Spec), object.Status.CurrentRevision, object.Status.UpdateRevision)
@@ -142,6 +172,7 @@ func (r *Record) Review() []string {
 		if first.gap {
 			r.gaps++
 		}
+		r.judge.blind = r.blind(first.version)
 		for _, violation := range r.judge.See(changes, first.gap) {
 			r.wrong = append(r.wrong, fmt.Sprintf("%s version %d: %s", first.at.Format("15:04:05.000"), first.version, violation))
 		}

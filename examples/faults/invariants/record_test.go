@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,5 +38,41 @@ func TestRecordIsJudgedInOrder(t *testing.T) {
 	}
 	if r.gaps != 1 || r.Seen() != 5 {
 		t.Errorf("expected 5 changes and one gap, observed %d and %d", r.Seen(), r.gaps)
+	}
+}
+
+// TestUnseenSpecs: what a controller has told a workload while its watch was broken nobody can hold against its pods.
+func TestUnseenSpecs(t *testing.T) {
+	told := func(version string, replicas int32) metav1.Object {
+		set := of("a", replicas)
+		set.ResourceVersion = version
+		return set
+	}
+	for _, test := range []struct {
+		name  string
+		last  Change
+		gap   bool
+		wrong int
+	}{
+		{"seen later than the pod", Change{Old: told("1", 1), New: told("9", 2)}, false, 1},
+		{"not seen until the next list", Change{Old: told("1", 1), New: told("9", 2)}, true, 0},
+		{"seen before the pod, and once more in a list", Change{Old: told("5", 1), New: told("9", 2)}, true, 1},
+		{"the same in the next list", Change{Old: told("1", 1), New: told("9", 1)}, true, 1},
+		{"gone in the next list", Change{Old: told("1", 1)}, true, 0},
+	} {
+		r := NewRecord()
+		r.Add("1", false, Change{New: told("1", 1)})
+		r.Add("2", false, Change{New: member("a", 0)})
+		r.Add("4", false, Change{New: member("a", 1)})
+		r.Add("9", test.gap, test.last)
+		surges := 0
+		for _, line := range r.Review() {
+			if strings.Contains(line, "version 4: surge: ") {
+				surges++
+			}
+		}
+		if surges != test.wrong {
+			t.Errorf("%s: the second pod is one too many %d times, want %d", test.name, surges, test.wrong)
+		}
 	}
 }

@@ -27,6 +27,8 @@ type united struct {
 	resource string // of the workloads that it is to have; empty where the template is none, or several
 	pods     *corev1.PodTemplateSpec
 	children []unitedChild // all there are, by age and name
+	// reads tells that minReplicas, maxReplicas and the schedule strategy are read.
+	reads bool
 }
 
 // unitedChild is a workload that may be that of a subset.
@@ -162,6 +164,9 @@ func (u *united) wants() int32 {
 
 // allocated is what each subset is to have; false where that cannot be told. (UD-3)
 func (u *united) allocated() (map[string]int32, bool) {
+	if u.limited() {
+		return u.within()
+	}
 	subsets, total := u.Spec.Topology.Subsets, u.wants()
 	given, weights := make([]int32, len(subsets)), make([]float64, len(subsets))
 	var open []string
@@ -191,7 +196,7 @@ func (u *united) allocated() (map[string]int32, bool) {
 		inProportion(total, weights, given)
 	case len(open) > 0:
 		now := func(name string) int32 {
-			if c := u.childOf(name); c != nil {
+			if c := u.childOf(name); c != nil && !u.moves() {
 				return c.replicas
 			}
 			return 0

@@ -55,8 +55,13 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 			has, can = has+c.has, can+c.can
 		}
 	}
-	if !maps.Equal(status.SubsetReplicas, all) || status.UpdateStatus == nil || !maps.Equal(status.UpdateStatus.CurrentPartitions, partitions) {
+	if u.moves() {
+		u.checkMoved(v, status, all)
+	} else if !maps.Equal(status.SubsetReplicas, all) || status.UpdateStatus == nil || !maps.Equal(status.UpdateStatus.CurrentPartitions, partitions) {
 		v.add(Status, "subsetReplicas are %v, and should be %v with the partitions %v", status.SubsetReplicas, all, partitions)
+		return
+	}
+	if status.UpdateStatus == nil {
 		return
 	}
 	var updated, updatedReady int32
@@ -79,9 +84,12 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 
 // UnitedSettled judges what there is when nothing more happens. Pushed says that the pods of the template run, and that
 // nothing is refused.
-func UnitedSettled(s *State, pushed bool) []Violation {
+func UnitedSettled(s *State, pushed bool) []Violation { return (&UnitedPast{}).Settled(s, pushed) }
+
+// Settled is UnitedSettled, also where the schedule strategy is read: then pushed says too that there are nodes for all pods.
+func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	var v violations
-	u := unitedOf(s)
+	u := p.of(s)
 	if u == nil || u.DeletionTimestamp != nil || s.refuses("create", "controllerrevisions") {
 		return nil
 	}
@@ -108,8 +116,11 @@ func UnitedSettled(s *State, pushed bool) []Violation {
 	}
 	if pushed {
 		u.checkUpdated(&v)
+		if u.reads {
+			u.checkRecovered(&v)
+		}
 	}
-	if len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() {
+	if len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() && (!u.moves() || sum < u.wants() || u.calm()) {
 		v.add(Placement, "the subsets are to have %d pods, and there are to be %d", sum, u.wants())
 	}
 	for i := range u.children {

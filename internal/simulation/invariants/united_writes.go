@@ -16,7 +16,19 @@ import (
 
 // UnitedPast is what has become of a UnitedDeployment so far. Its zero value knows nothing.
 type UnitedPast struct {
+	// AdaptiveScheduling says that minReplicas, maxReplicas and the schedule strategy are read.
+	AdaptiveScheduling bool
+
 	sets []*v1alpha1.UnitedDeployment
+}
+
+// of finds the UnitedDeployment of a state, nil where there is none.
+func (p *UnitedPast) of(s *State) *united {
+	u := unitedOf(s)
+	if u != nil {
+		u.reads = p.AdaptiveScheduling
+	}
+	return u
 }
 
 // Observe takes note of a change.
@@ -43,7 +55,7 @@ func (p *UnitedPast) Write(w *Write) []Violation {
 	if w.Observed != nil {
 		observed = w.Observed
 	}
-	u := unitedOf(observed)
+	u := p.of(observed)
 	if u == nil || u.DeletionTimestamp != nil {
 		v.add(Needless, "%s of %s %s for no UnitedDeployment", w.Verb, w.Resource, w.name())
 		return v
@@ -55,6 +67,8 @@ func (p *UnitedPast) Write(w *Write) []Violation {
 		u.checkRevisionWrite(&v, w)
 	case w.Resource == "pods" && w.Verb == "delete":
 		u.checkPodDeletion(&v, w)
+	case w.Resource == "pods" && w.Verb == "patch" && p.AdaptiveScheduling:
+		u.checkPodPatch(&v, w)
 	case slices.Contains(unitedKinds, w.Resource) && w.Subresource == "":
 		p.checkChildWrite(&v, u, w)
 	default:
@@ -142,6 +156,9 @@ func (u *united) checkChange(v *violations, w *Write) {
 	if before.paused != after.paused {
 		v.add(Spec, "%s %s is paused or not, which no template says", w.Resource, w.name())
 	}
+	if before.subset == after.subset { // a user may have changed it meanwhile
+		after.subset = c.subset
+	}
 	u.checkChild(v, &after)
 	if !equality.Semantic.DeepEqual(before.pods, after.pods) || before.revision != after.revision {
 		u.checkMade(v, &after)
@@ -155,10 +172,14 @@ func (u *united) checkChild(v *violations, c *unitedChild) {
 		v.add(Placement, "%s %s is written for subset %q, which there is not", c.resource, c.GetName(), c.subset)
 		return
 	}
-	if c.replicas != all[c.subset] {
+	if !u.mayHave(c.subset, c.replicas, all) {
 		v.add(Placement, "%s %s gets %d pods, and subset %s is to have %d", c.resource, c.GetName(), c.replicas, c.subset, all[c.subset])
 	}
-	if want := u.partitioned(c.subset, all[c.subset]); c.partition >= 0 && c.partition != want {
+	part := all[c.subset]
+	if u.moves() {
+		part = c.replicas
+	}
+	if want := u.partitioned(c.subset, part); c.partition >= 0 && c.partition != want {
 		v.add(Partition, "%s %s holds back %d pods, and subset %s is to hold back %d", c.resource, c.GetName(), c.partition, c.subset, want)
 	}
 }

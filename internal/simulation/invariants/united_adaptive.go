@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// limited tells whether subsets have limits that are read.
+func (u *united) limited() bool {
+	return u.reads && slices.ContainsFunc(u.Spec.Topology.Subsets, func(s v1alpha1.Subset) bool { return s.MinReplicas != nil || s.MaxReplicas != nil })
+}
+
+// moves tells whether others run what a subset cannot schedule.
+func (u *united) moves() bool {
+	return u.reads && u.Spec.Topology.ScheduleStrategy.Type == v1alpha1.AdaptiveUnitedDeploymentScheduleStrategyType
+}
+
+// bounds are the least and the most pods of a subset, also as fractions. (UD-20)
+func (u *united) bounds(s *v1alpha1.Subset) (least, most float64, ok bool) {
+	ok = true
+	read := func(value *intstr.IntOrString, none float64) float64 {
+		switch {
+		case value == nil:
+			return none
+		case value.Type == intstr.Int:
+			return float64(value.IntVal)
+		}
+		percent, err := strconv.Atoi(strings.TrimSuffix(value.StrVal, "%"))
+		ok = ok && err == nil && percent <= 100 && strings.HasSuffix(value.StrVal, "%")
+		return float64(u.wants()) * float64(percent) / 100
+	}
+	if s.Replicas != nil {
+		n := read(s.Replicas, 0)
+		return n, n, ok
+	}
+	least, most = read(s.MinReplicas, 0), read(s.MaxReplicas, math.MaxInt32)
+	return min(least, most), most, ok
+}
+
+func rounded(n float64) int32 { return int32(math.Floor(min(n, math.MaxInt32-1) + 0.5)) }
+
+// within is what each subset is to have by its limits; false where they cannot be read. (UD-20)
+func (u *united) within() (map[string]int32, bool) {
+	subsets, left := u.Spec.Topology.Subsets, int64(u.wants())
+	least, most, given := make([]float64, len(subsets)), make([]float64, len(subsets)), make([]int32, len(subsets))
+	atMost := int64(0)
+	for i := range subsets {
+		ok := false
+		if least[i], most[i], ok = u.bounds(&subsets[i]); !ok {
+			return nil, false
+		}
+		given[i] = rounded(least[i])
+		left, atMost = left-int64(given[i]), atMost+int64(rounded(most[i]))
+	}
+	switch {
+	case left < 0:
+		inProportion(u.wants(), least, given)
+	case atMost < int64(u.wants()):
+		inProportion(u.wants(), most, given)
+	default:
+		for i := range given {
+			more := min(left, int64(rounded(most[i])-given[i]))
+			given[i], left = given[i]+int32(more), left-more
+		}
+	}
+	result := map[string]int32{}
+	for i := range subsets {
+		result[subsets[i].Name] = given[i]
+	}
+	return result, true
+}
+
+// calm tells whether no subset is closed, and no pod waits for a node that the scheduler does not find.
+func (u *united) calm() bool {
+	for i := range u.Status.SubsetStatuses {
+		for _, c := range u.Status.SubsetStatuses[i].Conditions {
+			if c.Type == v1alpha1.UnitedDeploymentSubsetSchedulable && c.Status == corev1.ConditionFalse {
+				return false
+			}
+		}
+	}
+	for _, pod := range u.state.Pods {
+		if !u.ownsPod(pod) {
+			continue
+		}
+		if failedToSchedule(pod) || pod.Labels[v1alpha1.ReservedPodLabel] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// ownsPod tells whether a pod is that of a workload of a subset, or of one that it adopts.
+func (u *united) ownsPod(pod *corev1.Pod) bool {
+	c, ref := u.childOf(pod.Labels[v1alpha1.SubsetNameLabel]), metav1.GetControllerOfNoCopy(pod)
+	return c != nil && u.subset(c.subset) != nil && ref != nil && ref.UID == c.GetUID()
+}
+
+// mayHave tells whether a subset may have so many pods: exactly its part, unless it runs what others cannot, or others run what it
+// cannot, and never more than its maximum. (UD-21.2)
+func (u *united) mayHave(subset string, n int32, all map[string]int32) bool {
+	if n == all[subset] {
+		return true
+	}
+	s := u.subset(subset)
+	if s == nil || !u.moves() || u.calm() {
+		return false
+	}
+	if s.Replicas != nil {
+		return n >= 0
+	}
+	_, most, _ := u.bounds(s)
+	return n >= 0 && n <= max(rounded(most), all[subset])
+}
+
+// checkMoved judges what a status says of subsets of which others run pods: together they have what there should be, and the pods
+// that others have substitutes for. (UD-21.3, UD-21.5)
+func (u *united) checkMoved(v *violations, status *v1alpha1.UnitedDeploymentStatus, all map[string]int32) {
+	sum, reserved := int32(0), int32(0)
+	partitions := map[string]int32{}
+	for subset, n := range status.SubsetReplicas {
+		sum += n
+		partitions[subset] = u.partitioned(subset, n)
+		if !u.mayHave(subset, n, all) {
+			v.add(Placement, "subset %s is to have %d pods, and its part is %d of %v", subset, n, all[subset], all)
+		}
+	}
+	for i := range status.SubsetStatuses {
+		s := &status.SubsetStatuses[i]
+		reserved += s.ReservedPods
+		if s.Replicas != status.SubsetReplicas[s.Name] {
+			v.add(Status, "subset %s is to have %d and %d pods", s.Name, s.Replicas, status.SubsetReplicas[s.Name])
+		}
+	}
+	if len(all) > 0 && (sum < u.wants()+status.ReservedPods || u.calm() && sum != u.wants()) || status.ReservedPods != reserved {
+		v.add(Placement, "the subsets %v are to have %d pods, %d and %d of them reserved, of %d", status.SubsetReplicas, sum, status.ReservedPods, reserved, u.wants())
+	}
+	if len(status.SubsetReplicas) != len(all) || status.UpdateStatus == nil || !maps.Equal(status.UpdateStatus.CurrentPartitions, partitions) {
+		v.add(Status, "subsetReplicas are %v, with the partitions %v", status.SubsetReplicas, partitions)
+	}
+}
+
+// checkPodPatch: a pod of a subset is marked as reserved while it is not ready, and nothing else is written. (UD-21.3)
+func (u *united) checkPodPatch(v *violations, w *Write) {
+	before, after := w.pods()
+	known := w.knownPod()
+	if known == nil || before == nil || after == nil {
+		v.add(Ownership, "pod %s is written, which was not known", w.name())
+		return
+	}
+	labels := func(pod *corev1.Pod) map[string]string {
+		left := maps.Clone(pod.Labels)
+		delete(left, v1alpha1.ReservedPodLabel)
+		return left
+	}
+	if !maps.Equal(labels(before), labels(after)) || !maps.Equal(before.Annotations, after.Annotations) {
+		v.add(Spec, "pod %s gets %v instead of %v", after.Name, after.Labels, before.Labels)
+	}
+	if after.Labels[v1alpha1.ReservedPodLabel] != "" && (!u.moves() || ready(known)) {
+		v.add(Placement, "pod %s is reserved: ready %t", after.Name, ready(known))
+	}
+	c := u.childOf(known.Labels[v1alpha1.SubsetNameLabel]) // or one that it has just adopted
+	if after.Labels[v1alpha1.ReservedPodLabel] != "" && (c == nil || !metav1.IsControlledBy(known, c)) {
+		v.add(Ownership, "pod %s is reserved, which is of no subset", after.Name)
+	}
+}
+
+// checkRecovered: where there are nodes for all, everything is as if none had ever been missed. Somebody else may have the name of a
+// pod, which cannot be created then: that is as if it had no node. (UD-21.4)
+func (u *united) checkRecovered(v *violations) {
+	for i := range u.Spec.Topology.Subsets {
+		if c := u.childOf(u.Spec.Topology.Subsets[i].Name); c != nil && c.has < c.replicas {
+			return
+		}
+	}
+	if !u.calm() {
+		v.add(Settled, "there are nodes for all pods, and the subsets are %+v", u.Status.SubsetStatuses)
+	}
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestAdaptiveSimulation is TestSimulation with the option AdaptiveScheduling, on nodes that come, go and take no pods: users give
+// limits and schedule strategies, and in the end, when there are nodes for all, nothing is left of what was moved.
+func TestAdaptiveSimulation(t *testing.T) {
+	simulation.Check(t, adaptiveSimulated(&bug{}))
+}
+
+// TestAdaptiveSimulationFindsBugs plants bugs that show with the option alone.
+func TestAdaptiveSimulationFindsBugs(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"the option is forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) { s.AdaptiveScheduling = false })},
+		{"minima are forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) {
+			for i := range s.Set.Spec.Topology.Subsets {
+				s.Set.Spec.Topology.Subsets[i].MinReplicas = nil
+			}
+		})},
+		{"maxima are forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) {
+			for i := range s.Set.Spec.Topology.Subsets {
+				s.Set.Spec.Topology.Subsets[i].MaxReplicas = nil
+			}
+		})},
+		{"others run one pod too few", invariants.Placement, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			for i := range p.Subsets {
+				if p.Subsets[i].Reserved > 0 && p.Status != nil {
+					p.Status.ReservedPods++
+				}
+			}
+		})},
+		{"subsets stay closed", invariants.Settled, 0, inSnapshot(func(s *Snapshot) {
+			for i := range s.Set.Status.SubsetStatuses {
+				for j := range s.Set.Status.SubsetStatuses[i].Conditions {
+					s.Set.Status.SubsetStatuses[i].Conditions[j].LastTransitionTime = metav1.NewTime(s.Now)
+				}
+			}
+		})},
+		{"ready pods stay marked as reserved", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil })},
+		{"pods that are ready are marked as reserved", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
+			for _, pod := range s.Pods {
+				if pod.Labels[v1alpha1.ReservedPodLabel] == "" && pod.DeletionTimestamp == nil {
+					p.Reserve = []*corev1.Pod{pod}
+				}
+			}
+		})},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: adaptiveSimulated(&b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// adaptiveSimulated is simulated with the option.
+func adaptiveSimulated(bug *bug) *simulation.Workload {
+	w := simulated(bug)
+	w.Nodes, w.Reports, w.Patience = 2, true, 10*time.Minute // less than a subset is closed, which is tried again then
+	w.Create = func(r *rand.Rand) simulation.Object {
+		set := anySet(r)
+		set.Spec.Topology = v1alpha1.Topology{} // what is merged into a subset would stay
+		simulation.Merge(set, anyAdaptiveTopology(r))
+		return set
+	}
+	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
+		return startWith(p, bug, func(p *simulation.Process) (Options, error) {
+			o, err := simulatedOptions(p)
+			o.AdaptiveScheduling = true
+			return o, err
+		})
+	}
+	w.Act = bug.controller.Act(func(u *simulation.User, r *rand.Rand) {
+		if r.IntN(3) == 0 {
+			u.Edit(anyAdaptiveTopology(r))
+			return
+		}
+		act(u, r)
+	})
+	w.Others = func(u *simulation.User, r *rand.Rand) {
+		if all := models(u); len(all) > 0 {
+			m := all[r.IntN(len(all))]
+			m.byNode = true
+			m.run(u)
+		}
+	}
+	w.Release = func(u *simulation.User) {
+		for _, m := range models(u) {
+			m.byNode = true
+			m.run(u)
+		}
+	}
+	w.Push = func(u *simulation.User) {
+		for _, node := range []string{"n1", "n2"} {
+			u.ReadyNode(node, "a")
+		}
+		u.Edit(specPatch("topology", map[string]any{"subsets": []any{map[string]any{"name": "c", "maxReplicas": 2}, map[string]any{"name": "d"}},
+			"scheduleStrategy": map[string]any{"type": "Adaptive", "adaptive": map[string]any{"unschedulableDuration": 60}}}))
+		u.Edit(newImage(u.Workload().(*v1alpha1.UnitedDeployment), 9))
+	}
+	w.Judge = func(uint64) simulation.Judge {
+		past := &invariants.UnitedPast{AdaptiveScheduling: true}
+		return simulation.Judge{Observe: past.Observe, Write: past.Write, Settled: past.Settled}
+	}
+	return w
+}
+
+// anyAdaptiveTopology is up to four subsets with limits, and a schedule strategy.
+func anyAdaptiveTopology(r *rand.Rand) string {
+	var subsets []any
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if r.IntN(4) == 0 {
+			continue
+		}
+		s := named(name)
+		if r.IntN(4) == 0 {
+			s["replicas"] = r.IntN(3)
+		} else {
+			if r.IntN(3) == 0 {
+				s["minReplicas"] = []any{0, 1, 2, "20%", "50%"}[r.IntN(5)]
+			}
+			if r.IntN(3) == 0 {
+				s["maxReplicas"] = []any{2, 3, 5, "50%", "100%"}[r.IntN(5)]
+			}
+		}
+		subsets = append(subsets, s)
+	}
+	topology := map[string]any{"subsets": subsets, "scheduleStrategy": nil}
+	if r.IntN(4) > 0 {
+		topology["scheduleStrategy"] = map[string]any{"type": "Adaptive", "adaptive": map[string]any{"rescheduleCriticalSeconds": []any{nil, 0, 5}[r.IntN(3)],
+			"unschedulableDuration": []any{900, 3600}[r.IntN(2)], "reserveUnschedulablePods": r.IntN(3) == 0}}
+	}
+	return specPatch("topology", topology)
+}
+
+// runByNode is run where of pods that are too many those without a node go first, whatever their ordinals.
+func (m *model) runByNode(u *simulation.User, pods []*corev1.Pod) {
+	taken := map[string]bool{}
+	for _, pod := range u.Pods() {
+		taken[pod.Name] = true
+	}
+	made := false
+	for range max(0, m.replicas-len(pods)) {
+		free := int32(0)
+		for taken[m.podName(free)] {
+			free++
+		}
+		taken[m.podName(free)], made = true, true
+		u.CreatePod(m.pod(free))
+	}
+	if made {
+		return
+	}
+	old := func(pod *corev1.Pod) bool {
+		return pod.Labels[v1alpha1.SubsetRevisionLabel] != m.pods.Labels[v1alpha1.SubsetRevisionLabel]
+	}
+	if len(pods) > m.replicas {
+		slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+			return cmp.Compare(min(len(a.Spec.NodeName), 1), min(len(b.Spec.NodeName), 1))
+		})
+		u.DeletePod(pods[0].Name, nil)
+		return
+	}
+	for _, pod := range pods {
+		if _, ordinal, _ := podplan.SplitOrdinal(pod.Name); old(pod) && !m.paused && int(ordinal) >= m.partition {
+			u.DeletePod(pod.Name, nil)
+			return
+		}
+	}
+}
