@@ -249,7 +249,7 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 			run = append(run, controllers.Controller{
 				Name: k.name, Gate: k.gate, OrGate: k.orGate, Resource: k.resource,
 				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
-					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.config.OwnNamespace, m.gates})
+					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.config.OwnNamespace, m.gates, m.config.Webhook.Enabled})
 				},
 			})
 		}
