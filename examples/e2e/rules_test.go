@@ -30,6 +30,8 @@ var unusedRules = map[string]string{
 	"podunavailablebudget-controller: get pods":                                "it is for writes without an answer, and here every write has one",
 	"podunavailablebudget-controller: get podunavailablebudgets":               "it is for writes without an answer, and here every write has one",
 	"podunavailablebudget-controller: patch events":                            onlyFailures,
+	"resourcedistribution-controller: patch events":                            onlyFailures,
+	"resourcedistribution-controller: update resourcedistributions/finalizers": askedFor,
 	"sidecarset-controller: get controllerrevisions":                           "it is for writes without an answer, and here every write has one",
 	"sidecarset-controller: patch events":                                      onlyFailures,
 	"sidecarset-policy-controller: patch events":                               onlyFailures,
