@@ -188,3 +188,23 @@ func (c *cluster) containers() string {
 	}
 	return strings.Join(out, "\n")
 }
+
+// EJ-14: a refusal that is new is told at once, however long the next try may take.
+func TestNewRefusalIsTold(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addPods("web-a")
+		c.FailBefore(fixture.Fail("patch pods/ephemeralcontainers", errPolicy))
+		_, stop := c.start()
+		defer stop()
+		c.Create(testJob("web"), "")
+		c.Sleep("3m")
+		c.addPods("web-b")
+		for c.Events.Count(EventCreateFailed) < 2 {
+			c.Sleep("1s")
+		}
+		c.Sleep("2s")
+		if got := c.outcome("web"); !strings.Contains(got, "; web-b: ") {
+			t.Errorf("outcome\n%s", got)
+		}
+	})
+}
