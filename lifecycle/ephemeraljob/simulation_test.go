@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
@@ -32,6 +31,13 @@ func TestSimulation(t *testing.T) {
 func TestSimulationReplays(t *testing.T) {
 	t.Parallel()
 	simulation.CheckReplay(t, simulated(&spoil{}), 1)
+}
+
+// TestRegressions plays histories in which bugs were found.
+func TestRegressions(t *testing.T) {
+	simulation.Replay(t, []simulation.Regression{
+		{Found: "a job that had ended injected, after an answer that was an error", Seed: 1882703813150794, Workload: simulated(&spoil{})},
+	})
 }
 
 // simulated is what a simulation needs to know of EphemeralJobs, whose controller has a bug.
@@ -76,10 +82,6 @@ type observer struct {
 func (o observer) EphemeralJob(namespace, name string) (*v1alpha1.EphemeralJob, error) {
 	o.process.Observe()
 	return o.Reader.EphemeralJob(namespace, name)
-}
-
-func (o observer) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
-	return o.Reader.Pods(namespace, selector)
 }
 
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
