@@ -95,6 +95,9 @@ func (a *applier) status(ctx context.Context) error {
 		return nil
 	}
 	a.reported.Set(a.Key, a.snapshot.Now)
+	if s := a.plan.Status; s.CompletionTime != nil && a.job.Status.CompletionTime == nil {
+		a.options.JobMetrics.Finished(s.Phase, s.Succeeded, s.Failed, s.CompletionTime.Sub(s.StartTime.Time))
+	}
 	for _, e := range a.plan.Events {
 		a.Event(e.Type, e.Reason, "%s", e.Message)
 	}

@@ -67,6 +67,7 @@ func (a *applier) inject(ctx context.Context) (again time.Duration, err error) {
 		err = i.send(ctx, pods[:n])
 		pods = pods[n:]
 	}
+	a.options.JobMetrics.Injected(len(i.served), len(i.refused))
 	return i.remember(), err
 }
 

@@ -103,13 +103,7 @@ func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, e
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(simulation.Web)
-		if plan == nil || err != nil || plan.Status == nil && len(plan.Inject) == 0 && !plan.AddFinalizer && !plan.RemoveFinalizer && !plan.DeleteJob {
-			return "", err
-		}
-		return show(plan), nil
-	}}, nil
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, simulation.Web) }}, nil
 }
 
 // The next states of an ephemeral container, as a kubelet reports them.

@@ -67,6 +67,7 @@ var (
 
 	budgetMetrics     = metrics.NewBudgets(ctrlmetrics.Registry)
 	distributions     = metrics.NewDistributions(ctrlmetrics.Registry)
+	debugging         = metrics.NewEphemeralJobs(ctrlmetrics.Registry)
 	sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
 	isLeader          = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
