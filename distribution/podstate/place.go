@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // Placement is what is done to a new pod so that it goes where its predecessor ran.
@@ -61,7 +62,7 @@ func Place(s *v1alpha1.PersistentPodState, pod *corev1.Pod, nodes *Nodes) *Place
 // required are the labels to ask for, which are those that the pod does not ask for by itself. There are none
 // where no node has them all and is as the pod asks for. (PPS-12, PPS-13)
 func required(s *v1alpha1.PersistentPodState, record *v1alpha1.PodState, pod *corev1.Pod, nodes *Nodes) (map[string]string, string) {
-	all := pick(record.NodeTopologyLabels, requiredKeys(s))
+	all := podstate.Pick(record.NodeTopologyLabels, requiredKeys(s)...)
 	missing := maps.Clone(all)
 	for key, value := range all {
 		own, found := pod.Spec.NodeSelector[key]

@@ -92,7 +92,7 @@ func (in *Input) record(states map[string]v1alpha1.PodState, r *Record) {
 			continue
 		}
 		states[pod.Name] = v1alpha1.PodState{
-			NodeName: pod.Spec.NodeName, NodeTopologyLabels: pick(labels, keys), Annotations: pick(pod.Annotations, annotations),
+			NodeName: pod.Spec.NodeName, NodeTopologyLabels: podstate.Pick(labels, keys...), Annotations: podstate.Pick(pod.Annotations, annotations...),
 		}
 	}
 	slices.Sort(r.UnknownNodes)
@@ -122,7 +122,7 @@ func (in *Input) retain(states map[string]v1alpha1.PodState) {
 func (in *Input) lose(states map[string]v1alpha1.PodState, r *Record) {
 	keys := requiredKeys(in.State)
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		if required := pick(states[name].NodeTopologyLabels, keys); len(required) > 0 && !in.Nodes.any(states[name].NodeName, required, nil) {
+		if required := podstate.Pick(states[name].NodeTopologyLabels, keys...); len(required) > 0 && !in.Nodes.any(states[name].NodeName, required, nil) {
 			r.Lost = append(r.Lost, name)
 		}
 	}

@@ -32,16 +32,3 @@ func annotationKeys(s *v1alpha1.PersistentPodState) (keys []string) {
 	}
 	return keys
 }
-
-// pick returns what a map says of keys; nil where it says nothing.
-func pick(from map[string]string, keys []string) (kept map[string]string) {
-	for _, key := range keys {
-		if value, found := from[key]; found {
-			if kept == nil {
-				kept = map[string]string{}
-			}
-			kept[key] = value
-		}
-	}
-	return kept
-}

@@ -61,7 +61,7 @@ func FindStuck(in Input) (all []Stuck) {
 func injectedLabels(s *v1alpha1.PersistentPodState, pod *corev1.Pod) map[string]string {
 	noted, found := pod.Annotations[v1alpha1.InjectedNodeSelectorAnnotation]
 	if !found {
-		return pick(pod.Spec.NodeSelector, requiredKeys(s))
+		return podstate.Pick(pod.Spec.NodeSelector, requiredKeys(s)...)
 	}
-	return pick(pod.Spec.NodeSelector, strings.Split(noted, ","))
+	return podstate.Pick(pod.Spec.NodeSelector, strings.Split(noted, ",")...)
 }

@@ -141,9 +141,9 @@ func (a *applier) delete(ctx context.Context, c *Copy) error {
 	return a.ended(c, v1alpha1.ResourceDistributionDeleteResourceFailed, version, err)
 }
 
-// remove deletes an object, if it is still this one.
+// remove deletes an object, if nothing has become of it since: who takes a copy for his own keeps it. (RD-7)
 func (a *applier) remove(ctx context.Context, c *Copy) (version string, err error) {
-	return a.copies.Delete(ctx, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID}})
+	return a.copies.DeleteUnchanged(ctx, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion}})
 }
 
 // ended takes note of how a write has ended.

@@ -109,11 +109,18 @@ func TestConformance(t *testing.T) {
 // in plays a scenario with one ResourceDistribution, whose controller runs.
 func in(t *testing.T, names []string, scenario func(t *testing.T, c *fixture.Cluster)) {
 	t.Helper()
+	inWith(t, names, func(*Options) {}, scenario)
+}
+
+func inWith(t *testing.T, names []string, change func(*Options), scenario func(t *testing.T, c *fixture.Cluster)) {
+	t.Helper()
 	var cluster *fixture.Cluster
 	fixture.Play(t, distributionResource, func(c *fixture.Cluster) { cluster = c }, func(t *testing.T) {
 		t.Helper()
 		createNamespaces(cluster, names...)
-		controller, err := New(options(cluster, func(cache.SharedIndexInformer) cache.SharedIndexInformer { return nil }))
+		o := options(cluster, func(cache.SharedIndexInformer) cache.SharedIndexInformer { return nil })
+		change(&o)
+		controller, err := New(o)
 		cluster.Must(err)
 		defer cluster.Start(controller.Run)()
 		scenario(t, cluster)

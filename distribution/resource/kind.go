@@ -32,11 +32,16 @@ const (
 	ResourceConfigMaps    Resource = "configmaps"
 )
 
-const resourceNamespaces Resource = "namespaces" // which it only reads
+// Those that it only reads.
+const (
+	resourceNamespaces       Resource = "namespaces"
+	resourceSourceSecrets    Resource = "sourcesecrets"
+	resourceSourceConfigMaps Resource = "sourceconfigmaps"
+)
 
 // reads lists what the plan for a ResourceDistribution depends on.
 func (o *Options) reads() []controller.Read {
-	return []controller.Read{
+	reads := []controller.Read{
 		{Resource: ResourceDistributions, Live: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, Make: func() cache.SharedIndexInformer {
 			return client.NewResourceDistributionInformer(o.Distribution, 0, nil)
 		}, Fields: controller.Workload, Itself: true},
@@ -45,6 +50,14 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceNamespaces, Informer: &o.Namespaces, Make: caches.NewInformers(o.Kubernetes, "").Namespaces,
 			Fields: controller.Labels | controller.Status, Concern: controller.On(o.namespaceChanged), Collect: true, OnlyLater: true},
 	}
+	if o.Sources {
+		reads = append(reads,
+			controller.Read{Resource: resourceSourceSecrets, Informer: &o.SourceSecrets, Make: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) },
+				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindSecret), OnlyLater: true},
+			controller.Read{Resource: resourceSourceConfigMaps, Informer: &o.SourceConfigMaps, Make: func() cache.SharedIndexInformer { return NewSourceConfigMapInformer(o.Kubernetes) },
+				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindConfigMap), OnlyLater: true})
+	}
+	return reads
 }
 
 func (o *Options) readCopies(resource Resource, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
@@ -146,7 +159,12 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Namespaces, err = r.options.Reader.Namespaces(); err != nil {
 		return nil, fmt.Errorf("read namespaces: %w", err)
 	}
-	s.Copies, err = r.options.Reader.Copies(key.Name)
+	if s.Copies, err = r.options.Reader.Copies(key.Name); err != nil {
+		return nil, err
+	}
+	if s.Sources = r.options.Sources; s.Sources {
+		s.Source, err = r.source(distribution)
+	}
 	return s, err
 }
 

@@ -49,6 +49,9 @@ type Plan struct {
 	Delete []*Copy
 	// Failed are the namespaces in which nothing is tried.
 	Failed []Failure
+	// SourceMissing is why nothing is known of what is to be in the copies, nil where that is
+	// known: then nothing is created or updated. (RD-17)
+	SourceMissing error
 	// RequeueAfter is when to look again although nothing happens; 0: no need to.
 	RequeueAfter time.Duration
 
@@ -76,6 +79,9 @@ func NewPlan(s *Snapshot) *Plan {
 	var err error
 	if p.template, err = ParseTemplate(s.Distribution.Spec.Resource.Raw); err != nil {
 		p.Problem = fmt.Errorf("spec.resource: %w", err)
+		return p
+	}
+	if p.Problem = p.findSource(s); p.Problem != nil {
 		return p
 	}
 	if targets, p.Problem = ParseTargets(&s.Distribution.Spec.Targets); p.Problem != nil {
@@ -118,8 +124,11 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 		switch {
 		case !there[namespace]:
 			p.fail(namespace, v1alpha1.ResourceDistributionNamespaceNotExists, ErrNamespaceMissing)
+		case p.isSource(namespace): // it is what it is to be
 		case copies[namespace] != nil:
 			p.planCopy(copies[namespace])
+		case p.SourceMissing != nil:
+			p.fail(namespace, v1alpha1.ResourceDistributionSourceMissing, p.SourceMissing)
 		case found && left > 0:
 			p.fail(namespace, v1alpha1.ResourceDistributionConflictOccurred, ErrConflict)
 			p.requeue(left)
@@ -129,8 +138,11 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 	}
 }
 
-// planCopy plans what becomes of a copy that is there. (RD-8)
+// planCopy plans what becomes of a copy that is there. (RD-8, RD-17)
 func (p *Plan) planCopy(c *Copy) {
+	if p.SourceMissing != nil {
+		return
+	}
 	switch p.Compare(c) {
 	case Different:
 		p.Update = append(p.Update, p.template.updated(c, p.distribution))
@@ -218,6 +230,9 @@ func (p *Plan) String() string {
 	add("update", len(p.Update), func(i int) string { return p.Update[i].GetNamespace() })
 	add("replace", len(p.Replace), func(i int) string { return p.Replace[i].Delete.Namespace })
 	add("delete", len(p.Delete), func(i int) string { return p.Delete[i].Namespace })
+	if p.SourceMissing != nil {
+		lines = append(lines, p.SourceMissing.Error())
+	}
 	for _, f := range p.Failed {
 		lines = append(lines, fmt.Sprintf("%s in %s: %v", f.Type, f.Namespace, f.Err))
 	}

@@ -39,6 +39,9 @@ func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistr
 	for _, t := range conditionTypes {
 		status.Conditions = append(status.Conditions, condition(t, failures, observed.Conditions, now))
 	}
+	if p.distribution.Spec.SourceRef != nil {
+		status.Conditions = append(status.Conditions, p.sourceCondition(failures, observed.Conditions, now))
+	}
 	failed := map[string]bool{}
 	for _, f := range failures {
 		if f.Type != v1alpha1.ResourceDistributionDeleteResourceFailed {
@@ -53,17 +56,23 @@ func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistr
 	return status
 }
 
-// condition is the condition of a type. Its time is that of the last change of its status.
+// condition is the condition of a type.
 func condition(t v1alpha1.ResourceDistributionConditionType, failures []Failure, observed []v1alpha1.ResourceDistributionCondition, now time.Time) v1alpha1.ResourceDistributionCondition {
-	c := v1alpha1.ResourceDistributionCondition{Type: t, Status: conditionFalse, Reason: reasonSucceeded, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second))}
+	c := v1alpha1.ResourceDistributionCondition{Type: t, Status: conditionFalse, Reason: reasonSucceeded}
 	for _, f := range failures {
 		if f.Type == t {
 			c.Status, c.Reason = conditionTrue, f.Err.Error()
 			c.FailedNamespaces = append(c.FailedNamespaces, f.Namespace)
 		}
 	}
+	return since(c, observed, now)
+}
+
+// since gives a condition the time of the last change of its status.
+func since(c v1alpha1.ResourceDistributionCondition, observed []v1alpha1.ResourceDistributionCondition, now time.Time) v1alpha1.ResourceDistributionCondition {
+	c.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
 	for i := range observed {
-		if o := &observed[i]; o.Type == t && o.Status == c.Status {
+		if o := &observed[i]; o.Type == c.Type && o.Status == c.Status {
 			c.LastTransitionTime = o.LastTransitionTime
 		}
 	}

@@ -31,6 +31,13 @@ type Reader interface {
 	Copies(distribution string) ([]*Copy, error)
 }
 
+// SourceReader is what a Reader is too where Options.Sources is true.
+type SourceReader interface {
+	// Source returns a Secret or a ConfigMap, as the kind says, that has the label
+	// v1alpha1.ResourceSourceLabel, or an error for which apierrors.IsNotFound holds.
+	Source(kind, namespace, name string) (Object, error)
+}
+
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 

@@ -38,6 +38,9 @@ func (a *applier) recordConditions(conditions []v1alpha1.ResourceDistributionCon
 		if more := len(namespaces) - shownNamespaces; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
-		a.Event(corev1.EventTypeWarning, string(c.Type), "in %s: %s", text, c.Reason)
+		if text != "" {
+			text = "in " + text + ": "
+		}
+		a.Event(corev1.EventTypeWarning, string(c.Type), "%s%s", text, c.Reason)
 	}
 }

@@ -27,6 +27,11 @@ type Snapshot struct {
 	// Conflicts are the namespaces in which an object of the name was found that is no
 	// copy, and when; nil for none.
 	Conflicts map[string]time.Time
+	// Sources says that spec.sourceRef is read. Otherwise nothing is done where it is set.
+	Sources bool
+	// Source is what spec.sourceRef names, a Secret or a ConfigMap; nil where it does not
+	// exist, or has not the label v1alpha1.ResourceSourceLabel.
+	Source Object
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -16,18 +16,19 @@ import (
 )
 
 // ValidateCreate says what is wrong with a new ResourceDistribution, field by field; an
-// empty list means it can be created. (RD-16)
+// empty list means it can be created. (RD-16, RD-18)
 func ValidateCreate(distribution *v1alpha1.ResourceDistribution) field.ErrorList {
 	path := field.NewPath("spec")
-	if _, errs := validateResource(distribution, path.Child("resource")); len(errs) > 0 {
+	template, errs := validateResource(distribution, path.Child("resource"))
+	if len(errs) > 0 {
 		return errs
 	}
-	return validateTargets(&distribution.Spec.Targets, path.Child("targets"))
+	return append(validateTargets(&distribution.Spec.Targets, path.Child("targets")), validateSource(distribution, template, path)...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored ResourceDistribution
 // old; an empty list means it can be saved. Nothing is judged when the whole spec stays
-// the same. (RD-16)
+// the same. (RD-16, RD-18)
 func ValidateUpdate(distribution, old *v1alpha1.ResourceDistribution) field.ErrorList {
 	if equality.Semantic.DeepEqual(&distribution.Spec, &old.Spec) {
 		return nil
@@ -40,7 +41,8 @@ func ValidateUpdate(distribution, old *v1alpha1.ResourceDistribution) field.Erro
 	if was, err := ParseTemplate(old.Spec.Resource.Raw); err == nil && (was.Kind != template.Kind || was.Name != template.Name) {
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("resource apiVersion, kind, and name are immutable: it is %s %s", was.Kind, was.Name)))
 	}
-	return append(errs, validateTargets(&distribution.Spec.Targets, field.NewPath("spec", "targets"))...)
+	errs = append(errs, validateTargets(&distribution.Spec.Targets, field.NewPath("spec", "targets"))...)
+	return append(errs, validateSource(distribution, template, field.NewPath("spec"))...)
 }
 
 func validateResource(distribution *v1alpha1.ResourceDistribution, path *field.Path) (*Template, field.ErrorList) {

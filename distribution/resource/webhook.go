@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,6 +35,14 @@ type Webhook struct {
 	Kubernetes kubernetes.Interface
 	// Namespace must exist where Kubernetes is set: that of the manager.
 	Namespace string
+	// Access is asked whether who names a source may get it. kubernetes.Interface has one:
+	// AuthorizationV1().SubjectAccessReviews(). Default nil: sources are refused. (RD-18)
+	Access Access
+}
+
+// Access answers whether a user may do something.
+type Access interface {
+	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, opts metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error)
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
@@ -41,17 +50,20 @@ type Webhook struct {
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
 // Validate answers CREATE and UPDATE. It refuses an invalid ResourceDistribution with the
-// code 422 and a cause for every field. (RD-16)
+// code 422 and a cause for every field. (RD-16, RD-18)
 func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	return w.admission().Validate(ctx, request)
 }
 
 // Rules returns the RBAC rules that the Webhook needs, and none beyond, in any namespace.
-func (w *Webhook) Rules() []rbacv1.PolicyRule {
-	if w.Kubernetes == nil {
-		return nil
+func (w *Webhook) Rules() (rules []rbacv1.PolicyRule) {
+	if w.Kubernetes != nil {
+		rules = append(rules, manifests.Rule("", "secrets", "create"), manifests.Rule("", "configmaps", "create"))
 	}
-	return []rbacv1.PolicyRule{manifests.Rule("", "secrets", "create"), manifests.Rule("", "configmaps", "create")}
+	if w.Access != nil {
+		rules = append(rules, manifests.Rule(authorizationv1.GroupName, "subjectaccessreviews", "create"))
+	}
+	return rules
 }
 
 type change = admission.Change[v1alpha1.ResourceDistribution]
@@ -61,12 +73,39 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.ResourceDistribution] {
 		GroupKind: v1alpha1.Kind(Kind), ValidatePath: ValidatePath,
 		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
 			errs := c.Errors(ValidateCreate, ValidateUpdate)
-			if len(errs) > 0 || w.Kubernetes == nil || c.Old != nil && string(c.Old.Spec.Resource.Raw) == string(c.Object.Spec.Resource.Raw) {
+			if len(errs) > 0 {
 				return errs, nil
+			}
+			if errs, err := w.review(ctx, c); len(errs) > 0 || err != nil {
+				return errs, err
+			}
+			if w.Kubernetes == nil || c.Old != nil && string(c.Old.Spec.Resource.Raw) == string(c.Object.Spec.Resource.Raw) {
+				return nil, nil
 			}
 			return w.try(ctx, c.Object), nil
 		},
 	}
+}
+
+// review asks whether who writes the ResourceDistribution may get its source. (RD-18)
+func (w *Webhook) review(ctx context.Context, c change) (field.ErrorList, error) {
+	question := ReviewSource(c.Object, c.Old, c.Request.UserInfo)
+	if question == nil {
+		return nil, nil
+	}
+	path := field.NewPath("spec", "sourceRef")
+	if w.Access == nil {
+		return field.ErrorList{field.Forbidden(path, errSourcesOff.Error())}, nil
+	}
+	answer, err := w.Access.Create(ctx, question, metav1.CreateOptions{})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("ask whether %s may get what spec.sourceRef names: %w", question.Spec.User, err)
+	case !answer.Status.Allowed || answer.Status.Denied:
+		what := question.Spec.ResourceAttributes
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("user %q cannot get %s %s/%s %s", question.Spec.User, what.Resource, what.Namespace, what.Name, answer.Status.Reason))}, nil
+	}
+	return nil, nil
 }
 
 // try creates the resource by a dry run. (RD-16)

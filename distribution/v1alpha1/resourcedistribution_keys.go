@@ -13,3 +13,7 @@ const (
 	// cluster need not be watched. Its presence counts, whatever the value.
 	ResourceCopyLabel = "resourcedistribution.podwright.io/copy"
 )
+
+// ResourceSourceLabel marks Secrets and ConfigMaps that may be named in spec.sourceRef:
+// with it, who owns them lets them be distributed. Its presence counts, whatever the value.
+const ResourceSourceLabel = "resourcedistribution.podwright.io/source"

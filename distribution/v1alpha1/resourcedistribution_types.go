@@ -17,6 +17,24 @@ type ResourceDistributionSpec struct {
 
 	// Targets are the namespaces that get a copy.
 	Targets ResourceDistributionTargets `json:"targets"`
+
+	// SourceRef is a Secret or ConfigMap, of the kind of Resource, whose content the
+	// copies have; of Resource they have name, labels and annotations, and it has no
+	// content of its own. The source must have the label
+	// resourcedistribution.podwright.io/source, and who writes the spec must have
+	// the right to get it. Default: the content is that of Resource. No OpenKruise
+	// has it, and it is refused unless controller and webhook are told to read it.
+	// +optional
+	SourceRef *ResourceDistributionSource `json:"sourceRef,omitempty"`
+}
+
+// ResourceDistributionSource names a Secret or ConfigMap.
+type ResourceDistributionSource struct {
+	// Namespace is that of the source.
+	Namespace string `json:"namespace"`
+
+	// Name is that of the source.
+	Name string `json:"name"`
 }
 
 // ResourceDistributionTargets select namespaces: all, or those that are included or
@@ -75,7 +93,8 @@ type ResourceDistributionStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions say what failed, and in which namespaces: one for each
-	// ResourceDistributionConditionType, in their order.
+	// ResourceDistributionConditionType, in their order. SourceMissing is there only
+	// with spec.sourceRef.
 	// +optional
 	Conditions []ResourceDistributionCondition `json:"conditions,omitempty"`
 }
@@ -100,6 +119,9 @@ const (
 	// ResourceDistributionNamespaceNotExists: the namespace does not exist, or is
 	// terminating.
 	ResourceDistributionNamespaceNotExists ResourceDistributionConditionType = "NamespaceNotExists"
+	// ResourceDistributionSourceMissing: spec.sourceRef names what does not exist, or has
+	// not the label. A ResourceDistribution without it has no such condition.
+	ResourceDistributionSourceMissing ResourceDistributionConditionType = "SourceMissing"
 )
 
 // ResourceDistributionCondition says whether something failed.
@@ -136,6 +158,7 @@ type ResourceDistributionCondition struct {
 // +kubebuilder:validation:XValidation:fieldPath=".spec.resource",rule=`!has(self.spec) || self.spec.resource.apiVersion == 'v1' && self.spec.resource.kind in ['Secret', 'ConfigMap']`,message="unknown or unsupported resource GroupKind, only support [Secret ConfigMap]"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.resource",rule=`!has(self.spec) || has(self.spec.resource.metadata) && has(self.spec.resource.metadata.name) && size(self.spec.resource.metadata.name) > 0`,reason=FieldValueRequired,message="metadata.name must name the copies"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.resource",rule=`!has(self.spec) || !has(oldSelf.spec) || self.spec.resource.apiVersion == oldSelf.spec.resource.apiVersion && self.spec.resource.kind == oldSelf.spec.resource.kind && self.spec.resource.metadata.name == oldSelf.spec.resource.metadata.name`,reason=FieldValueForbidden,message="resource apiVersion, kind, and name are immutable"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.sourceRef",rule=`!has(self.spec) || !has(self.spec.sourceRef) || size(self.spec.sourceRef.__namespace__) > 0 && size(self.spec.sourceRef.name) > 0`,message="must name a namespace and an object in it"
 type ResourceDistribution struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

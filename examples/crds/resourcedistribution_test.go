@@ -25,6 +25,8 @@ func TestResourceDistribution(t *testing.T) {
 		{"a ConfigMap", "resource: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {key: value}}" + targets, ""},
 		{"another kind", "resource: {apiVersion: v1, kind: Pod, metadata: {name: a}}" + targets, "spec.resource: unknown or unsupported resource GroupKind, only support [Secret ConfigMap]"},
 		{"another group", "resource: {apiVersion: a/v1, kind: Secret, metadata: {name: a}}" + targets, "spec.resource: unknown or unsupported resource GroupKind, only support [Secret ConfigMap]"},
+		{"RD-18: a source", "sourceRef: {namespace: base, name: registry}\nresource: {apiVersion: v1, kind: Secret, metadata: {name: a}}" + targets, ""},
+		{"RD-18: a source without a name", "sourceRef: {namespace: base, name: ''}\nresource: {apiVersion: v1, kind: Secret, metadata: {name: a}}" + targets, "spec.sourceRef: must name a namespace and an object in it"},
 		{"no name", "resource: {apiVersion: v1, kind: Secret}" + targets, "spec.resource: metadata.name must name the copies"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest 
 	config.InstallCRDs, config.CreateOwnNamespace, config.FeatureGates = true, true, b.options.FeatureGates
 	flags := pflag.NewFlagSet(program, pflag.ContinueOnError)
 	config.AddFlags(flags)
-	if err := flags.Parse(b.options.Flags); err != nil {
+	if err := flags.Parse(slices.Concat(b.options.ManagerFlags, b.options.Flags)); err != nil {
 		return nil, nil, err
 	}
 	if parts, err = app.Permissions(config); err != nil {

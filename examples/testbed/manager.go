@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -32,7 +33,7 @@ func (b *Testbed) NewManager(name string, arguments ...string) (*Manager, error)
 		"--metrics-addr=" + ports[0], "--health-probe-addr=" + ports[1],
 		"--webhook-host=127.0.0.1", "--webhook-bind-address=127.0.0.1", "--webhook-port=" + webhookPort,
 		"--webhook-cert-writer=secret", "--cloneset-workers=10", "--statefulset-workers=10", "-v=2", "--feature-gates=" + b.options.FeatureGates,
-	}, arguments...)
+	}, slices.Concat(b.options.ManagerFlags, arguments)...)
 	return &Manager{process: b.newProcess(ManagerProgram, name, arguments), Metrics: ports[0], Health: ports[1]}, nil
 }
 

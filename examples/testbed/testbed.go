@@ -40,6 +40,8 @@ type Options struct {
 	RealNodes int
 	// FeatureGates is a list like "CloneSetShortHash=true" for the managers, whose account then has the rights that this takes.
 	FeatureGates string
+	// ManagerFlags are given to every manager.
+	ManagerFlags []string
 	// Flags are those that a test gives to a manager and that take rights. All managers have these rights.
 	Flags []string
 	// Audit keeps a log of every request of the managers and the agents, for Scene.Writes. After the tests it is compared with the

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // Trim drops from an object, before it enters a cache of podwright's own, what no
@@ -25,9 +26,9 @@ func Trim(obj any) (any, error) {
 	case *appsv1.Deployment:
 		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
 	case *appsv1.ReplicaSet:
-		object.Annotations, object.Spec.Template = only(object.Annotations, DeploymentRevision), corev1.PodTemplateSpec{}
+		object.Annotations, object.Spec.Template = podstate.Pick(object.Annotations, DeploymentRevision), corev1.PodTemplateSpec{}
 	case *appsv1.StatefulSet:
-		object.Annotations = only(object.Annotations, PersistentPodState...)
+		object.Annotations = podstate.Pick(object.Annotations, PersistentPodState...)
 		object.Spec.Template, object.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
 	case *corev1.ReplicationController:
 		object.Annotations, object.Spec.Template = nil, nil
@@ -51,17 +52,4 @@ const DeploymentRevision = "deployment.kubernetes.io/revision"
 var PersistentPodState = []string{
 	distributionv1alpha1.AutoGeneratePersistentPodStateAnnotation, distributionv1alpha1.RequiredPersistentTopologyAnnotation,
 	distributionv1alpha1.PreferredPersistentTopologyAnnotation, distributionv1alpha1.PersistentPodAnnotationsAnnotation,
-}
-
-// only returns the annotations that have one of the keys, nil for none.
-func only(annotations map[string]string, keys ...string) (kept map[string]string) {
-	for _, key := range keys {
-		if value, found := annotations[key]; found {
-			if kept == nil {
-				kept = map[string]string{}
-			}
-			kept[key] = value
-		}
-	}
-	return kept
 }

@@ -42,3 +42,16 @@ func ContainerReady(pod *corev1.Pod, name string) bool {
 	status := ContainerStatus(pod, name)
 	return status != nil && status.Ready
 }
+
+// Pick returns the labels or annotations that have one of the keys, nil for none.
+func Pick(from map[string]string, keys ...string) (kept map[string]string) {
+	for _, key := range keys {
+		if value, found := from[key]; found {
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[key] = value
+		}
+	}
+	return kept
+}

@@ -313,12 +313,18 @@ func Merge(object Object, patch string) {
 }
 
 // path is where the objects of the kind are found.
-func (k *kind) path() string {
-	r := &k.Resource
-	if r.ClusterScoped {
-		return fmt.Sprintf("/apis/%s/%s", r.GroupVersion(), r.Name)
+func (k *kind) path() string { return k.pathIn(Web.Namespace) }
+
+// pathIn is path in another namespace.
+func (k *kind) pathIn(namespace string) string {
+	r, api := &k.Resource, "/apis/"
+	if r.Group == "" {
+		api = "/api/"
 	}
-	return fmt.Sprintf("/apis/%s/namespaces/%s/%s", r.GroupVersion(), Web.Namespace, r.Name)
+	if r.ClusterScoped {
+		return fmt.Sprintf("%s%s/%s", api, r.GroupVersion(), r.Name)
+	}
+	return fmt.Sprintf("%s%s/namespaces/%s/%s", api, r.GroupVersion(), namespace, r.Name)
 }
 
 // create creates the object of a kind for the seed.

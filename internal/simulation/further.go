@@ -3,10 +3,12 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,7 +32,16 @@ func (h *history) resource(name string) *fakecluster.Resource {
 	panic("the history has no " + name)
 }
 
-// Objects returns the objects of a resource by name.
+// pathOf is where an object of a resource is found that is called name, or NAMESPACE/NAME.
+func (h *history) pathOf(resource, name string) string {
+	k, namespace := kind{Workload: &Workload{Resource: *h.resource(resource)}}, Web.Namespace
+	if in, of, found := strings.Cut(name, "/"); found {
+		namespace, name = in, of
+	}
+	return k.pathIn(namespace) + "/" + name
+}
+
+// Objects returns the objects of a resource by namespace and name.
 func (u *User) Objects(resource string) []Object {
 	return sorted[Object](u.history.records[resource].objects)
 }
@@ -44,29 +55,27 @@ func (u *User) AnyObject(resource string, r *rand.Rand) Object {
 	return all[r.IntN(len(all))]
 }
 
-// Patch changes an object of a resource by a merge patch.
+// Patch changes an object of a resource by a merge patch. Its name is NAMESPACE/NAME where it is not in the namespace of Web.
 func (u *User) Patch(resource, name, patch string, subresources ...string) {
-	k := kind{Workload: &Workload{Resource: *u.history.resource(resource)}}
 	u.tell(fmt.Sprintf("patches %s %s %s", resource, name, patch), u.history.kube.CoreV1().RESTClient().Patch(types.MergePatchType).
-		AbsPath(append([]string{k.path(), name}, subresources...)...).Body([]byte(patch)).Do(context.Background()).Error())
+		AbsPath(append([]string{u.history.pathOf(resource, name)}, subresources...)...).Body([]byte(patch)).Do(context.Background()).Error())
 }
 
-// DeleteObject deletes an object of a resource.
+// DeleteObject deletes an object of a resource. Its name is NAMESPACE/NAME where it is not in the namespace of Web.
 func (u *User) DeleteObject(resource, name string, policy metav1.DeletionPropagation) {
-	k := kind{Workload: &Workload{Resource: *u.history.resource(resource)}}
-	u.tell(fmt.Sprintf("deletes %s %s (%s)", resource, name, policy), u.history.kube.CoreV1().RESTClient().Delete().AbsPath(k.path(), name).
+	u.tell(fmt.Sprintf("deletes %s %s (%s)", resource, name, policy), u.history.kube.CoreV1().RESTClient().Delete().AbsPath(u.history.pathOf(resource, name)).
 		Body(&metav1.DeleteOptions{PropagationPolicy: &policy}).Do(context.Background()).Error())
 }
 
-// CreateObject creates an object of a resource.
+// CreateObject creates an object of a resource, in the namespace of Web unless it has one.
 func (u *User) CreateObject(resource string, object Object) {
 	k := kind{Workload: &Workload{Resource: *u.history.resource(resource)}}
 	data, err := json.Marshal(object)
 	if err == nil {
-		err = u.history.kube.CoreV1().RESTClient().Post().AbsPath(k.path()).SetHeader("Content-Type", "application/json").
+		err = u.history.kube.CoreV1().RESTClient().Post().AbsPath(k.pathIn(cmp.Or(object.GetNamespace(), Web.Namespace))).SetHeader("Content-Type", "application/json").
 			Body(data).Do(context.Background()).Error()
 	}
-	u.tell(fmt.Sprintf("creates %s %s", resource, object.GetName()), err)
+	u.tell(fmt.Sprintf("creates %s %s", resource, keyOfObject(object)), err)
 }
 
 // Admit asks a replica of the webhook about an object that is to be created, as the API server does before it stores it. Nil:

@@ -3,6 +3,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -323,13 +324,13 @@ func (h *history) serve(r *request, f fate) error {
 	if r.Verb == "get" {
 		h.reads++
 	}
-	if err := h.refuse(r); err != nil && f.before == nil {
+	if err := cmp.Or(h.lacksNamespace(r), h.refuse(r)); err != nil && f.before == nil {
 		h.refused++
 		f = fate{name: "is refused", before: err}
-	} else if r.Verb == "create" && h.records[r.Resource].objects[r.object()] != nil { // it exists
+	} else if r.Verb == "create" && h.records[r.Resource].objects[r.key()] != nil { // it exists
 		h.refused++
 	}
-	if r.Verb == "get" && f.after != nil && h.records[r.Resource].objects[r.Name] == nil {
+	if r.Verb == "get" && f.after != nil && h.records[r.Resource].objects[r.key()] == nil {
 		f.before, f.after = f.after, nil // what is lost is the answer that there is none
 	}
 	h.say("%s %s%s", r, f.name, r.patchInShort())
@@ -337,8 +338,8 @@ func (h *history) serve(r *request, f fate) error {
 	for resource, record := range h.records {
 		positions[resource] = len(record.changes)
 	}
-	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
-		r.process.learnGone(r.Resource, r.Name) // before the answer, upon which a reconcile may observe
+	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.key()] == nil {
+		r.process.learnGone(r.Resource, r.key()) // before the answer, upon which a reconcile may observe
 	}
 	if known := r.process.known; known != nil && r.Resource == pods && f.before != nil {
 		known.refused[r.Name] = true // before the answer, upon which a reconcile goes on without it

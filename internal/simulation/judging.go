@@ -52,11 +52,11 @@ func (h *history) judgeWrite(r *request, position int) {
 	for resource, record := range h.records {
 		objects[resource] = maps.Clone(record.objects)
 	}
-	name, workload := c.object.GetName(), r.process.kind.Resource.Name
-	delete(objects[r.Resource], name)
+	key, workload := keyOfObject(c.object), r.process.kind.Resource.Name
+	delete(objects[r.Resource], key)
 	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions(), Sent: r.Body}
 	if c.before != nil {
-		objects[r.Resource][name] = c.before
+		objects[r.Resource][key] = c.before
 		w.Before = c.before
 	}
 	if !c.gone {

@@ -57,28 +57,28 @@ func (p *Process) wrote(resource string, position int) {
 
 // learnGone drops what the process wrote about an object: it has asked, and knows
 // that the object is gone. What a cache has shown to its reconcile stays.
-func (p *Process) learnGone(resource, name string) {
-	if p.known != nil && p.known.observed[resource][name] == nil {
-		delete(p.known.objects[resource], name)
+func (p *Process) learnGone(resource, key string) {
+	if p.known != nil && p.known.observed[resource][key] == nil {
+		delete(p.known.objects[resource], key)
 	}
 	p.own = slices.DeleteFunc(p.own, func(w write) bool {
-		return w.resource == resource && p.replicas[resource].record.changes[w.position].object.GetName() == name
+		return w.resource == resource && keyOfObject(p.replicas[resource].record.changes[w.position].object) == key
 	})
 }
 
 // learn adds what a write changed, and nothing that others had changed.
 func (k *knowledge) learn(resource string, c *change) {
-	name := c.object.GetName()
+	key := keyOfObject(c.object)
 	if c.gone {
-		delete(k.objects[resource], name)
+		delete(k.objects[resource], key)
 		return
 	}
 	object := c.object
-	known, _ := k.objects[resource][name].(*corev1.Pod)
+	known, _ := k.objects[resource][key].(*corev1.Pod)
 	if pod, ok := object.(*corev1.Pod); ok && known != nil && known.UID == pod.UID {
 		object = learnPod(known, c.before.(*corev1.Pod), pod)
 	}
-	k.objects[resource][name] = object
+	k.objects[resource][key] = object
 }
 
 // learnPod returns the pod that is known with what a write changed.

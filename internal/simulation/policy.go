@@ -9,7 +9,9 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
@@ -39,6 +41,10 @@ var refusals = []invariants.Refusal{
 
 // administrate sets a policy or a quota, in place of the one that there is, or takes it back.
 func (h *history) administrate(r *rand.Rand) error {
+	refusals := refusals
+	if h.workload.Refusals != nil {
+		refusals = h.workload.Refusals
+	}
 	until := time.Now().Add([]time.Duration{5 * time.Second, time.Minute, 10 * time.Minute}[r.IntN(3)])
 	switch n := r.IntN(8); {
 	case n < 2:
@@ -48,7 +54,7 @@ func (h *history) administrate(r *rand.Rand) error {
 		h.policies = nil
 		return nil
 	case n < 5 && len(h.podList()) > 0:
-		h.policies = []policy{{Refusal: refusals[0], quota: len(h.podList()), until: until}}
+		h.policies = []policy{{Refusal: invariants.Refusal{Verb: "create", Resource: pods}, quota: len(h.podList()), until: until}}
 	default:
 		h.policies = []policy{{Refusal: refusals[r.IntN(len(refusals))], until: until}}
 	}
@@ -67,6 +73,24 @@ func (h *history) refuse(r *request) error {
 			continue
 		}
 		return apierrors.NewForbidden(schema.GroupResource{Resource: r.Resource}, r.Name, errors.New("exceeded "+p.String()))
+	}
+	return nil
+}
+
+// lacksNamespace returns the answer to a creation in a namespace that does not exist or is terminating, where
+// namespaces come and go: where they are a Further resource.
+func (h *history) lacksNamespace(r *request) error {
+	all := h.records[namespaces]
+	if all == nil || h.workload.Namespaces || r.Verb != "create" || r.Namespace == "" {
+		return nil
+	}
+	switch namespace := all.objects[r.Namespace]; {
+	case namespace == nil:
+		return apierrors.NewNotFound(corev1.Resource(namespaces), r.Namespace)
+	case namespace.GetDeletionTimestamp() != nil:
+		err := apierrors.NewForbidden(corev1.Resource(r.Resource), r.object(), fmt.Errorf("namespace %s is being terminated", r.Namespace))
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
+		return err
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,8 +38,25 @@ type record struct {
 	resource string
 	empty    func() Object
 	changes  []change
-	objects  map[string]Object // by name: a simulation has one namespace
+	objects  map[string]Object // by keyOf
 	created  map[types.UID]int64
+}
+
+// keyOf is what a history calls an object: its name, behind that of its namespace where that is not the one of Web. Those of
+// revisions are their own wherever they are.
+func keyOf(resource, namespace, name string) string {
+	if namespace == "" || namespace == Web.Namespace || resource == revisions {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// keyOfObject is keyOf of an object.
+func keyOfObject(object Object) string {
+	if _, is := object.(*appsv1.ControllerRevision); is {
+		return object.GetName()
+	}
+	return keyOf("", object.GetNamespace(), object.GetName())
 }
 
 func newRecord(resource string, empty func() Object) *record {
@@ -56,26 +74,27 @@ func (r *record) follow(server *fakecluster.Server) error {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.Object.Object, object); err != nil {
 			return fmt.Errorf("decode %s %s: %w", r.resource, c.Object.GetName(), err)
 		}
-		r.changes = append(r.changes, change{version: c.Version, at: time.Now(), object: object, before: r.objects[object.GetName()], gone: c.Gone})
+		key := keyOfObject(object)
+		r.changes = append(r.changes, change{version: c.Version, at: time.Now(), object: object, before: r.objects[key], gone: c.Gone})
 		if _, known := r.created[object.GetUID()]; !known {
 			r.created[object.GetUID()] = c.Version
 		}
 		if c.Gone {
-			delete(r.objects, object.GetName())
+			delete(r.objects, key)
 		} else {
-			r.objects[object.GetName()] = object
+			r.objects[key] = object
 		}
 	}
 	return nil
 }
 
-// sorted returns the objects by name.
+// sorted returns the objects by keyOf.
 func sorted[T Object](objects map[string]Object) []T {
 	list := make([]T, 0, len(objects))
 	for _, object := range objects {
 		list = append(list, object.(T))
 	}
-	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(keyOfObject(a), keyOfObject(b)) })
 	return list
 }
 

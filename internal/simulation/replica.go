@@ -76,13 +76,13 @@ func (c *replica) relist(version int64) error {
 	return err
 }
 
-// view returns the objects that it holds by name.
+// view returns the objects that it holds by keyOf.
 func (c *replica) view() map[string]Object {
 	list := c.informer.GetIndexer().List()
 	objects := make(map[string]Object, len(list))
 	for _, each := range list {
 		object := each.(Object)
-		objects[object.GetName()] = object
+		objects[keyOfObject(object)] = object
 	}
 	return objects
 }

@@ -31,7 +31,7 @@ type request struct {
 
 // String says what the request is about.
 func (r *request) String() string {
-	text := strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), r.object()), " ")
+	text := strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), r.key()), " ")
 	if r.DryRun {
 		text += " (dry run)"
 	}
@@ -47,6 +47,9 @@ func (r *request) object() string {
 	_ = json.Unmarshal(r.Body, &created) // otherwise there is no name
 	return created.Name
 }
+
+// key is keyOf of the object that the request is about.
+func (r *request) key() string { return keyOf(r.Resource, r.Namespace, r.object()) }
 
 // preconditions are what the request asks the object to have, empty where it does not.
 func (r *request) preconditions() *invariants.Preconditions {

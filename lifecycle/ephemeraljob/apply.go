@@ -87,10 +87,17 @@ func (a *applier) status(ctx context.Context) error {
 	if a.plan.Status == nil {
 		return nil
 	}
-	if err := a.WriteStatus(ctx, &a.job.Status, a.plan.Status); err != nil || a.Gone {
-		return err
+	// The end of the job stands there alone: a reconcile that did not know it would inject. (EJ-1)
+	switch err := a.WriteStatus(ctx, &a.job.Status, a.plan.Status); {
+	case err != nil:
+		return a.Unanswered(ResourceEphemeralJobs, a.Key.Name, err)
+	case a.Gone:
+		return nil
 	}
 	a.reported.Set(a.Key, a.snapshot.Now)
+	if s := a.plan.Status; s.CompletionTime != nil && a.job.Status.CompletionTime == nil {
+		a.options.JobMetrics.Finished(s.Phase, s.Succeeded, s.Failed, s.CompletionTime.Sub(s.StartTime.Time))
+	}
 	for _, e := range a.plan.Events {
 		a.Event(e.Type, e.Reason, "%s", e.Message)
 	}

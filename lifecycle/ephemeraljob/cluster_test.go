@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -187,4 +189,59 @@ func (c *cluster) containers() string {
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
+}
+
+// counted is JobMetrics.
+type counted []string
+
+func (c *counted) Injected(served, refused int) {
+	*c = append(*c, fmt.Sprintf("%d served, %d refused", served, refused))
+}
+
+func (c *counted) Finished(phase v1alpha1.EphemeralJobPhase, succeeded, failed int32, took time.Duration) {
+	*c = append(*c, fmt.Sprintf("%s: %d succeeded, %d failed in %s", phase, succeeded, failed, took))
+}
+
+func TestJobMetrics(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addPods("web-a", "web-b")
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.String() == "patch pods/ephemeralcontainers" && r.Name == "web-a" && !r.DryRun {
+				return errPolicy
+			}
+			return nil
+		})
+		var got counted
+		c.Create(testJob("web"), `{"spec":{"parallelism":2,"activeDeadlineSeconds":4}}`)
+		_, stop := c.start(func(o *Options) { o.JobMetrics = &got })
+		for range 6 {
+			c.Sleep("1s")
+			c.nodeStep()
+		}
+		stop()
+		want := counted{"1 served, 1 refused", "0 served, 1 refused", "0 served, 1 refused", "Failed: 1 succeeded, 0 failed in 4s"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("measured (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// EJ-14: a refusal that is new is told at once, however long the next try may take.
+func TestNewRefusalIsTold(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addPods("web-a")
+		c.FailBefore(fixture.Fail("patch pods/ephemeralcontainers", errPolicy))
+		_, stop := c.start()
+		defer stop()
+		c.Create(testJob("web"), "")
+		c.Sleep("3m")
+		c.addPods("web-b")
+		for c.Events.Count(EventCreateFailed) < 2 {
+			c.Sleep("1s")
+		}
+		c.Sleep("2s")
+		if got := c.outcome("web"); !strings.Contains(got, "; web-b: ") {
+			t.Errorf("outcome\n%s", got)
+		}
+	})
 }

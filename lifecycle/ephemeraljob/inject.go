@@ -67,6 +67,7 @@ func (a *applier) inject(ctx context.Context) (again time.Duration, err error) {
 		err = i.send(ctx, pods[:n])
 		pods = pods[n:]
 	}
+	a.options.JobMetrics.Injected(len(i.served), len(i.refused))
 	return i.remember(), err
 }
 
@@ -173,8 +174,22 @@ func (i *injection) remember() (again time.Duration) {
 		return !slices.ContainsFunc(i.snapshot.Pods, func(pod *corev1.Pod) bool { return pod.UID == uid })
 	})
 	i.refusals.Set(i.Key, remembered{Refusals: next, job: i.job.UID, generation: i.job.Generation})
-	if len(i.refused) == 0 {
+	switch {
+	case len(i.refused) == 0:
 		return 0
+	case i.news():
+		return firstRefusal // the status has to tell it
 	}
 	return max(next.Until.Sub(now), firstRefusal)
+}
+
+// news tells whether something was refused that was not known, or was served that had been.
+func (i *injection) news() bool {
+	known := i.snapshot.Refusals.Pods
+	for uid, message := range i.refused {
+		if known[uid].Message != message {
+			return true
+		}
+	}
+	return slices.ContainsFunc(i.served, func(uid types.UID) bool { return known[uid].Times > 0 })
 }

@@ -75,6 +75,9 @@ func selects(matcher labels.Selector, pod *corev1.Pod) bool {
 
 // newReconciler describes EphemeralJobs to the shell.
 func newReconciler(o *Options) *Reconciler {
+	if o.JobMetrics == nil {
+		o.JobMetrics = noMetrics{}
+	}
 	r := &Reconciler{options: *o, writer: newWriter(o)}
 	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "ephemeraljob", Name: "ephemeraljob-controller", Options: controller.Options{

@@ -3,6 +3,8 @@
 package ephemeraljob
 
 import (
+	"time"
+
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -12,10 +14,29 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Metrics receives what the controller measures of itself.
 type Metrics = podwright.Metrics
+
+// JobMetrics receives what jobs do. Implementations must be safe for use by several
+// goroutines.
+type JobMetrics interface {
+	// Injected is called after a reconcile has tried to inject, with the numbers of pods
+	// that got their containers, and of those that the API server has refused.
+	Injected(served, refused int)
+	// Finished is called when a job has succeeded or failed, with the numbers of pods by result,
+	// and the time since its start. A job whose last write of the status had no answer is
+	// left out.
+	Finished(phase v1alpha1.EphemeralJobPhase, succeeded, failed int32, took time.Duration)
+}
+
+// noMetrics is JobMetrics that measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Injected(int, int)                                                {}
+func (noMetrics) Finished(v1alpha1.EphemeralJobPhase, int32, int32, time.Duration) {}
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Lifecycle are required; every other field has a useful zero value.
@@ -47,8 +68,9 @@ type Options struct {
 	Clock clock.WithTicker
 	// Recorder receives events about EphemeralJobs. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
+	// Metrics, JobMetrics, and QueueMetrics of the work queue, default to none.
 	Metrics      Metrics
+	JobMetrics   JobMetrics
 	QueueMetrics workqueue.MetricsProvider
 }
 

@@ -18,9 +18,9 @@ import (
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
-		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs", "list watch patch delete"),
-		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs/status", "patch"),
 		// get finds out what became of a write without an answer.
+		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs", "get list watch patch delete"),
+		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs/status", "patch"),
 		manifests.Rule("", "pods", "get list watch"),
 		manifests.Rule("", "pods/ephemeralcontainers", "patch"),
 	}

@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 	want := map[string]string{
 		"metrics-addr": ":8080", "health-probe-addr": ":8000", "rest-config-qps": "-1", "rest-config-burst": "50",
 		"own-namespace": "kruise-system", "create-own-namespace": "false", "install-crds": "false",
-		"cloneset-workers": "3", "statefulset-workers": "3", "imagepulljob-workers": "3", "imagepulljob-refer-to-source-secrets": "false", "nodeimage-workers": "3", "resourcedistribution-workers": "3", "crr-workers": "3", "sidecarterminator-workers": "3",
+		"cloneset-workers": "3", "statefulset-workers": "3", "imagepulljob-workers": "3", "imagepulljob-refer-to-source-secrets": "false", "nodeimage-workers": "3", "resourcedistribution-workers": "3", "resourcedistribution-sources": "false", "crr-workers": "3", "sidecarterminator-workers": "3",
 		"advancedcronjob-workers": "20", "sidecarset-workers": "3", "podunavailablebudget-workers": "3", "uniteddeployment-workers": "3", "uniteddeployment-adaptive-scheduling": "false", "workloadspread-workers": "3", "persistentpodstate-workers": "3", "ephemeraljob-workers": "10", "pod-webhook-failure-policy": "Fail", "sidecarset-policy-failure-policy": "Fail",
 		"daemonset-workers": "3", "assign-pods-by-scheduler": "true",
 		"broadcastjob-workers": "3", "assign-bcj-pods-by-scheduler": "true",

@@ -17,6 +17,7 @@ import (
 // right to read and write all of them: so nobody has it, unless the gate is opened.
 func resourceDistributions(f *pflag.FlagSet) kind {
 	workers := f.Int("resourcedistribution-workers", 3, "ResourceDistributions reconciled at the same time")
+	sources := f.Bool("resourcedistribution-sources", false, "read spec.sourceRef of ResourceDistributions, which webhooks answer for: nothing is read with --enable-webhooks=false")
 	return kind{
 		name: "resourcedistribution-controller", gate: features.ResourceDistributionGate, inCluster: true,
 		resource: distributionv1alpha1.SchemeGroupVersion.WithResource("resourcedistributions"),
@@ -24,13 +25,18 @@ func resourceDistributions(f *pflag.FlagSet) kind {
 			return controllers.Of(resource.Options{ // informers of copies alone are not worth sharing
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Recorder: p.Recorder, Metrics: reconciles, TargetMetrics: distributions,
 				Distributions: p.caches.resourceDistributions(), Namespaces: p.caches.namespaces(), Workers: *workers,
+				Sources: *sources && p.webhooks,
 			}, resource.New, resource.Rules), nil
 		},
 		webhook: func(a *admissions) webhook {
 			if !a.gates.Enabled(features.ResourceDistributionGate) {
 				return &resource.Webhook{}
 			}
-			return &resource.Webhook{Kubernetes: a.Interface, Namespace: a.ownNamespace}
+			w := &resource.Webhook{Kubernetes: a.Interface, Namespace: a.ownNamespace}
+			if *sources {
+				w.Access = a.AuthorizationV1().SubjectAccessReviews()
+			}
+			return w
 		},
 	}
 }

@@ -18,7 +18,7 @@ func ephemeralJobs(f *pflag.FlagSet) kind {
 		name: "ephemeraljob-controller", resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("ephemeraljobs"),
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(ephemeraljob.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, JobMetrics: debugging, Workers: *workers,
 				EphemeralJobs: p.caches.ephemeralJobs(), Pods: p.caches.pods(),
 			}, ephemeraljob.New, ephemeraljob.Rules), nil
 		},

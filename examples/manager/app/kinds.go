@@ -89,6 +89,7 @@ type parts struct {
 	caches                  *caches
 	namespace, ownNamespace string
 	gates                   featuregate.FeatureGate
+	webhooks                bool // are served
 }
 
 var (

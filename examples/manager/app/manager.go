@@ -67,6 +67,7 @@ var (
 
 	budgetMetrics     = metrics.NewBudgets(ctrlmetrics.Registry)
 	distributions     = metrics.NewDistributions(ctrlmetrics.Registry)
+	debugging         = metrics.NewEphemeralJobs(ctrlmetrics.Registry)
 	sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
 	isLeader          = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
@@ -249,7 +250,7 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 			run = append(run, controllers.Controller{
 				Name: k.name, Gate: k.gate, OrGate: k.orGate, Resource: k.resource,
 				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
-					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.config.OwnNamespace, m.gates})
+					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.config.OwnNamespace, m.gates, m.config.Webhook.Enabled})
 				},
 			})
 		}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// shellYAML is a resource without content, which a source has.
+const shellYAML = `{apiVersion: v1, kind: Secret, metadata: {name: pull, labels: {team: a}}}`
+
+// newSourced is a ResourceDistribution of the Secret registry in the namespace base.
+func newSourced(t testing.TB, resource string) *v1alpha1.ResourceDistribution {
+	t.Helper()
+	d := newDistribution(t, resource, all)
+	d.Spec.SourceRef = &v1alpha1.ResourceDistributionSource{Namespace: "base", Name: "registry"}
+	return d
+}
+
+// sourceOf is a Secret that may be distributed.
+func sourceOf(value string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "base", Name: "registry", Labels: map[string]string{v1alpha1.ResourceSourceLabel: ""}},
+		Type: "example.com/key", Data: map[string][]byte{"key": []byte(value)}}
+}
+
+// What is done with a source, and without it. (RD-17)
+func TestPlanOfSource(t *testing.T) {
+	missing := "there is no Secret base/registry with the label " + v1alpha1.ResourceSourceLabel
+	for _, test := range []struct {
+		name string
+		act  func(*Snapshot)
+		want string
+	}{
+		{"RD-17: nothing is to be done", func(*Snapshot) {}, "nothing"},
+		{"RD-17: it has changed", func(s *Snapshot) { s.Source = sourceOf("other") }, "update in base, ns-1"},
+		{"RD-17: it has another type", func(s *Snapshot) { s.Source.(*corev1.Secret).Type = "Opaque" }, "replace in base, ns-1"},
+		{"RD-17: it has gone", func(s *Snapshot) { s.Source = nil }, missing},
+		{"RD-17: it has gone, and a copy is missing", func(s *Snapshot) { s.Source, s.Copies = nil, s.Copies[1:] }, missing + "\nSourceMissing in base: " + missing},
+		{"RD-17: it has gone, and a copy was changed", func(s *Snapshot) { s.Source, s.Copies[0].fingerprint = nil, "other" }, missing},
+		{"RD-17: it has gone, and a copy is not wanted", func(s *Snapshot) {
+			s.Source, s.Distribution.Spec.Targets.ExcludedNamespaces.List = nil, []v1alpha1.ResourceDistributionNamespace{{Name: "ns-1"}}
+		}, "delete in ns-1\n" + missing},
+		{"RD-17: it is in the place of a copy", func(s *Snapshot) { s.Distribution.Spec.SourceRef.Name, s.Copies = "pull", s.Copies[1:] }, "nothing"},
+		{"RD-17: sources are not read", func(s *Snapshot) { s.Sources, s.Copies = false, nil }, "problem: spec.sourceRef: " + errSourcesOff.Error()},
+		{"RD-17: the resource has content, too", func(s *Snapshot) {
+			s.Distribution.Spec.Resource.Raw = []byte(`{"apiVersion":"v1","kind":"Secret","stringData":{"a":"b"}}`)
+		},
+			"problem: spec.resource: " + errTwoContents.Error()},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &Snapshot{Distribution: newSourced(t, shellYAML), Namespaces: namespaces("base", "ns-1"), Now: noon, Sources: true, Source: sourceOf("value")}
+			s.Copies = stored(NewPlan(s).Create...)
+			test.act(s)
+			if diff := cmp.Diff(test.want, NewPlan(s).String()); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+		})
+	}
+	s := &Snapshot{Distribution: newSourced(t, shellYAML), Namespaces: namespaces("ns-1"), Now: noon, Sources: true, Source: sourceOf("value")}
+	if got := show(NewPlan(s).Create[0]); got != `ns-1/pull {"data":{"key":"dmFsdWU="},"type":"example.com/key"} of [ResourceDistribution/uid-of-pull], finalizers []` {
+		t.Errorf("RD-17: the copy is %s", got)
+	}
+	s.Copies, s.Source = stored(NewPlan(s).Create...), nil
+	plan := NewPlan(s)
+	status := plan.Status(plan.Failed, noon)
+	last := status.Conditions[len(status.Conditions)-1]
+	if status.Succeeded != 1 || last.Type != v1alpha1.ResourceDistributionSourceMissing || last.Status != "True" || last.Reason != missing || len(last.FailedNamespaces) > 0 {
+		t.Errorf("RD-17: status %+v", status)
+	}
+}
+
+// What is asked, and when. (RD-18)
+func TestReviewSource(t *testing.T) {
+	user := authenticationv1.UserInfo{Username: "jane", UID: "7", Groups: []string{"devs"}, Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a"}}}
+	d := newSourced(t, shellYAML)
+	want := authorizationv1.SubjectAccessReviewSpec{User: "jane", UID: "7", Groups: []string{"devs"}, Extra: map[string]authorizationv1.ExtraValue{"scopes": {"a"}},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Version: "v1", Resource: "secrets", Namespace: "base", Name: "registry"}}
+	if diff := cmp.Diff(want, ReviewSource(d, nil, user).Spec); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := ReviewSource(newSourced(t, strings.Replace(shellYAML, "Secret", "ConfigMap", 1)), nil, user).Spec.ResourceAttributes.Resource; got != "configmaps" {
+		t.Error(got)
+	}
+	labelled, wider, plain := d.DeepCopy(), d.DeepCopy(), newDistribution(t, shellYAML, all)
+	labelled.Labels = map[string]string{"a": "b"}
+	labelled.Finalizers = []string{"example.com/hold"}
+	wider.Spec.Targets.IncludedNamespaces.List = []v1alpha1.ResourceDistributionNamespace{{Name: "kube-system"}}
+	for name, test := range map[string]struct {
+		d, old *v1alpha1.ResourceDistribution
+		asked  bool
+	}{
+		"no source": {plain, nil, false}, "metadata alone": {labelled, d, false}, "other targets": {wider, d, true},
+		"a source for the first time": {d, plain, true}, "the source is taken out": {plain, d, false},
+	} {
+		if asked := ReviewSource(test.d, test.old, user) != nil; asked != test.asked {
+			t.Errorf("%s: asked %v", name, asked)
+		}
+	}
+}
+
+// access allows what a user asks for, or fails.
+type access struct {
+	user string
+	err  error
+}
+
+func (a access) Create(_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+	review.Status.Allowed = review.Spec.User == a.user
+	return review, a.err
+}
+
+// Who may name a source. (RD-18)
+func TestValidateSource(t *testing.T) {
+	broken := newSourced(t, secretYAML)
+	broken.Spec.SourceRef = &v1alpha1.ResourceDistributionSource{Namespace: "a.b"}
+	for _, test := range []struct {
+		name   string
+		access Access
+		d      *v1alpha1.ResourceDistribution
+		code   int32
+		want   string
+	}{
+		{"RD-18: he may", access{user: "jane"}, newSourced(t, shellYAML), 0, ""},
+		{"RD-18: he may not", access{user: "john"}, newSourced(t, shellYAML), 422, `spec.sourceRef: Forbidden: user "jane" cannot get secrets base/registry`},
+		{"RD-18: nobody knows", access{user: "jane", err: errors.New("late")}, newSourced(t, shellYAML), 500, "late"},
+		{"RD-18: nobody is asked", nil, newSourced(t, shellYAML), 422, errSourcesOff.Error()},
+		{"RD-18: no name", access{user: "jane"}, broken, 422, "spec.sourceRef.name"},
+		{"RD-18: no namespace", access{user: "jane"}, broken, 422, "spec.sourceRef.namespace"},
+		{"RD-18: content twice", access{user: "jane"}, broken, 422, errTwoContents.Error()},
+	} {
+		w := &Webhook{Access: test.access}
+		answer := w.Validate(t.Context(), &admissionv1.AdmissionRequest{UID: "u", Kind: metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: Kind},
+			Operation: admissionv1.Create, Object: raw(t, test.d), UserInfo: authenticationv1.UserInfo{Username: "jane"}})
+		switch {
+		case test.code == 0 && !answer.Allowed:
+			t.Errorf("%s: %+v", test.name, answer.Result)
+		case test.code != 0 && (answer.Allowed || answer.Result.Code != test.code || !strings.Contains(answer.Result.Message, test.want)):
+			t.Errorf("%s: %+v, want %q", test.name, answer.Result, test.want)
+		}
+		if rules := len(w.Rules()); (test.access != nil) != (rules == 1) {
+			t.Errorf("%s: %d RBAC rules", test.name, rules)
+		}
+	}
+}
+
+// The copies follow a source, whatever becomes of it. (RD-17)
+func TestSource(t *testing.T) {
+	names := []string{"base", "ns-1", "ns-2"}
+	inWith(t, names, func(o *Options) { o.Sources = true }, func(t *testing.T, c *fixture.Cluster) {
+		d := newSourced(t, shellYAML)
+		d.UID, d.Generation = "", 0
+		d.Spec.Targets.ExcludedNamespaces.List = []v1alpha1.ResourceDistributionNamespace{{Name: "base"}}
+		_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(t.Context(), d, metav1.CreateOptions{})
+		c.Must(err)
+		look := func(when, wantStatus, wantCopies string, requests ...string) {
+			t.Helper()
+			c.Sleep("10s")
+			if got := status(c); got != wantStatus {
+				t.Errorf("%s: status %s, want %s", when, got, wantStatus)
+			}
+			if got := copies(c, "pull"); got != wantCopies {
+				t.Errorf("%s: copies\n%s\nwant\n%s", when, got, wantCopies)
+			}
+			expect(t, when, c, requests...)
+		}
+		const two = "ns-1 %[1]s of pull\nns-2 %[1]s of pull"
+		c.ForgetRequests()
+		look("without it", "0/2 SourceMissing [ns-1 ns-2]", "", "1 patch resourcedistributions/status")
+		secrets := c.Kube.CoreV1().Secrets("base")
+		unlabelled := sourceOf("one")
+		unlabelled.Labels = nil
+		_, err = secrets.Create(t.Context(), unlabelled, metav1.CreateOptions{})
+		c.Must(err)
+		look("without the label", "0/2 SourceMissing [ns-1 ns-2]", "")
+		patch := func(patch string) {
+			t.Helper()
+			_, err := secrets.Patch(t.Context(), "registry", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			c.Must(err)
+		}
+		patch(`{"metadata":{"labels":{"` + v1alpha1.ResourceSourceLabel + `":""}}}`)
+		look("with it", "2/2", fmt.Sprintf(two, "one"), "2 create secrets", "1 patch resourcedistributions/status")
+		patch(`{"data":{"key":"dHdv"}}`)
+		look("changed", "2/2", fmt.Sprintf(two, "two"), "2 update secrets")
+		patch(`{"metadata":{"annotations":{"a":"b"}}}`)
+		look("metadata alone", "2/2", fmt.Sprintf(two, "two"))
+		patch(`{"metadata":{"labels":null}}`)
+		look("the label is taken away", "2/2 SourceMissing []", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
+		patch(`{"metadata":{"labels":{"` + v1alpha1.ResourceSourceLabel + `":""}}}`)
+		look("the label is back", "2/2", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
+		c.Must(secrets.Delete(t.Context(), "registry", metav1.DeleteOptions{}))
+		look("it has gone", "2/2 SourceMissing []", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
+		createNamespaces(c, "ns-3")
+		look("a namespace more", "2/3 SourceMissing [ns-3]", fmt.Sprintf(two, "two"), "1 patch resourcedistributions/status")
+		if n := c.Events.Count("SourceMissing"); n != 3 {
+			t.Errorf("%d events", n)
+		}
+		c.Sleep("1h")
+		expect(t, "settled", c)
+	})
+}
+
+// Where sources are not read, nothing is distributed. (RD-17)
+func TestSourcesAreOff(t *testing.T) {
+	in(t, []string{"ns-1"}, func(t *testing.T, c *fixture.Cluster) {
+		d := newSourced(t, shellYAML)
+		d.UID, d.Generation = "", 0
+		_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(t.Context(), d, metav1.CreateOptions{})
+		c.Must(err)
+		c.ForgetRequests()
+		c.Sleep("1m")
+		expect(t, "off", c)
+		if n := c.Events.Count(ReasonInvalidResource); n != 1 {
+			t.Errorf("%d events", n)
+		}
+	})
+}
+
+// A Reader without sources is told so. (RD-17)
+func TestReaderWithoutSources(t *testing.T) {
+	r := &Reconciler{options: Options{Sources: true}}
+	if _, err := r.source(newSourced(t, shellYAML)); err == nil || !strings.Contains(err.Error(), "SourceReader") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// distributing is a ResourceDistribution of a Secret at a moment, whose selector has but labels to match.
+type distributing struct {
+	*v1alpha1.ResourceDistribution
+	state    *State
+	template corev1.Secret
+	// secrets are all of the name, by namespace.
+	secrets map[string]*corev1.Secret
+}
+
+// distributingOf returns nil where there is no ResourceDistribution.
+func distributingOf(s *State) *distributing {
+	of, ok := s.Workload.(*v1alpha1.ResourceDistribution)
+	if !ok {
+		return nil
+	}
+	d := &distributing{ResourceDistribution: of, state: s, secrets: map[string]*corev1.Secret{}}
+	if json.Unmarshal(of.Spec.Resource.Raw, &d.template) != nil {
+		return nil
+	}
+	for _, object := range s.Further["secrets"] {
+		if secret := object.(*corev1.Secret); secret.Name == d.template.Name {
+			d.secrets[secret.Namespace] = secret
+		}
+	}
+	return d
+}
+
+// selects tells whether a namespace is to have a copy, if it exists. (RD-1, RD-2)
+func (d *distributing) selects(name string) bool {
+	targets, listed := &d.Spec.Targets, func(list v1alpha1.ResourceDistributionTargetNamespaces) bool {
+		return slices.Contains(list.List, v1alpha1.ResourceDistributionNamespace{Name: name})
+	}
+	namespace, labels := d.state.Namespaces[name], targets.NamespaceLabelSelector.MatchLabels
+	switch {
+	case listed(targets.ExcludedNamespaces):
+		return false
+	case targets.AllNamespaces && namespace == nil:
+		return false
+	case listed(targets.IncludedNamespaces):
+		return true
+	case namespace == nil || strings.HasPrefix(name, "kube-"):
+		return false
+	}
+	return targets.AllNamespaces || len(labels) > 0 && matches(&metav1.LabelSelector{MatchLabels: labels}, namespace.Labels)
+}
+
+// targets are the namespaces that are to have a copy. (RD-3)
+func (d *distributing) targets() (names []string) {
+	all := map[string]bool{}
+	for name := range d.state.Namespaces {
+		all[name] = true
+	}
+	for _, included := range d.Spec.Targets.IncludedNamespaces.List {
+		all[included.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if d.selects(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// lives tells whether something can be created in a namespace.
+func (d *distributing) lives(name string) bool {
+	namespace := d.state.Namespaces[name]
+	return namespace != nil && namespace.DeletionTimestamp == nil && namespace.Status.Phase != corev1.NamespaceTerminating
+}
+
+// owned tells whether a ResourceDistribution of the name controls a Secret. (RD-7)
+func owned(secret *corev1.Secret, name string) bool {
+	owner := metav1.GetControllerOfNoCopy(secret)
+	return owner != nil && owner.Kind == "ResourceDistribution" && owner.Name == name
+}
+
+// like tells whether a Secret has what is in the template.
+func (d *distributing) like(secret *corev1.Secret) bool {
+	return fmt.Sprint(d.template.Data) == fmt.Sprint(secret.Data)
+}
+
+// copied tells what is wrong with a copy, empty for nothing. (RD-6)
+func (d *distributing) copied(secret *corev1.Secret) string {
+	switch _, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]; {
+	case !d.like(secret):
+		return "it holds something else"
+	case !labelled:
+		return "it has no label"
+	case !metav1.IsControlledBy(secret, d.ResourceDistribution):
+		return "it has another owner"
+	}
+	return ""
+}
+
+// ResourceDistribution judges a write of the controller of a ResourceDistribution of a Secret.
+func ResourceDistribution(w *Write) []Violation {
+	var v violations
+	known := w.Truth
+	if w.Known != nil {
+		known = w.Known
+	}
+	d := distributingOf(known)
+	switch {
+	case d == nil || d.DeletionTimestamp != nil:
+		v.add(Needless, "%s of %s %s for no ResourceDistribution", w.Verb, w.Resource, w.name())
+	case w.Resource == "secrets" && w.Subresource == "":
+		d.checkSecret(&v, w)
+	case w.Resource == "resourcedistributions" && w.Subresource == "status" && w.Verb == "patch":
+		checkDistributionStatus(&v, w)
+	default:
+		v.add(Spec, "%s of %s/%s is none of its business", w.Verb, w.Resource, w.Subresource)
+	}
+	return v
+}
+
+// checkSecret judges a write of a Secret. (RD-6 to RD-9)
+func (d *distributing) checkSecret(v *violations, w *Write) {
+	before, _ := w.Before.(*corev1.Secret)
+	after, _ := w.After.(*corev1.Secret)
+	if before != nil && !owned(before, d.Name) {
+		v.add(Ownership, "%s of Secret %s/%s, which is no copy", w.Verb, before.Namespace, before.Name)
+		return
+	}
+	if w.Verb == "delete" {
+		if d.selects(before.Namespace) {
+			v.add(Placement, "the copy in %s is deleted, which is to have one", before.Namespace)
+		}
+		return
+	}
+	if !d.selects(after.Namespace) {
+		v.add(Placement, "%s of a copy in %s, which is to have none", w.Verb, after.Namespace)
+	}
+	if wrong := d.copied(after); after.Name != d.template.Name || wrong != "" {
+		v.add(Spec, "%s of the copy in %s: %s", w.Verb, after.Namespace, wrong)
+	}
+	if before == nil {
+		return
+	}
+	for key, value := range before.Labels {
+		if _, given := d.template.Labels[key]; !given && after.Labels[key] != value {
+			v.add(Ownership, "the copy in %s loses the label %s of somebody else", after.Namespace, key)
+		}
+	}
+	if known := d.secrets[after.Namespace]; known != nil && known.ResourceVersion == before.ResourceVersion && d.copied(before) == "" {
+		v.add(Needless, "the copy in %s is written, and is right", after.Namespace)
+	}
+}
+
+// conditionTypes are the conditions of every status, in their order. (RD-14)
+var conditionTypes = []v1alpha1.ResourceDistributionConditionType{"GetResourceFailed", "CreateResourceFailed", "UpdateResourceFailed", "DeleteResourceFailed", "ConflictOccurred", "NamespaceNotExists"}
+
+// checkDistributionStatus judges a status as far as the caches of the author say what should stand in it. (RD-14)
+func checkDistributionStatus(v *violations, w *Write) {
+	observed := w.Truth
+	if w.Observed != nil {
+		observed = w.Observed
+	}
+	d := distributingOf(observed)
+	after, ok := w.After.(*v1alpha1.ResourceDistribution)
+	if d == nil || !ok || after.UID != d.UID {
+		v.add(Ownership, "the status of another one is written")
+		return
+	}
+	if w.Asked != nil && w.Asked.ResourceVersion == "" {
+		v.add(Status, "the status is written whatever it has become")
+	}
+	d.checkStatus(v, &after.Status)
+}
+
+func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistributionStatus) {
+	targets := d.targets()
+	(&counter{"desired", int32(len(targets)), status.Desired}).check(v)
+	if status.ObservedGeneration != d.Generation {
+		v.add(Status, "observedGeneration is %d, not %d", status.ObservedGeneration, d.Generation)
+	}
+	failed := map[string]bool{}
+	var types []v1alpha1.ResourceDistributionConditionType
+	for _, c := range status.Conditions {
+		types = append(types, c.Type)
+		if (c.Status == "True") != (len(c.FailedNamespaces) > 0) {
+			v.add(Status, "%s is %s in %v", c.Type, c.Status, c.FailedNamespaces)
+		}
+		for _, name := range c.FailedNamespaces {
+			if c.Type == "DeleteResourceFailed" {
+				continue
+			}
+			if failed[name] = true; !slices.Contains(targets, name) {
+				v.add(Status, "%s in %s, which is to have no copy", c.Type, name)
+			}
+		}
+	}
+	if !slices.Equal(types, conditionTypes) {
+		v.add(Status, "the conditions are %v", types)
+	}
+	(&counter{"failed", int32(len(failed)), status.Failed}).check(v)
+	(&counter{"succeeded", int32(len(targets) - len(failed)), status.Succeeded}).check(v)
+}
+
+// ResourceDistributionSettled judges what there is when nothing more happens.
+func ResourceDistributionSettled(s *State, _ bool) []Violation {
+	var v violations
+	d := distributingOf(s)
+	if d == nil || d.DeletionTimestamp != nil {
+		return nil
+	}
+	d.checkStatus(&v, &d.Status)
+	failed := map[string]string{}
+	for _, c := range d.Status.Conditions {
+		for _, name := range c.FailedNamespaces {
+			failed[name] = string(c.Type)
+		}
+	}
+	for _, name := range d.targets() {
+		secret, want := d.secrets[name], ""
+		switch {
+		case !d.lives(name):
+			want = "NamespaceNotExists"
+		case secret == nil && s.refuses("create", "secrets"):
+			want = "CreateResourceFailed"
+		case secret == nil:
+			v.add(Settled, "there is no copy in %s", name)
+		case !owned(secret, d.Name):
+			if want = "ConflictOccurred"; s.refuses("create", "secrets") {
+				want = failed[name] // it cannot be told that the name is taken
+			}
+		case d.copied(secret) != "":
+			_, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]
+			switch {
+			case !labelled && s.refuses("create", "secrets"):
+				want = "CreateResourceFailed" // which is how such a copy is found
+			case s.refuses("update", "secrets"):
+				want = "UpdateResourceFailed"
+			default:
+				v.add(Settled, "the copy in %s: %s", name, d.copied(secret))
+			}
+		}
+		if failed[name] != want {
+			v.add(Status, "%q failed in %s, and it should be %q", failed[name], name, want)
+		}
+	}
+	for name, secret := range d.secrets {
+		_, labelled := secret.Labels[v1alpha1.ResourceCopyLabel]
+		if labelled && d.lives(name) && owned(secret, d.Name) && !d.selects(name) && !s.refuses("delete", "secrets") {
+			v.add(Settled, "there is a copy in %s", name)
+		}
+	}
+	return v
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// debugging is an EphemeralJob and its pods at a moment. Its containers keep their names.
+type debugging struct {
+	*v1alpha1.EphemeralJob
+	state *State
+	// pods are those that it may be for, with containers of its own first, and others without the names that it
+	// would inject.
+	injected, free []*corev1.Pod
+}
+
+// debuggingOf returns nil where there is no job.
+func debuggingOf(s *State) *debugging {
+	job, ok := s.Workload.(*v1alpha1.EphemeralJob)
+	if !ok {
+		return nil
+	}
+	d := &debugging{EphemeralJob: job, state: s}
+	for _, pod := range s.Pods {
+		if !active(pod) || !matches(job.Spec.Selector, pod.Labels) {
+			continue
+		}
+		if len(d.own(pod)) > 0 {
+			d.injected = append(d.injected, pod)
+		} else if !d.taken(pod) {
+			d.free = append(d.free, pod)
+		}
+	}
+	return d
+}
+
+// own are the ephemeral containers of a pod that this run of the job has injected. (EJ-7)
+func (d *debugging) own(pod *corev1.Pod) (own []corev1.EphemeralContainer) {
+	for _, c := range pod.Spec.EphemeralContainers {
+		if slices.Contains(c.Env, corev1.EnvVar{Name: v1alpha1.EphemeralJobEnv, Value: string(d.UID)}) {
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// taken tells whether a pod has a container of a name of the template. (EJ-5)
+func (d *debugging) taken(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool {
+		return slices.ContainsFunc(d.Spec.Template.EphemeralContainers, func(of corev1.EphemeralContainer) bool { return of.Name == c.Name })
+	})
+}
+
+// far counts how far the containers of the job in a pod are. (EJ-15)
+func (d *debugging) far(pod *corev1.Pod) (failed, succeeded, running, waiting bool) {
+	succeeded = true
+	for _, c := range d.own(pod) {
+		i := slices.IndexFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
+		var is corev1.ContainerState
+		if i >= 0 {
+			is = pod.Status.EphemeralContainerStatuses[i].State
+		}
+		succeeded = succeeded && is.Terminated != nil && is.Terminated.ExitCode == 0
+		failed = failed || is.Terminated != nil && is.Terminated.ExitCode != 0 || is.Waiting != nil && is.Waiting.Reason == "RunContainerError"
+		running = running || is.Running != nil
+		waiting = waiting || is.Waiting != nil
+	}
+	return failed, succeeded, running, waiting
+}
+
+// underWay counts the pods whose containers have not come to an end. (EJ-9)
+func (d *debugging) underWay() (n int) {
+	for _, pod := range d.injected {
+		if failed, succeeded, _, _ := d.far(pod); !failed && !succeeded {
+			n++
+		}
+	}
+	return n
+}
+
+// limit is how many pods the job is for at most.
+func (d *debugging) limit() int {
+	if d.Spec.Replicas == nil {
+		return len(d.injected) + len(d.free)
+	}
+	return max(int(*d.Spec.Replicas), 0)
+}
+
+// overdue tells whether the deadline has passed. (EJ-18)
+func (d *debugging) overdue() bool {
+	limit := d.Spec.ActiveDeadlineSeconds
+	return limit != nil && d.Status.StartTime != nil && !d.Status.StartTime.Add(time.Duration(*limit)*time.Second).After(d.state.Now)
+}
+
+// EphemeralJob judges a write of the controller of an EphemeralJob.
+func EphemeralJob(w *Write) []Violation {
+	var v violations
+	known := w.Truth
+	if w.Known != nil {
+		known = w.Known
+	}
+	d := debuggingOf(known)
+	before, after := w.pods()
+	switch {
+	case d == nil:
+		v.add(Needless, "%s of %s %s for no EphemeralJob", w.Verb, w.Resource, w.name())
+	case w.Resource == "pods" && w.Verb == "patch" && w.Subresource == "ephemeralcontainers" && before != nil && after != nil:
+		d.checkInjection(&v, w)
+	case w.Resource == "ephemeraljobs" && w.Subresource == "status" && w.Verb == "patch":
+		checkJobStatus(&v, w)
+	case w.Resource == "ephemeraljobs" && w.Subresource == "" && w.Verb == "patch":
+		d.checkFinalizer(&v, w)
+	case w.Resource == "ephemeraljobs" && w.Verb == "delete":
+		d.checkEnd(&v, w)
+	default:
+		v.add(Spec, "%s of %s/%s is none of its business", w.Verb, w.Resource, w.Subresource)
+	}
+	return v
+}
+
+// checkInjection judges that a pod gets its containers. (EJ-9, EJ-10, EJ-12, EJ-17, EJ-18)
+func (d *debugging) checkInjection(v *violations, w *Write) {
+	before, after := w.pods()
+	known := w.knownPod()
+	if known == nil || w.Asked != nil && w.Asked.UID != string(before.UID) {
+		v.add(Ownership, "containers are injected into whatever pod has the name %s", before.Name)
+		return
+	}
+	if d.Status.CompletionTime != nil || d.DeletionTimestamp != nil || d.overdue() {
+		v.add(Needless, "pod %s gets containers of a job that is over", before.Name)
+	}
+	if d.Spec.Paused {
+		v.add(Paused, "pod %s gets containers of a job that is paused", before.Name)
+	}
+	if !active(known) || !matches(d.Spec.Selector, known.Labels) {
+		v.add(Placement, "pod %s gets containers, and the job is not for it", before.Name)
+	}
+	if len(d.own(before)) > 0 {
+		v.add(Identity, "pod %s gets containers of a run a second time", before.Name)
+	}
+	rest := after.DeepCopy()
+	rest.ResourceVersion, rest.ManagedFields, rest.Generation, rest.Spec.EphemeralContainers = before.ResourceVersion, before.ManagedFields, before.Generation, before.Spec.EphemeralContainers
+	if !equality.Semantic.DeepEqual(rest, before) {
+		v.add(Spec, "more of pod %s is written than ephemeral containers", before.Name)
+	}
+	if new, own := len(after.Spec.EphemeralContainers)-len(before.Spec.EphemeralContainers), len(d.own(after)); new != own || own != len(d.Spec.Template.EphemeralContainers) {
+		v.add(Spec, "pod %s gets %d containers, %d marked as those of the job, which has %d", before.Name, new, own, len(d.Spec.Template.EphemeralContainers))
+	}
+	counted := slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool { return pod.UID == before.UID })
+	others := len(d.injected)
+	if !counted {
+		others++
+	}
+	if d.Spec.Replicas != nil && others > d.limit() {
+		v.add(Placement, "%d pods have containers of a job that is for %d", others, d.limit())
+	}
+	n := d.underWay()
+	if !counted {
+		n++
+	}
+	if limit := int(ptr.Deref(d.Spec.Parallelism, 1)); n > limit {
+		v.add(Surge, "containers are under way in %d pods, at a parallelism of %d", n, limit)
+	}
+}
+
+// checkJobStatus judges a status by what the caches of the author held. (EJ-1, EJ-15, EJ-16, EJ-18)
+func checkJobStatus(v *violations, w *Write) {
+	observed := w.Truth
+	if w.Observed != nil {
+		observed = w.Observed
+	}
+	d := debuggingOf(observed)
+	after, ok := w.After.(*v1alpha1.EphemeralJob)
+	if d == nil || !ok || after.UID != d.UID {
+		v.add(Ownership, "the status of another job is written")
+		return
+	}
+	if w.Asked != nil && w.Asked.ResourceVersion == "" {
+		v.add(Status, "the status is written whatever it has become")
+	}
+	if after.Status.ObservedGeneration != d.Generation {
+		v.add(Status, "observedGeneration is %d, not %d", after.Status.ObservedGeneration, d.Generation)
+	}
+	if was := d.Status.CompletionTime; was != nil {
+		if !was.Equal(after.Status.CompletionTime) || after.Status.Phase != d.Status.Phase {
+			v.add(History, "a job that has finished is %s now, at %v", after.Status.Phase, after.Status.CompletionTime)
+		}
+		return
+	}
+	d.checkCounts(v, &after.Status)
+}
+
+// checkCounts judges what a status says of pods, and whether the job is over.
+func (d *debugging) checkCounts(v *violations, status *v1alpha1.EphemeralJobStatus) {
+	targets := min(len(d.injected)+len(d.free), d.limit())
+	(&counter{"match", int32(targets), status.Matches}).check(v)
+	if len(d.injected) <= targets {
+		var failed, succeeded, running, waiting int32
+		for _, pod := range d.injected {
+			switch f, s, r, w := d.far(pod); {
+			case f:
+				failed++
+			case s:
+				succeeded++
+			case r:
+				running++
+			case w:
+				waiting++
+			}
+		}
+		(&counter{"failed", failed, status.Failed}).check(v)
+		(&counter{"succeeded", succeeded, status.Succeeded}).check(v)
+		(&counter{"running", running, status.Running}).check(v)
+		(&counter{"waiting", waiting, status.Waiting}).check(v)
+	}
+	d.Status.StartTime = status.StartTime
+	ended := status.Matches > 0 && status.Succeeded+status.Failed == status.Matches
+	if over := ended || d.overdue() && !d.Spec.Paused; over != (status.CompletionTime != nil) {
+		v.add(Status, "of %d pods %d have ended, overdue %t, and the completion time is %v", status.Matches, status.Succeeded+status.Failed, d.overdue(), status.CompletionTime)
+	}
+	if ended && (status.Failed > 0) != (status.Phase == v1alpha1.EphemeralJobFailed) {
+		v.add(Status, "the job has ended as %s, and %d pods have failed", status.Phase, status.Failed)
+	}
+}
+
+// checkFinalizer judges that the job gets or loses a finalizer. (EJ-2, EJ-20)
+func (d *debugging) checkFinalizer(v *violations, w *Write) {
+	before, after := w.Before, w.After
+	own := func(f string) bool { return f == v1alpha1.EphemeralJobFinalizer }
+	was := before.GetFinalizers()
+	var is []string
+	if after != nil {
+		is = after.GetFinalizers()
+	}
+	removed := slices.ContainsFunc(was, own) && !slices.ContainsFunc(is, own)
+	if removed && d.DeletionTimestamp == nil {
+		v.add(Spec, "a job that stays loses its finalizer")
+	}
+	if !slices.Equal(slices.DeleteFunc(slices.Clone(was), own), slices.DeleteFunc(slices.Clone(is), own)) {
+		v.add(Ownership, "the finalizers %v become %v", was, is)
+	}
+}
+
+// checkEnd judges that a job is deleted. (EJ-19)
+func (d *debugging) checkEnd(v *violations, w *Write) {
+	if w.Asked != nil && w.Asked.UID != string(d.UID) {
+		v.add(Ownership, "whatever job has the name is deleted")
+	}
+	ttl := time.Duration(ptr.Deref(d.Spec.TTLSecondsAfterFinished, v1alpha1.DefaultEphemeralJobTTLSecondsAfterFinished)) * time.Second
+	if end := d.Status.CompletionTime; end == nil || d.state.Now.Before(end.Add(ttl)) {
+		v.add(Needless, "a job that finished at %v is deleted", end)
+	}
+}
+
+// EphemeralJobSettled judges what there is when nothing more happens, and all containers have ended. Pushed says that the job
+// is not held back by anything.
+func EphemeralJobSettled(s *State, pushed bool) []Violation {
+	var v violations
+	d := debuggingOf(s)
+	switch {
+	case d == nil:
+		return nil
+	case d.DeletionTimestamp != nil:
+		if slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer) {
+			v.add(Settled, "a job that is being deleted keeps its finalizer")
+		}
+		return v
+	}
+	if !slices.Contains(d.Finalizers, v1alpha1.EphemeralJobFinalizer) {
+		v.add(Settled, "the job has no finalizer")
+	}
+	if d.Status.ObservedGeneration != d.Generation {
+		v.add(Status, "observedGeneration is %d, not %d", d.Status.ObservedGeneration, d.Generation)
+	}
+	if d.Status.CompletionTime != nil {
+		return v
+	}
+	d.checkCounts(&v, d.Status.DeepCopy())
+	if held := d.Spec.Paused || ptr.Deref(d.Spec.Parallelism, 1) <= 0 || s.refuses("patch", "pods"); !held && len(d.free) > 0 && len(d.injected) < d.limit() {
+		v.add(Settled, "%d pods have no containers, %d have, and the job is for %d", len(d.free), len(d.injected), d.limit())
+	}
+	if pushed && len(d.injected)+len(d.free) > 0 && d.limit() > 0 {
+		v.add(Settled, "the job goes on")
+	}
+	return v
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ephemeraljob
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestSimulation has users change an EphemeralJob and its pods at random, amid everything that can go wrong, and judges
+// each write of the controller. A model plays the part of kubelets that is about ephemeral containers.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(&spoil{}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	t.Parallel()
+	simulation.CheckReplay(t, simulated(&spoil{}), 1)
+}
+
+// TestRegressions plays histories in which bugs were found.
+func TestRegressions(t *testing.T) {
+	simulation.Replay(t, []simulation.Regression{
+		{Found: "a job that had ended injected, after an answer that was an error", Seed: 1882703813150794, Workload: simulated(&spoil{})},
+	})
+}
+
+// simulated is what a simulation needs to know of EphemeralJobs, whose controller has a bug.
+func simulated(bug *spoil) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(ResourceEphemeralJobs)),
+		Empty:    func() simulation.Object { return &v1alpha1.EphemeralJob{} },
+		Create:   func(r *rand.Rand) simulation.Object { return anyJob(r) },
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Refusals: []invariants.Refusal{{Verb: "patch", Resource: string(ResourcePods)}},
+		Patience: 20 * time.Minute, // refusals are tried again every five
+		Populate: func(u *simulation.User, r *rand.Rand) {
+			for i := range 1 + r.IntN(5) {
+				u.CreateStranger(fmt.Sprint("p", i))
+			}
+		},
+		Others: func(u *simulation.User, r *rand.Rand) {
+			if pod := u.AnyPod(r); pod != nil {
+				runEphemeral(u, pod, r.IntN(6))
+			}
+		},
+		Release: func(u *simulation.User) {
+			for _, pod := range u.Pods() {
+				runEphemeral(u, pod, exits)
+			}
+		},
+		Act:     bug.Act(act),
+		Push:    push,
+		Ignores: []string{string(caches.Claims), string(caches.Revisions)},
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Write: invariants.EphemeralJob, Settled: invariants.EphemeralJobSettled}
+		},
+	}
+}
+
+// observer tells a simulation when a reconcile reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) EphemeralJob(namespace, name string) (*v1alpha1.EphemeralJob, error) {
+	o.process.Observe()
+	return o.Reader.EphemeralJob(namespace, name)
+}
+
+func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
+	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
+		reader := caches.Reader{}
+		for _, resource := range []Resource{ResourceEphemeralJobs, ResourcePods} {
+			informer := p.Informer(string(resource))
+			if _, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc); err != nil {
+				return o, err
+			}
+			reader[resource] = informer.GetIndexer()
+		}
+		o.Reader = observer{informerReader{reader}, p}
+		if o.Kubernetes, err = p.Kubernetes(); err == nil {
+			o.Lifecycle, err = client.NewForConfig(p.Config)
+		}
+		return o, err
+	}, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, simulation.Web) }}, nil
+}
+
+// The next states of an ephemeral container, as a kubelet reports them.
+const (
+	waits = iota
+	cannotRun
+	runs
+	fails
+	exits
+)
+
+// runEphemeral has the ephemeral containers of a pod go on that have not ended.
+func runEphemeral(u *simulation.User, pod *corev1.Pod, state int) {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return
+	}
+	next := pod.DeepCopy()
+	next.Status.EphemeralContainerStatuses = nil
+	changed := false
+	for _, c := range pod.Spec.EphemeralContainers {
+		status := corev1.ContainerStatus{Name: c.Name}
+		if was := ephemeralStatus(pod, c.Name); was != nil {
+			status = *was
+		}
+		if status.State.Terminated == nil {
+			status.State, changed = stateAfter(state), true
+		}
+		next.Status.EphemeralContainerStatuses = append(next.Status.EphemeralContainerStatuses, status)
+	}
+	if changed {
+		u.UpdatePod("runs ephemeral containers", next)
+	}
+}
+
+func stateAfter(state int) corev1.ContainerState {
+	now := metav1.NewTime(time.Now().Truncate(time.Second))
+	switch state {
+	case waits:
+		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
+	case cannotRun:
+		return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: cannotStart}}
+	case fails:
+		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: now}}
+	case exits:
+		return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: now}}
+	}
+	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
+}
+
+// anyJob is the EphemeralJob of a seed.
+func anyJob(r *rand.Rand) *v1alpha1.EphemeralJob {
+	job := newJob()
+	job.ObjectMeta = metav1.ObjectMeta{}
+	for range r.IntN(4) {
+		simulation.Merge(job, simulation.AnyEdit(r, jobEdits))
+	}
+	return job
+}
+
+// jobEdits are what users change about an EphemeralJob. The names of its containers stay.
+var jobEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"parallelism":%v}}`, "null", 0, 1, 2, 2, 3, 10),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, "null", "null", 0, 1, 2, 3),
+	simulation.Pick(`{"spec":{"paused":%v}}`, true, false, false),
+	simulation.Pick(`{"spec":{"activeDeadlineSeconds":%v}}`, "null", "null", 5, 60),
+	simulation.Pick(`{"spec":{"ttlSecondsAfterFinished":%v}}`, "null", 0, 30, 100000, 100000),
+	simulation.Pick(`{"metadata":{"finalizers":%v}}`, "null", `["example.com/hold"]`),
+	simulation.Pick(`{"metadata":{"annotations":{"`+v1alpha1.EphemeralJobUniqueNamesAnnotation+`":%v}}}`, "null", "null", "null"),
+}
+
+// act is what users do in a step, to the job or to pods.
+func act(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(12); {
+	case n < 5:
+		u.Edit(simulation.AnyEdit(r, jobEdits))
+	case n < 7 || pod == nil:
+		u.CreateStranger(fmt.Sprint("p", r.IntN(8)))
+	case n == 7:
+		u.Quarantine(pod)
+	case n == 8:
+		u.TakeName(pod)
+	case n == 9:
+		u.DeletePod(pod.Name, nil)
+	case n == 10: // somebody else has debugged it by hand
+		u.PatchPod(pod.Name, simulation.Pick(`{"spec":{"ephemeralContainers":[{"name":"%v","image":"theirs"}]}}`, "debug", "theirs")(r), "ephemeralcontainers")
+	default:
+		u.PatchPod(pod.Name, `{"metadata":{"annotations":{"note":"`+fmt.Sprint(r.IntN(9))+`"}}}`)
+	}
+}
+
+// push is all that users do in the end: nothing holds the job back, and there is a pod that nobody has debugged.
+func push(u *simulation.User) {
+	u.Edit(`{"metadata":{"finalizers":null},"spec":{"paused":false,"parallelism":2,"replicas":null,"activeDeadlineSeconds":null,"ttlSecondsAfterFinished":100000}}`)
+	u.CreateStranger("new-1")
+	u.CreateStranger("new-2")
+}
