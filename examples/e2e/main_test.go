@@ -29,9 +29,8 @@ var steady *bed
 const gates = "SidecarTerminator=true,ResourceDistributionGate=true"
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{Parallel: 24, Audit: true, Flags: slices.Concat(withPolicies, protectedCRDs, withPDBs, withQueue, withAdaptiveScheduling), FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
 	options := testbed.Options{Parallel: 24, Audit: true, FeatureGates: gates, ManagerFlags: []string{"--resourcedistribution-sources"},
-		Flags: slices.Concat(withPolicies, protectedCRDs, withPDBs, withQueue), Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
+		Flags: slices.Concat(withPolicies, protectedCRDs, withPDBs, withQueue, withAdaptiveScheduling), Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		if steady, err = newBed(ctx, b); err != nil {
 			return err
