@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +53,7 @@ func builtIns() []served {
 	return []served{
 		{kind: core("Pod"), resource: "pods"}, {kind: core("Node"), resource: "nodes", clusterScoped: true},
 		{kind: core("PersistentVolumeClaim"), resource: "persistentvolumeclaims"},
+		{kind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), resource: "leases", object: func() any { return &coordinationv1.Lease{} }},
 		{kind: apps("ControllerRevision"), resource: "controllerrevisions"},
 		{kind: core("Service"), resource: "services", object: func() any { return &corev1.Service{} }},
 		{kind: apps("Deployment"), resource: "deployments", object: func() any { return &appsv1.Deployment{} }},
@@ -72,6 +74,7 @@ func kruise(version string) []served {
 		{kind: kind("SidecarSet"), resource: "sidecarsets", clusterScoped: true}, {kind: kind("BroadcastJob"), resource: "broadcastjobs"},
 		{kind: kind("AdvancedCronJob"), resource: "advancedcronjobs"},
 		{kind: kind("ContainerRecreateRequest"), resource: "containerrecreaterequests"},
+		{kind: schema.GroupVersionKind{Group: "policy.kruise.io", Version: version, Kind: "PodUnavailableBudget"}, resource: "podunavailablebudgets"},
 	}
 }
 
@@ -99,7 +102,7 @@ func newCluster(t *testing.T, versions ...string) *cluster {
 	c.mapper = restmapper.NewShortcutExpander(restmapper.NewDiscoveryRESTMapper(groups), discoveryOf(groups), nil)
 	var resources []fakecluster.Resource
 	for _, k := range kinds {
-		if k.object == nil && k.kind.Group != "apps.kruise.io" {
+		if k.object == nil && !strings.HasSuffix(k.kind.Group, "kruise.io") {
 			continue // fakecluster has it
 		}
 		resource := fakecluster.CustomResource(k.kind, k.resource)
@@ -187,8 +190,10 @@ func (c *cluster) createObject(u *unstructured.Unstructured) *unstructured.Unstr
 	}
 	var scoped dynamic.ResourceInterface = c.dynamic.Resource(mapping.Resource)
 	if mapping.Scope == meta.RESTScopeNamespace {
-		u.SetNamespace("default")
-		scoped = c.dynamic.Resource(mapping.Resource).Namespace("default")
+		if u.GetNamespace() == "" {
+			u.SetNamespace("default")
+		}
+		scoped = c.dynamic.Resource(mapping.Resource).Namespace(u.GetNamespace())
 	}
 	made, err := scoped.Create(context.Background(), u, metav1.CreateOptions{})
 	if err != nil {

@@ -32,10 +32,10 @@ metadata:
   name: %[1]s
   labels: {app: web, controller-revision-hash: web-old, pod-template-hash: old, apps.kruise.io/cloneset-instance-id: %[1]s, statefulset.kubernetes.io/pod-name: %[1]s, lifecycle.apps.kruise.io/state: Normal}
   ownerReferences: [%[2]s]
-spec: {nodeName: node-1, readinessGates: [{conditionType: InPlaceUpdateReady}], containers: [{name: main, image: "nginx:1"}]}
+spec: {nodeName: node-1, readinessGates: [{conditionType: InPlaceUpdateReady}, {conditionType: KruisePodReady}], containers: [{name: main, image: "nginx:1"}]}
 status:
   phase: Running
-  conditions: [{type: Ready, status: "True"}, {type: ContainersReady, status: "True"}, {type: InPlaceUpdateReady, status: "True"}]
+  conditions: [{type: Ready, status: "True"}, {type: ContainersReady, status: "True"}, {type: InPlaceUpdateReady, status: "True"}, {type: KruisePodReady, status: "True"}]
   containerStatuses: [{name: main, image: "nginx:1", imageID: one, ready: true, restartCount: 0, containerID: "c://1", state: {running: {}}}]`, name, reference))
 	}
 }

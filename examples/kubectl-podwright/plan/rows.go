@@ -82,7 +82,7 @@ func byPod(a, b Row) int { return cmp.Compare(a.Pod, b.Pod) }
 
 func nameOf(pod *corev1.Pod) string {
 	if pod == nil {
-		return "(new pods)"
+		return "new pods"
 	}
 	return pod.Name
 }
