@@ -7,6 +7,7 @@ package cmd
 
 import (
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -30,6 +31,8 @@ type commands struct {
 	name    string
 	factory *workload.Factory
 	clock   clock.WithTicker
+	// interval is how often a command looks again at what it waits for.
+	interval time.Duration
 	genericiooptions.IOStreams
 }
 
@@ -43,7 +46,7 @@ func New(name string, flags *genericclioptions.ConfigFlags, streams genericioopt
 
 // newRoot is New without the flags.
 func newRoot(name string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, clock clock.WithTicker) *cobra.Command {
-	c := &commands{name: name, factory: workload.NewFactory(getter), clock: clock, IOStreams: streams}
+	c := &commands{name: name, factory: workload.NewFactory(getter), clock: clock, interval: time.Second, IOStreams: streams}
 	workload.Install()
 	rollout.Install(c.factory, clock)
 	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
@@ -87,7 +90,7 @@ func (c *commands) groups() templates.CommandGroups {
 	return templates.CommandGroups{
 		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.rollout(), c.set()}},
 		{Message: "Basic Commands:", Commands: []*cobra.Command{c.create(), c.exec()}},
-		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose()}},
+		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate()}},
 		{Message: "Settings Commands:", Commands: []*cobra.Command{completion.NewCmdCompletion(c.Out, "")}},
 	}
 }
