@@ -88,7 +88,7 @@ func (c *commands) prepare(cmd *cobra.Command, _ []string) error {
 
 func (c *commands) groups() templates.CommandGroups {
 	return templates.CommandGroups{
-		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.rollout(), c.set()}},
+		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.tree(), c.rollout(), c.set()}},
 		{Message: "Basic Commands:", Commands: []*cobra.Command{c.create(), c.exec()}},
 		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate()}},
 		{Message: "Settings Commands:", Commands: []*cobra.Command{completion.NewCmdCompletion(c.Out, "")}},

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,6 +35,8 @@ type Plan struct {
 	Nodes []daemonset.NodeWait
 	// Pods are those that the plan is about, as they are now.
 	Pods []*corev1.Pod
+	// History are the revisions that there are.
+	History []*appsv1.ControllerRevision
 	// Text is all of the plan in words, one decision a line.
 	Text string
 }
@@ -87,7 +90,7 @@ func (p *Planner) cloneSet(read *reader, key types.NamespacedName, o *workload.O
 		return nil, err
 	}
 	next := cloneset.NewPlan(snapshot)
-	return &Plan{Plan: next.Plan, Pods: snapshot.Pods, Text: next.String()}, nil
+	return &Plan{Plan: next.Plan, Pods: snapshot.Pods, History: snapshot.Revisions, Text: next.String()}, nil
 }
 
 func (p *Planner) statefulSet(read *reader, key types.NamespacedName, o *workload.Object) (*Plan, error) {
@@ -105,7 +108,7 @@ func (p *Planner) statefulSet(read *reader, key types.NamespacedName, o *workloa
 		return nil, err
 	}
 	next := statefulset.NewPlan(snapshot)
-	return &Plan{Plan: next.Plan, Pods: snapshot.Pods, Text: next.String()}, nil
+	return &Plan{Plan: next.Plan, Pods: snapshot.Pods, History: snapshot.Revisions, Text: next.String()}, nil
 }
 
 // statefulSetOf returns a StatefulSet in the version that is planned for.
@@ -138,5 +141,5 @@ func (p *Planner) daemonSet(read *reader, key types.NamespacedName, o *workload.
 		return nil, err
 	}
 	next := daemonset.NewPlan(snapshot)
-	return &Plan{Plan: next.Plan, Nodes: next.WaitingNodes, Pods: snapshot.Pods, Text: next.String()}, nil
+	return &Plan{Plan: next.Plan, Nodes: next.WaitingNodes, Pods: snapshot.Pods, History: snapshot.Revisions, Text: next.String()}, nil
 }
