@@ -25,7 +25,7 @@ import (
 // scaledown deletes chosen pods of a CloneSet for good. (KC-11)
 func (c *commands) scaledown() *cobra.Command {
 	var pods []string
-	print := genericclioptions.NewPrintFlags("scaled down").WithTypeSetter(scheme.Scheme)
+	flags := genericclioptions.NewPrintFlags("scaled down").WithTypeSetter(scheme.Scheme)
 	cmd := &cobra.Command{
 		Use:                   "scaledown (cloneset NAME | cloneset/NAME) --pods=POD,...",
 		DisableFlagsInUseLine: true,
@@ -43,22 +43,22 @@ func (c *commands) scaledown() *cobra.Command {
 			if len(pods) == 0 {
 				cmdutil.CheckErr(cmdutil.UsageErrorf(cmd, "--pods is required"))
 			}
-			cmdutil.CheckErr(c.runScaledown(cmd, args, pods, print))
+			cmdutil.CheckErr(c.runScaledown(cmd, args, pods, flags))
 		},
 	}
 	cmd.Flags().StringSliceVar(&pods, "pods", nil, "The names of the pods to delete. Required.")
-	print.AddFlags(cmd)
+	flags.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	return cmd
 }
 
-func (c *commands) runScaledown(cmd *cobra.Command, args, pods []string, print *genericclioptions.PrintFlags) error {
+func (c *commands) runScaledown(cmd *cobra.Command, args, pods []string, flags *genericclioptions.PrintFlags) error {
 	dryRun, err := cmdutil.GetDryRunStrategy(cmd)
 	if err != nil {
 		return err
 	}
-	cmdutil.PrintFlagsWithDryRunStrategy(print, dryRun)
-	printer, err := print.ToPrinter()
+	cmdutil.PrintFlagsWithDryRunStrategy(flags, dryRun)
+	printer, err := flags.ToPrinter()
 	if err != nil {
 		return err
 	}
