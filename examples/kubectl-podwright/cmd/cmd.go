@@ -14,7 +14,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
-	"k8s.io/kubectl/pkg/cmd/completion"
 	"k8s.io/kubectl/pkg/cmd/options"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	utilcomp "k8s.io/kubectl/pkg/util/completion"
@@ -71,6 +70,7 @@ func newRoot(name string, getter genericclioptions.RESTClientGetter, streams gen
 	root.SetErr(streams.ErrOut)
 	groups := c.groups()
 	groups.Add(root)
+	c.nameExamples(root)
 	root.AddCommand(options.NewCmdOptions(streams.Out))
 	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
 	utilcomp.SetFactoryForCompletion(c.factory)
@@ -91,22 +91,30 @@ func (c *commands) groups() templates.CommandGroups {
 		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.tree(), c.rollout(), c.set()}},
 		{Message: "Basic Commands:", Commands: []*cobra.Command{c.create(), c.exec()}},
 		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate()}},
-		{Message: "Settings Commands:", Commands: []*cobra.Command{completion.NewCmdCompletion(c.Out, "")}},
+		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion()}},
 	}
 }
 
-// knows gives one of kubectl's commands examples with the kinds of podwright, and completion for these and kubectl's.
+// knows gives one of kubectl's commands examples with the kinds of podwright, and completion for the given kinds.
 func (c *commands) knows(cmd *cobra.Command, examples string, kinds ...string) *cobra.Command {
 	cmd.Example = templates.Examples(examples) + "\n\n" + cmd.Example
-	return c.renamed(cmd, kinds)
-}
-
-// renamed has the examples of a command call this program, and completes the given kinds.
-func (c *commands) renamed(cmd *cobra.Command, kinds []string) *cobra.Command {
-	cmd.Example = strings.ReplaceAll(cmd.Example, "kubectl "+c.name, c.name)
-	cmd.Example = strings.ReplaceAll(cmd.Example, "  kubectl ", "  "+c.name+" ")
 	if len(kinds) > 0 {
 		cmd.ValidArgsFunction = utilcomp.SpecifiedResourceTypeAndNameCompletionFunc(c.factory, kinds)
 	}
 	return cmd
+}
+
+// nameExamples has the examples of all commands call this program.
+func (c *commands) nameExamples(cmd *cobra.Command) {
+	lines := strings.Split(cmd.Example, "\n")
+	for i, line := range lines {
+		call := strings.TrimLeft(line, " ")
+		if arguments, ok := strings.CutPrefix(call, "kubectl "); ok && !strings.HasPrefix(call, c.name+" ") {
+			lines[i] = line[:len(line)-len(call)] + c.name + " " + arguments
+		}
+	}
+	cmd.Example = strings.Join(lines, "\n")
+	for _, sub := range cmd.Commands() {
+		c.nameExamples(sub)
+	}
 }

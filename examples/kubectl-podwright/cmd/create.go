@@ -26,10 +26,9 @@ func (c *commands) create() *cobra.Command {
 		if sub.Name() == "job" {
 			c.jobFromAdvancedCronJob(sub)
 		}
-		c.renamed(sub, nil)
 	}
 	cmd.AddCommand(c.createRecreateRequest(), c.createBroadcastJob())
-	return c.renamed(cmd, nil)
+	return cmd
 }
 
 // creation is a command that creates one object, with kubectl's flags for that.

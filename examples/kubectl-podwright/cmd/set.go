@@ -36,8 +36,6 @@ func (c *commands) set() *cobra.Command {
 	for _, sub := range cmd.Commands() {
 		if example, ok := examples[sub.Name()]; ok {
 			c.knows(sub, example, withPods...)
-		} else {
-			c.renamed(sub, nil)
 		}
 	}
 	return cmd
