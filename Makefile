@@ -51,9 +51,9 @@ TAGS := grpcnotrace
 LDFLAGS := -s -w
 
 .PHONY: build
-build: ## Build the manager and the node agent of the examples into bin/.
+build: ## Build the manager, the node agent and the kubectl plugin of the examples into bin/.
 	@mkdir -p bin
-	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%)
+	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%) ./kubectl-podwright
 
 .PHONY: test
 test: test-library test-histories test-examples ## Run all tests.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/cli-runtime/pkg/resource"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util"
+	utilcomp "k8s.io/kubectl/pkg/util/completion"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
+	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+)
+
+// planned are the kinds that plan and explain know.
+var planned = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io"}
+
+// plan prints what the controller does next. (KC-19)
+func (c *commands) plan() *cobra.Command {
+	var filename string
+	var full bool
+	cmd := &cobra.Command{
+		Use:                   "plan (TYPE NAME | TYPE/NAME | -f FILENAME)",
+		DisableFlagsInUseLine: true,
+		Short:                 "Show what the controller does next to a workload, or would do",
+		Long: templates.LongDesc(`
+			Show what the next reconcile of a cloneset, or of an advanced statefulset or daemonset, does: which pods it updates
+			in place, recreates, creates and deletes, and which pods wait, and for what. With a file, what it would do once
+			that were applied.
+
+			The decisions are made by the controller's own planner, from what the API server has now; nothing is written. They are
+			those of a controller with default features, without those that only it remembers, such as a back-off.`),
+		Example: templates.Examples(`
+			# What happens next to a cloneset
+			` + c.name + ` plan cloneset/web
+
+			# What an edited manifest would do
+			` + c.name + ` plan -f web.yaml`),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
+		Run: func(cmd *cobra.Command, args []string) {
+			o, err := c.subject(args, filename)
+			cmdutil.CheckErr(err)
+			cmdutil.CheckErr(c.printPlan(cmd.Context(), o, full))
+		},
+	}
+	cmd.Flags().StringVarP(&filename, "filename", "f", "", "The manifest of the workload as it would be. What kubectl apply would make of it is planned for.")
+	cmd.Flags().BoolVar(&full, "full", false, "Print all of the plan: revisions, claims, status too.")
+	return cmd
+}
+
+// subject returns the workload that is asked about: one of the cluster, or what applying a manifest would make of it.
+func (c *commands) subject(args []string, filename string) (*workload.Object, error) {
+	if filename != "" {
+		if len(args) > 0 {
+			return nil, errors.New("when paths are provided as input, you may not specify resource arguments as well")
+		}
+		return c.applied(filename)
+	}
+	info, err := c.one(args)
+	if err != nil {
+		return nil, err
+	}
+	u, ok := info.Object.(*unstructured.Unstructured)
+	if !ok || workload.KindOf(info.Mapping.GroupVersionKind.GroupKind()) == nil {
+		return nil, fmt.Errorf("%s is not a kind of %s", info.Mapping.GroupVersionKind.GroupKind(), workload.Group)
+	}
+	return &workload.Object{Unstructured: *u}, nil
+}
+
+// applied returns what kubectl's apply would make of a manifest, as the API server answers to a dry run.
+func (c *commands) applied(filename string) (*workload.Object, error) {
+	namespace, enforce, err := c.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	infos, err := c.factory.NewBuilder().Unstructured().NamespaceParam(namespace).DefaultNamespace().
+		FilenameParam(enforce, &resource.FilenameOptions{Filenames: []string{filename}}).Flatten().Do().Infos()
+	if err != nil {
+		return nil, err
+	}
+	if len(infos) != 1 {
+		return nil, fmt.Errorf("want one workload in %s, found %d", filename, len(infos))
+	}
+	after, err := dryApply(infos[0])
+	if err != nil {
+		return nil, err
+	}
+	u, ok := after.(*unstructured.Unstructured)
+	if !ok {
+		return nil, fmt.Errorf("want a workload in %s, found a %T", filename, after)
+	}
+	return &workload.Object{Unstructured: *u}, nil
+}
+
+// dryApply creates an object or patches it by kubectl's three-way merge, in a dry run.
+func dryApply(info *resource.Info) (runtime.Object, error) {
+	helper := resource.NewHelper(info.Client, info.Mapping).DryRun(true).WithFieldManager("kubectl-plan")
+	current, err := helper.Get(info.Namespace, info.Name)
+	if apierrors.IsNotFound(err) {
+		return helper.Create(info.Namespace, true, info.Object)
+	}
+	if err != nil {
+		return nil, err
+	}
+	original, err := util.GetOriginalConfiguration(current)
+	if err != nil {
+		return nil, err
+	}
+	modified, err := runtime.Encode(unstructured.UnstructuredJSONScheme, info.Object)
+	if err != nil {
+		return nil, err
+	}
+	now, err := runtime.Encode(unstructured.UnstructuredJSONScheme, current)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, now)
+	if err != nil {
+		return nil, err
+	}
+	return helper.Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
+}
+
+func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan, error) {
+	config, err := c.factory.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	planner, err := plan.NewPlanner(config, c.clock)
+	if err != nil {
+		return nil, err
+	}
+	return planner.Plan(ctx, o)
+}
+
+func (c *commands) printPlan(ctx context.Context, o *workload.Object, full bool) error {
+	p, err := c.planFor(ctx, o)
+	if err != nil {
+		return err
+	}
+	if full {
+		fmt.Fprintln(c.Out, p.Text)
+		return nil
+	}
+	for _, problem := range p.Problems {
+		fmt.Fprintln(c.Out, problem.String())
+	}
+	rows := p.Rows()
+	if len(rows) == 0 {
+		fmt.Fprintln(c.Out, "Nothing is to be done.")
+		return nil
+	}
+	table := printers.GetNewTabWriter(c.Out)
+	fmt.Fprintln(table, "POD\tACTION\tDETAIL")
+	for _, row := range rows {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", row.Pod, row.Action, row.Detail)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// rolling creates a CloneSet of image nginx:2 with five ready pods of nginx:1, web-a to web-e.
+func rolling(c *cluster, spec string) {
+	c.t.Helper()
+	pods(c, c.create(cloneset(spec, "observedGeneration: 1, replicas: 5")).GetUID(), "CloneSet", "web-a", "web-b", "web-c", "web-d", "web-e")
+}
+
+// pods creates a revision of image nginx:1, and ready pods of it.
+func pods(c *cluster, owner any, kind string, names ...string) {
+	c.t.Helper()
+	reference := fmt.Sprintf("{apiVersion: apps.kruise.io/v1alpha1, kind: %s, name: web, uid: %s, controller: true}", kind, owner)
+	c.create(fmt.Sprintf(`
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {name: web-old, labels: {app: web, controller.kubernetes.io/hash: old}, ownerReferences: [%s]}
+data: {"spec":{"template":%s}}
+revision: 1`, reference, strings.Replace(template("nginx:1"), "{", `{"$patch":"replace",`, 1)))
+	for _, name := range names {
+		c.create(fmt.Sprintf(`
+apiVersion: v1
+kind: Pod
+metadata:
+  name: %[1]s
+  labels: {app: web, controller-revision-hash: web-old, pod-template-hash: old, apps.kruise.io/cloneset-instance-id: %[1]s, statefulset.kubernetes.io/pod-name: %[1]s, lifecycle.apps.kruise.io/state: Normal}
+  ownerReferences: [%[2]s]
+spec: {nodeName: node-1, readinessGates: [{conditionType: InPlaceUpdateReady}, {conditionType: KruisePodReady}], containers: [{name: main, image: "nginx:1"}]}
+status:
+  phase: Running
+  conditions: [{type: Ready, status: "True"}, {type: ContainersReady, status: "True"}, {type: InPlaceUpdateReady, status: "True"}, {type: KruisePodReady, status: "True"}]
+  containerStatuses: [{name: main, image: "nginx:1", imageID: one, ready: true, restartCount: 0, containerID: "c://1", state: {running: {}}}]`, name, reference))
+	}
+}
+
+// (KC-19)
+func TestPlan(t *testing.T) {
+	for _, test := range []struct{ name, spec, want string }{
+		{"in place", ", updateStrategy: {type: InPlaceIfPossible, maxUnavailable: 2, partition: 1}",
+			"update in place 2, wait MaxUnavailable 2, wait Partition 1"},
+		{"by recreation", ", updateStrategy: {type: ReCreate, maxUnavailable: 1}", "recreate 1, wait MaxUnavailable 4"},
+		{"paused", ", updateStrategy: {paused: true}", "wait Paused 5"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			rolling(c, test.spec)
+			before := len(c.server.Requests("user"))
+			if got := c.run("plan", "cloneset/web"); tally(got) != test.want {
+				t.Errorf("the plan is\n%s\nwhich is %s, want %s", got, tally(got), test.want)
+			}
+			for _, r := range c.server.Requests("user")[before:] {
+				if r.Verb != "get" && r.Verb != "list" {
+					t.Errorf("a plan makes the request %s", r.String())
+				}
+			}
+		})
+	}
+}
+
+// A manifest is planned for as if it were applied, which it is not. (KC-19)
+func TestPlanManifest(t *testing.T) {
+	c := newCluster(t)
+	rolling(c, ", updateStrategy: {paused: true}")
+	manifest := c.file(cloneset(", updateStrategy: {type: InPlaceIfPossible, maxUnavailable: 1, paused: false}", ""))
+	if got := c.run("plan", "-f", manifest); tally(got) != "update in place 1, wait MaxUnavailable 4" {
+		t.Errorf("the plan is\n%s", got)
+	}
+	if got := c.run("plan", "-f", c.file(strings.Replace(cloneset("", ""), "name: web", "name: new", 1))); tally(got) != "create 5" {
+		t.Errorf("the plan of a new cloneset is\n%s", got)
+	}
+	if got := c.run("plan", "cloneset/web"); tally(got) != "wait Paused 5" {
+		t.Errorf("the plan of what there is is\n%s", got)
+	}
+}
+
+// (KC-19)
+func TestPlanKinds(t *testing.T) {
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		c := newCluster(t, version)
+		document := kindOf("StatefulSet", ", serviceName: web, updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 3}}", "observedGeneration: 1, replicas: 5")
+		pods(c, c.create(strings.Replace(document, "v1alpha1", version, 1)).GetUID(), "StatefulSet", "web-0", "web-1", "web-2", "web-3", "web-4")
+		if got := c.run("plan", "asts/web"); tally(got) != "recreate 1, wait MaxUnavailable 1, wait Partition 3" {
+			t.Errorf("the plan of a StatefulSet %s is\n%s", version, got)
+		}
+	}
+	c := newCluster(t)
+	pods(c, c.create(kindOf("DaemonSet", ", updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}", "observedGeneration: 1")).GetUID(), "DaemonSet", "web-a")
+	c.create("{apiVersion: v1, kind: Node, metadata: {name: node-1}}")
+	if got := c.run("plan", "ads/web"); tally(got) != "recreate 1" {
+		t.Errorf("the plan of a DaemonSet is\n%s", got)
+	}
+	c.create(united("cloneSetTemplate"))
+	c.expect("error: cannot plan for a UnitedDeployment: only for clonesets, statefulsets.apps.kruise.io and daemonsets.apps.kruise.io\nexit code 1\n", "plan", "uniteddeployment/web")
+}
+
+// tally counts the rows of a plan by what is done, or by what is waited for as its detail names it.
+func tally(table string) string {
+	words := []struct{ in, out string }{
+		{"update in place", "update in place"}, {"recreate", "recreate"}, {"create", "create"}, {"delete", "delete"},
+		{"maxUnavailable", "wait MaxUnavailable"}, {"partition", "wait Partition"}, {"paused", "wait Paused"},
+	}
+	count := map[string]int{}
+	for _, line := range strings.Split(table, "\n") {
+		for _, word := range words {
+			if strings.Contains(line, word.in) {
+				count[word.out]++
+				break
+			}
+		}
+	}
+	var parts []string
+	for _, word := range words {
+		if n := count[word.out]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", word.out, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/kubectl/pkg/cmd/rollout"
+	"k8s.io/kubectl/pkg/util/templates"
+)
+
+// rolledOut are the kinds that have rollouts, as completion offers them.
+var rolledOut = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "uniteddeployment", "deployment", "statefulset", "daemonset"}
+
+// rollout is kubectl's command, whose functions package rollout of ours replaces. (KC-4 to KC-8)
+func (c *commands) rollout() *cobra.Command {
+	cmd := rollout.NewCmdRollout(c.name, c.factory, c.IOStreams)
+	cmd.Long = templates.LongDesc(`
+		Manage the rollout of one or many resources.
+
+		Status, history, undo and restart know clonesets, statefulsets.apps.kruise.io (asts), daemonsets.apps.kruise.io (ads)
+		and uniteddeployments; pause and resume the first three and sidecarsets, whose status can be asked for too; and all of
+		them what kubectl knows.`)
+	examples := map[string]string{
+		"": `
+			# Wait until a cloneset is rolled out
+			kubectl rollout status cloneset/web`,
+		"status": `
+			# Watch the rollout of a cloneset, for ten minutes at most
+			kubectl rollout status cloneset/web --timeout=10m
+
+			# Watch revision 3 of an advanced statefulset, and fail where another one takes over
+			kubectl rollout status asts/db --revision=3`,
+		"history": `
+			# View the rollout history of a cloneset
+			kubectl rollout history cloneset/web
+
+			# View the pod template of revision 3
+			kubectl rollout history cloneset/web --revision=3`,
+		"undo": `
+			# Roll back to the pod template before this one
+			kubectl rollout undo cloneset/web
+
+			# Roll an advanced daemonset back to revision 3
+			kubectl rollout undo ads/agent --to-revision=3`,
+		"restart": `
+			# Recreate the pods of a cloneset, at the pace of its update strategy. With an in-place update strategy
+			# pods only get an annotation, and no container restarts
+			kubectl rollout restart cloneset/web`,
+		"pause": `
+			# Let no further pod of a cloneset be updated
+			kubectl rollout pause cloneset/web`,
+		"resume": `
+			# Let the update of a cloneset go on
+			kubectl rollout resume cloneset/web`,
+	}
+	for _, sub := range cmd.Commands() {
+		c.knows(sub, examples[sub.Name()], rolledOut...)
+	}
+	return c.knows(cmd, examples[""])
+}

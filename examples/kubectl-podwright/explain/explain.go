@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package explain names what keeps a workload from moving: what its plan waits for, and what is wrong around it, from a
+// missing manager to a pod whose image cannot be pulled. [Explain] is a pure function of a [Situation].
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
+	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Situation is what an explanation depends on.
+type Situation struct {
+	Object *workload.Object
+	Plan   *plan.Plan
+	// Nodes are those of the cluster by name; nil where they could not be read.
+	Nodes map[string]*corev1.Node
+	// Lease is that of the manager, and LeaseName what it is called; LeaseMissing says that there is none. Both unset: it
+	// could not be read.
+	Lease        *coordinationv1.Lease
+	LeaseName    string
+	LeaseMissing bool
+	// Budgets are the PodUnavailableBudgets of the namespace, and Requests its ContainerRecreateRequests.
+	Budgets  []*availabilityv1alpha1.PodUnavailableBudget
+	Requests []*lifecyclev1alpha1.ContainerRecreateRequest
+	// Agents names the nodes on which a node agent is ready; nil where that could not be read.
+	Agents map[string]bool
+	Now    time.Time
+}
+
+// Blocker is one thing that keeps pods from moving.
+type Blocker struct {
+	// Code names it, for programs: a rollout.Rule, or one of its own.
+	Code string
+	// Pods are those that it keeps; nil where it is the workload.
+	Pods []string
+	// Why says what was found, and Ends what ends it.
+	Why, Ends string
+}
+
+// String says all of it, in two lines.
+func (b Blocker) String() string {
+	about := ""
+	if len(b.Pods) > 0 {
+		about = " (" + strings.Join(b.Pods, ", ") + ")"
+	}
+	return fmt.Sprintf("%s%s: %s\n  Ends when %s.", b.Code, about, b.Why, b.Ends)
+}
+
+// Explain lists what keeps a workload from moving, causes before what follows from them. Nothing: it moves, or nothing
+// is left to do. (KC-20)
+func Explain(s *Situation) []Blocker {
+	var all []Blocker
+	for _, find := range []func(*Situation) []Blocker{manager, deletion, failures, pods, budgets, requests, waits} {
+		all = append(all, find(s)...)
+	}
+	return all
+}
+
+// slack is how far clocks may be apart.
+const slack = time.Minute
+
+// manager finds out whether a manager runs and has seen the spec.
+func manager(s *Situation) []Blocker {
+	const ends = "a manager runs"
+	switch {
+	case s.LeaseMissing:
+		return []Blocker{{Code: "ManagerAbsent", Why: "there is no Lease " + s.LeaseName + ": no manager has run here", Ends: ends}}
+	case s.Lease == nil || s.Lease.Spec.RenewTime == nil || s.Lease.Spec.LeaseDurationSeconds == nil:
+	default:
+		until := s.Lease.Spec.RenewTime.Add(time.Duration(*s.Lease.Spec.LeaseDurationSeconds) * time.Second)
+		if s.Now.After(until.Add(slack)) {
+			return []Blocker{{Code: "ManagerAbsent", Why: fmt.Sprintf("the Lease %s ran out at %s", s.LeaseName, until.UTC().Format(time.RFC3339)), Ends: ends}}
+		}
+	}
+	observed, _, _ := unstructured.NestedInt64(s.Object.Object, "status", "observedGeneration")
+	if observed < s.Object.GetGeneration() && s.Object.GetDeletionTimestamp() == nil {
+		return []Blocker{{Code: "NotObserved", Why: fmt.Sprintf("the status is of generation %d, and the spec of %d", observed, s.Object.GetGeneration()),
+			Ends: "the manager gets to it; its log says what keeps it"}}
+	}
+	return nil
+}
+
+// deletion tells that the workload is being deleted, or that it could not be.
+func deletion(s *Situation) []Blocker {
+	if s.Object.GetDeletionTimestamp() != nil {
+		return []Blocker{{Code: "Deleting", Why: fmt.Sprintf("it is being deleted; finalizers: %v", s.Object.GetFinalizers()), Ends: "its finalizers are removed by whoever set them"}}
+	}
+	if protection := s.Object.GetLabels()[availabilityv1alpha1.DeletionProtectionLabel]; protection != "" {
+		return []Blocker{{Code: "DeletionProtection", Why: fmt.Sprintf("its label %s is %s: a deletion is refused", availabilityv1alpha1.DeletionProtectionLabel, protection),
+			Ends: "the label is removed; updates are not concerned"}}
+	}
+	return nil
+}
+
+// failures finds what the API server refuses the controller, by the conditions of the status, and what its planner reports.
+func failures(s *Situation) []Blocker {
+	var all []Blocker
+	conditions, _, _ := unstructured.NestedSlice(s.Object.Object, "status", "conditions")
+	for _, condition := range conditions {
+		fields, _ := condition.(map[string]any)
+		kind, _ := fields["type"].(string)
+		message, _ := fields["message"].(string)
+		if !strings.HasPrefix(kind, "Failed") || fields["status"] != "True" {
+			continue
+		}
+		b := Blocker{Code: kind, Why: message, Ends: "what the message says is mended; the controller tries again by itself"}
+		switch {
+		case strings.Contains(message, "exceeded quota"):
+			b.Code, b.Ends = "Quota", "the ResourceQuota allows it, or other pods are gone"
+		case strings.Contains(message, "admission webhook"):
+			b.Code, b.Ends = "Webhook", "the webhook admits it"
+		}
+		all = append(all, b)
+	}
+	for _, problem := range s.Plan.Problems {
+		if !slices.ContainsFunc(all, func(b Blocker) bool { return strings.Contains(b.Why, problem.Err.Error()) }) {
+			all = append(all, Blocker{Code: problem.Condition, Why: problem.Err.Error(), Ends: "the spec is changed"})
+		}
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// Row is what becomes of a pod.
+type Row struct {
+	// Pod is the name of the pod, of a new one what its name begins with, or "node X" for one that a node lacks.
+	Pod string
+	// Action is what is done, or "wait".
+	Action string
+	// Rule is what a pod waits for; empty where it does not wait.
+	Rule rollout.Rule
+	// Detail is the revision that a pod comes to be of, or why it waits.
+	Detail string
+}
+
+// deletions says what the deletion of a pod is, by its reason.
+var deletions = map[rollout.DeletionReason]string{
+	rollout.DeleteForScale: "delete", rollout.DeleteForUpdate: "recreate", rollout.DeleteFailed: "replace",
+}
+
+// patches says what the patch of a pod is, by its kind.
+var patches = map[rollout.PatchKind]string{
+	rollout.PatchUpdateInPlace: "update in place", rollout.PatchPrepare: "prepare by its hook", rollout.PatchCancelDelete: "keep after all",
+	rollout.PatchAdopt: "adopt", rollout.PatchRelease: "release", rollout.PatchRefresh: "record its state", rollout.PatchIdentify: "restore its labels",
+}
+
+// Rows lists what becomes of pods: first what is done, and then who waits, each by name. Pods of which there is nothing
+// to say are left out.
+func (p *Plan) Rows() []Row {
+	to := ""
+	if p.Revisions.Update != nil {
+		to = "to revision " + p.Revisions.Update.Name
+	}
+	var rows []Row
+	for _, c := range p.Create {
+		rows = append(rows, Row{Pod: cmp.Or(c.Pod.Name, c.Pod.GenerateName+"*"), Action: "create",
+			Detail: "at revision " + c.Pod.Labels[appsv1.ControllerRevisionHashLabelKey]})
+	}
+	for _, d := range p.Delete {
+		row := Row{Pod: d.Pod.Name, Action: deletions[d.For]}
+		if d.For == rollout.DeleteForUpdate {
+			row.Detail = to
+		}
+		rows = append(rows, row)
+	}
+	for _, change := range p.Patch {
+		row := Row{Pod: change.Pod.Name, Action: cmp.Or(patches[change.Kind], string(change.Kind))}
+		if change.Kind == rollout.PatchUpdateInPlace {
+			row.Detail = to
+		}
+		rows = append(rows, row)
+	}
+	slices.SortStableFunc(rows, byPod)
+	return append(rows, p.waits()...)
+}
+
+// waits lists who waits.
+func (p *Plan) waits() []Row {
+	var rows []Row
+	for _, w := range p.Waiting {
+		rows = append(rows, Row{Pod: nameOf(w.Pod), Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
+	}
+	for _, w := range p.Nodes {
+		rows = append(rows, Row{Pod: "node " + w.Node, Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
+	}
+	slices.SortStableFunc(rows, byPod)
+	return rows
+}
+
+func byPod(a, b Row) int { return cmp.Compare(a.Pod, b.Pod) }
+
+func nameOf(pod *corev1.Pod) string {
+	if pod == nil {
+		return "new pods"
+	}
+	return pod.Name
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tree draws a workload as a tree: its revisions, their pods with what these wait for, and the containers of
+// each, with the SidecarSets that they come from. [Of] is a pure function of the workload and its plan.
+package tree
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubectl/pkg/util/podutils"
+
+	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
+	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/inplace/revision"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Node is a line of the tree and what hangs on it.
+type Node struct {
+	Text     string
+	Children []*Node
+}
+
+// Of returns the tree of a workload. Pods of a revision that is gone hang on its name. (KC-18)
+func Of(o *workload.Object, p *plan.Plan) *Node {
+	root := &Node{Text: strings.ToLower(o.GetKind()) + "." + workload.Group + "/" + o.GetName()}
+	rows := map[string][]plan.Row{}
+	for _, row := range p.Rows() {
+		rows[row.Pod] = append(rows[row.Pod], row)
+	}
+	byRevision := map[string][]*corev1.Pod{}
+	for _, pod := range p.Pods {
+		name := revision.ShortHash(pod.Labels[appsv1.ControllerRevisionHashLabelKey])
+		byRevision[name] = append(byRevision[name], pod)
+	}
+	for _, r := range history(p) {
+		short := revision.ShortHash(r.Name)
+		root.Children = append(root.Children, revisionNode(describeRevision(r, p), byRevision[short], rows))
+		delete(byRevision, short)
+	}
+	for _, name := range sortedKeys(byRevision) {
+		root.Children = append(root.Children, revisionNode("revision "+cmp.Or(name, "unknown")+" (gone)", byRevision[name], rows))
+	}
+	for _, row := range p.Rows() {
+		if row.Rule != "" && !slices.ContainsFunc(p.Pods, func(pod *corev1.Pod) bool { return pod.Name == row.Pod }) {
+			root.Children = append(root.Children, &Node{Text: row.Pod + "  waits: " + row.Detail})
+		}
+	}
+	return root
+}
+
+// history returns the revisions, the newest first; that of the template is there before it exists.
+func history(p *plan.Plan) []*appsv1.ControllerRevision {
+	all := slices.Clone(p.History)
+	if c := p.Revisions.Create; c != nil {
+		all = append(all, c)
+	}
+	revision.Sort(all)
+	slices.Reverse(all)
+	return all
+}
+
+func describeRevision(r *appsv1.ControllerRevision, p *plan.Plan) string {
+	text := fmt.Sprintf("revision %s (%d)", r.Name, r.Revision)
+	if p.Revisions.Update != nil && r.Name == p.Revisions.Update.Name {
+		text += ", of the template"
+	}
+	if p.Revisions.Create != nil && r.Name == p.Revisions.Create.Name {
+		text += ", not created yet"
+	}
+	return text
+}
+
+func revisionNode(text string, pods []*corev1.Pod, rows map[string][]plan.Row) *Node {
+	node := &Node{Text: text}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	for _, pod := range pods {
+		node.Children = append(node.Children, podNode(pod, rows[pod.Name]))
+	}
+	return node
+}
+
+func podNode(pod *corev1.Pod, rows []plan.Row) *Node {
+	text := "pod " + pod.Name + "  " + phase(pod)
+	if pod.Spec.NodeName != "" {
+		text += " on " + pod.Spec.NodeName
+	}
+	for _, row := range rows {
+		if row.Rule != "" {
+			text += "  waits: " + row.Detail
+		} else {
+			text += "  next: " + row.Action
+		}
+	}
+	node := &Node{Text: text}
+	sidecars := sidecarsOf(pod)
+	for i := range pod.Spec.Containers {
+		node.Children = append(node.Children, &Node{Text: containerText(pod, &pod.Spec.Containers[i], sidecars)})
+	}
+	return node
+}
+
+func phase(pod *corev1.Pod) string {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return "terminating"
+	case podutils.IsPodReady(pod):
+		return "ready"
+	case pod.Status.Phase == corev1.PodRunning:
+		return "not ready"
+	}
+	return strings.ToLower(cmp.Or(string(pod.Status.Phase), "Pending"))
+}
+
+func containerText(pod *corev1.Pod, c *corev1.Container, sidecars map[string]string) string {
+	kind := "container " + c.Name
+	if set := sidecars[c.Name]; set != "" {
+		kind = "sidecar " + c.Name + " of " + set
+	}
+	text := kind + "  " + c.Image
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name != c.Name {
+			continue
+		}
+		switch {
+		case status.State.Waiting != nil:
+			text += "  " + status.State.Waiting.Reason
+		case status.State.Terminated != nil:
+			text += fmt.Sprintf("  ended with %d", status.State.Terminated.ExitCode)
+		case status.State.Running != nil:
+			text += "  running"
+		}
+		if status.RestartCount > 0 {
+			text += fmt.Sprintf(", restarts: %d", status.RestartCount)
+		}
+	}
+	return text
+}
+
+// sidecarsOf returns the SidecarSet of each container that one has injected, by the record on the pod. A record that
+// cannot be read says nothing.
+func sidecarsOf(pod *corev1.Pod) map[string]string {
+	records := map[string]sidecarv1alpha1.SidecarSetUpgradeRecord{}
+	_ = json.Unmarshal([]byte(cmp.Or(pod.Annotations[sidecarv1alpha1.SidecarSetHashAnnotation], "{}")), &records)
+	by := map[string]string{}
+	for set, record := range records {
+		for _, container := range record.SidecarList {
+			by[container] = set
+		}
+	}
+	return by
+}
+
+func sortedKeys[T any](m map[string]T) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// String draws the tree, one node a line.
+func (n *Node) String() string {
+	var text strings.Builder
+	n.draw(&text, "", "")
+	return text.String()
+}
+
+func (n *Node) draw(text *strings.Builder, first, rest string) {
+	text.WriteString(first + n.Text + "\n")
+	for i, child := range n.Children {
+		if i == len(n.Children)-1 {
+			child.draw(text, rest+"└── ", rest+"    ")
+		} else {
+			child.draw(text, rest+"├── ", rest+"│   ")
+		}
+	}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workload holds workloads of podwright's kinds as a command line meets them: in whatever version the API
+// server has, with fields that this program has never heard of. kubectl's own commands are used on them; what these
+// need is here: a type that kubectl's decoders accept ([Object], [Register]), the pod spec within it, and patches by
+// strategic merge, which the API server takes of built-in kinds only ([PatchTransport]).
+package workload
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Group is the API group of the kinds.
+const Group = "apps.kruise.io"
+
+// Kind describes a kind to the commands.
+type Kind struct {
+	// Name is that of the kind, and Resource its plural.
+	Name, Resource string
+	// Words is how messages call one of them, as kubectl writes "daemon set".
+	Words string
+	// Template is the path of the pod template. Nil where there is none in a fixed place.
+	Template []string
+	// Paused is the path of the field that pauses a rollout. Nil where there is none.
+	Paused []string
+}
+
+// Kinds are those that the commands know, the first ones first in help texts.
+var Kinds = []*Kind{
+	{Name: "CloneSet", Resource: "clonesets", Words: "cloneset",
+		Template: []string{"spec", "template"}, Paused: []string{"spec", "updateStrategy", "paused"}},
+	{Name: "StatefulSet", Resource: "statefulsets", Words: "statefulset",
+		Template: []string{"spec", "template"}, Paused: []string{"spec", "updateStrategy", "rollingUpdate", "paused"}},
+	{Name: "DaemonSet", Resource: "daemonsets", Words: "daemon set",
+		Template: []string{"spec", "template"}, Paused: []string{"spec", "updateStrategy", "rollingUpdate", "paused"}},
+	{Name: "UnitedDeployment", Resource: "uniteddeployments", Words: "united deployment"},
+	{Name: "SidecarSet", Resource: "sidecarsets", Words: "sidecarset", Paused: []string{"spec", "updateStrategy", "paused"}},
+	{Name: "BroadcastJob", Resource: "broadcastjobs", Words: "broadcast job", Template: []string{"spec", "template"}},
+}
+
+// KindOf returns the kind of a group and kind, nil for one that is not of podwright.
+func KindOf(kind schema.GroupKind) *Kind {
+	for _, k := range Kinds {
+		if kind == (schema.GroupKind{Group: Group, Kind: k.Name}) {
+			return k
+		}
+	}
+	return nil
+}
