@@ -14,6 +14,8 @@ func ExampleCRDs() {
 		fmt.Println(crd.GetKind(), crd.GetName())
 	}
 	// Output: CustomResourceDefinition containerrecreaterequests.apps.kruise.io
+	// CustomResourceDefinition nodepodprobes.apps.kruise.io
+	// CustomResourceDefinition podprobemarkers.apps.kruise.io
 }
 
 // Where a URL leads to the webhooks, it takes the place of the service.

@@ -17,6 +17,11 @@ type Interface interface {
 	// a namespace. The empty namespace means all namespaces, where only List and
 	// Watch work.
 	ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface
+	// PodProbeMarkers gives the client of the PodProbeMarkers of a namespace, as
+	// ContainerRecreateRequests does.
+	PodProbeMarkers(namespace string) PodProbeMarkerInterface
+	// NodePodProbes gives the client of the NodePodProbes, which have no namespace.
+	NodePodProbes() NodePodProbeInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

@@ -16,7 +16,11 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha
 
 // AddToScheme adds the kinds of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &ContainerRecreateRequest{}, &ContainerRecreateRequestList{})
+	scheme.AddKnownTypes(SchemeGroupVersion,
+		&ContainerRecreateRequest{}, &ContainerRecreateRequestList{},
+		&PodProbeMarker{}, &PodProbeMarkerList{},
+		&NodePodProbe{}, &NodePodProbeList{},
+	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }
