@@ -64,6 +64,8 @@ const (
 	Restarts
 	// Scheduled is whether the scheduler has found a node, and why not.
 	Scheduled
+	// Conditions is which conditions a pod has, and whether they hold.
+	Conditions
 )
 
 // The fields of other objects.
@@ -176,6 +178,11 @@ var podFields = []field[*corev1.Pod]{
 			return was != is
 		}
 		return was.Status != is.Status || was.Reason != is.Reason
+	}},
+	{Conditions, func(b, a *corev1.Pod) bool {
+		return !slices.EqualFunc(b.Status.Conditions, a.Status.Conditions, func(b, a corev1.PodCondition) bool {
+			return b.Type == a.Type && b.Status == a.Status
+		})
 	}},
 }
 

@@ -22,7 +22,7 @@ type PodContainerProbe struct {
 	// the kubelet or podwright writes, such as Ready.
 	Name string `json:"name"`
 
-	// ContainerName is the name of the container to probe. Pods without it are not probed.
+	// ContainerName is the name of the container to probe. Nothing becomes known of pods without it.
 	ContainerName string `json:"containerName"`
 
 	// Probe says how and how often. The handler is one of exec, httpGet and tcpSocket, the latter two
