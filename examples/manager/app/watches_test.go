@@ -45,6 +45,8 @@ var served = []fakecluster.Resource{
 	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
 	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("WorkloadSpread"), "workloadspreads"),
 	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("PersistentPodState"), "persistentpodstates"),
+	fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("PodProbeMarker"), "podprobemarkers"),
+	{GroupVersionKind: lifecyclev1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: "nodepodprobes", ClusterScoped: true, Status: true, Generation: true},
 	{GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
 	fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests"),
 	{GroupVersionKind: sidecarv1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), Name: "sidecarsets", ClusterScoped: true, Status: true, Generation: true},

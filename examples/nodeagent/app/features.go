@@ -27,6 +27,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
 	"github.com/podwright/podwright/nodeagent/policies"
+	"github.com/podwright/podwright/nodeagent/probe"
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
@@ -62,6 +63,13 @@ func (s *shared) features() []controllers.Controller {
 				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, Requests: s.caches.requests(), Recorder: own.Recorder, Metrics: reconciles,
 				MaxGracePeriod: s.config.MaxGracePeriod,
 			}, recreate.New, recreate.Rules), nil
+		},
+	}, {
+		Name: probe.EventSource, Gate: features.PodProbeMarkerGate, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"),
+		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+			return controllers.Of(probe.Options{
+				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, NodePodProbes: s.caches.nodePodProbes(), Recorder: own.Recorder, Metrics: reconciles,
+			}, probe.New, probe.Rules), nil
 		},
 	}}
 	if s.config.PullImages {
@@ -154,6 +162,12 @@ func (c *caches) pods() cache.SharedIndexInformer {
 func (c *caches) nodeImages() cache.SharedIndexInformer {
 	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return image.NewInformer(c.clients.Distribution, c.node)
+	})
+}
+
+func (c *caches) nodePodProbes() cache.SharedIndexInformer {
+	return c.InformerFor(&lifecyclev1alpha1.NodePodProbe{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return probe.NewInformer(c.clients.Lifecycle, c.node)
 	})
 }
 

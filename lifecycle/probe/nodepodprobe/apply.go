@@ -110,13 +110,17 @@ func (a *applier) delete(ctx context.Context, s *Snapshot) (requeueAfter time.Du
 	return 0, nil
 }
 
-// change writes the planned spec. What the agent reports meanwhile is no conflict: nobody else writes the spec, and only
+// change writes the planned spec. What the agent reports meanwhile is no conflict: with all namespaces nobody else writes the spec, and only
 // another NodePodProbe of the name is left alone.
 func (a *applier) change(ctx context.Context, plan *Plan) error {
 	if plan.Spec == nil {
 		return nil
 	}
-	data, err := apply.FieldPatch("spec", apply.Observed{UID: a.probes.UID}, &a.probes.Spec, plan.Spec)
+	observed := apply.Observed{UID: a.probes.UID}
+	if a.options.Namespace != "" {
+		observed.ResourceVersion = a.Version // others write the probes of other namespaces
+	}
+	data, err := apply.FieldPatch("spec", observed, &a.probes.Spec, plan.Spec)
 	if err != nil {
 		return fmt.Errorf("change NodePodProbe %s: %w", a.Key.Name, err)
 	}

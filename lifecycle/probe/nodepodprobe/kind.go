@@ -40,9 +40,9 @@ func (o *Options) reads() []controller.Read {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
 		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
 		{Resource: resourceMarkers, Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
-			return client.NewPodProbeMarkerInformer(o.Lifecycle, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Fields: controller.Generation, Concern: controller.On(o.markerChanged), OnlyLater: true},
-		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace("", apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, "").Pods,
+		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Index: caches.AddNodeIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 	}
 }
@@ -68,7 +68,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the node depends on. It returns nil
 // when there is neither the node nor its NodePodProbe.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	s := &Snapshot{Now: r.shell.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
+	s := &Snapshot{Namespace: r.options.Namespace, Now: r.shell.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
 	var err error
 	if s.Node, err = apiwriter.Found(r.options.Reader.Node(key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)

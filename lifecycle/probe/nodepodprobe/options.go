@@ -25,7 +25,10 @@ type Options struct {
 	// Lifecycle reads and writes NodePodProbes, and reads PodProbeMarkers.
 	Lifecycle client.Interface
 
-	// NodePodProbes, Nodes, and Pods and Markers (those of all namespaces) are
+	// Namespace restricts the controller to the pods and PodProbeMarkers of a namespace: it leaves probes of others alone, which
+	// another controller may keep. Default: all namespaces.
+	Namespace string
+	// NodePodProbes, Nodes, and Pods and Markers (those of the namespace) are
 	// informers that the caller shares and runs. The controller adds indexes to
 	// the first and the third. Where one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.

@@ -51,6 +51,18 @@ func TestNodes(t *testing.T) {
 	}
 }
 
+// PPM-3.2: a controller of one namespace leaves the probes of others alone.
+func TestOneNamespace(t *testing.T) {
+	elsewhere := probed("db-0", "games#idle")
+	elsewhere.Namespace = "bank"
+	s := newSnapshot(newProbes(elsewhere, probed("gone", "games#idle")), []*corev1.Pod{newPod("web-0")}, newMarker("games", newProbe("idle", "Idle")))
+	s.Namespace = "shop"
+	want := []string{"spec", "bank/db-0 uid-db-0: games#idle in main /idle", "shop/web-0 uid-web-0: games#idle in main /idle", "drop games#idle of shop/gone: the pod is gone"}
+	if diff := cmp.Diff(want, shown(NewPlan(s))); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
 // PPM-3.2: what a NodePodProbe asks for.
 func TestSpec(t *testing.T) {
 	games := newMarker("games", newProbe("idle", "Idle"))

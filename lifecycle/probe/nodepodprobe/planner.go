@@ -114,6 +114,10 @@ func (p *planner) wantedProbes(now []v1alpha1.PodProbe) (after []v1alpha1.PodPro
 	placed := map[types.UID]bool{}
 	for i := range now {
 		entry := &now[i]
+		if p.Namespace != "" && entry.Namespace != p.Namespace {
+			after = append(after, *entry)
+			continue
+		}
 		pod := p.byName[types.NamespacedName{Namespace: entry.Namespace, Name: entry.Name}]
 		if reason := ended(entry, pod, placed); reason != "" {
 			p.drop(entry, "", reason)

@@ -13,7 +13,7 @@ import (
 // its options are. Reading shared informers counts, whoever runs them. Every call
 // returns new rules.
 //
-// All rules take a ClusterRole: pods of all namespaces run on a node.
+// Where Options.Namespace is set, a Role is enough for all but nodes and nodepodprobes.
 func Rules(Options) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		manifests.Rule("", "nodes", "get list watch"),

@@ -22,6 +22,8 @@ type Snapshot struct {
 	Pods []*corev1.Pod
 	// Markers are those of the namespaces of these pods, by namespace, in any order.
 	Markers map[string][]*v1alpha1.PodProbeMarker
+	// Namespace is that of Options: probes of pods elsewhere are left alone. Empty: there are none elsewhere.
+	Namespace string
 	// Wrote are the last writes of this controller to pods of the node, by their UID.
 	Wrote map[types.UID]Wrote
 	// Now is the time for which to plan.

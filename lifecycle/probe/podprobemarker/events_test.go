@@ -37,7 +37,9 @@ func TestPodsThatMatter(t *testing.T) {
 		mutation.Plan[corev1.Pod]{
 			What: "pod", Copy: (*corev1.Pod).DeepCopy,
 			Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.NodeName$|Status)`),
-			Of:  func(pod *corev1.Pod) string { return shown(NewPlan(&Snapshot{Marker: marker, Pods: []*corev1.Pod{pod}})) },
+			Of: func(pod *corev1.Pod) string {
+				return shown(NewPlan(&Snapshot{Marker: marker, Pods: []*corev1.Pod{pod}}))
+			},
 			Matters: func(before, after *corev1.Pod) (enqueued bool) {
 				if controller.Changed(before, after, podFields) != 0 {
 					o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
