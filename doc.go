@@ -43,6 +43,8 @@
 //     containers of a pod in order, and
 //     [github.com/podwright/podwright/lifecycle/recreate] restarts some of them on
 //     request.
+//   - [github.com/podwright/podwright/lifecycle/ephemeraljob] injects ephemeral
+//     containers into pods, to debug many at once, and tells how they ended.
 //   - [github.com/podwright/podwright/nodeagent] is the node's half, on CRI: one
 //     process per node that runs features with the same words. Below it,
 //     containermeta reports which containers really run, and restarts those whose

@@ -66,6 +66,39 @@ func TestRefreshConditions(t *testing.T) {
 	}
 }
 
+// EJ-25: ephemeral containers are left alone by an update, and do not hold it up, however they are.
+func TestEphemeralContainersAreLeftAlone(t *testing.T) {
+	u := calculate(t, template(), template(image(0, "c1:2")))
+	pod := running(template(), func(pod *corev1.Pod) {
+		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: "c1:1"}}}
+		pod.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{{Name: "debug", Image: "c1:1", ImageID: "old",
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}
+	})
+	before := pod.DeepCopy()
+	var p podpatch.Patch
+	if err := inplace.Begin(&p, pod, u, inplace.BeginOptions{Now: start()}); err != nil {
+		t.Fatal(err)
+	}
+	writes, err := p.Writes(pod)
+	if err != nil || len(writes) != 2 {
+		t.Fatalf("%d writes, %v", len(writes), err)
+	}
+	for _, w := range writes {
+		if strings.Contains(string(w.Data), "phemeral") {
+			t.Errorf("it writes %s", w.Data)
+		}
+	}
+	pod = begin(t, pod, u, 0)
+	kubelet(pod)
+	got, progress := refresh(t, pod, after(60))
+	if !progress.Complete {
+		t.Errorf("it waits: %s", progress.Waiting)
+	}
+	if diff := cmp.Diff(before.Spec.EphemeralContainers, got.Spec.EphemeralContainers); diff != "" {
+		t.Errorf("ephemeral containers (-before +after):\n%s", diff)
+	}
+}
+
 func TestRefreshBatches(t *testing.T) {
 	to := template(image(0, "c1:2"), image(1, "c2:2"))
 	pod := begin(t, running(template(), priority(0, "10"), priority(1, "0")), calculate(t, template(), to), 0)

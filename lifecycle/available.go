@@ -39,3 +39,13 @@ func Ready(pod *corev1.Pod) bool {
 	c := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady)
 	return c == nil || c.Status != corev1.ConditionFalse
 }
+
+// Unschedulable tells whether the pod waits for a node because the scheduler finds none: it is
+// Pending, has no node, is reported Unschedulable, and is not being deleted.
+func Unschedulable(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName != "" {
+		return false
+	}
+	c := readiness.Condition(pod, corev1.PodScheduled)
+	return c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+}

@@ -13,7 +13,9 @@ func ExampleCRDs() {
 	for _, crd := range lifecycle.CRDs() {
 		fmt.Println(crd.GetKind(), crd.GetName())
 	}
-	// Output: CustomResourceDefinition containerrecreaterequests.apps.kruise.io
+	// Output:
+	// CustomResourceDefinition containerrecreaterequests.apps.kruise.io
+	// CustomResourceDefinition ephemeraljobs.apps.kruise.io
 	// CustomResourceDefinition nodepodprobes.apps.kruise.io
 	// CustomResourceDefinition podprobemarkers.apps.kruise.io
 }

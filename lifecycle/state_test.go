@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
@@ -118,5 +119,29 @@ func TestAvailable(t *testing.T) {
 				t.Errorf("Ready: want %v, got %v", tt.ready, got)
 			}
 		})
+	}
+}
+
+func TestUnschedulable(t *testing.T) {
+	reported := func(reason string, status corev1.ConditionStatus) []corev1.PodCondition {
+		return []corev1.PodCondition{{Type: corev1.PodScheduled, Status: status, Reason: reason}}
+	}
+	for name, test := range map[string]struct {
+		change func(pod *corev1.Pod)
+		want   bool
+	}{
+		"it finds no node":          {func(*corev1.Pod) {}, true},
+		"it is being deleted":       {func(pod *corev1.Pod) { pod.DeletionTimestamp = new(metav1.Now()) }, false},
+		"it has a node":             {func(pod *corev1.Pod) { pod.Spec.NodeName = "node" }, false},
+		"it has failed":             {func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }, false},
+		"nothing is reported":       {func(pod *corev1.Pod) { pod.Status.Conditions = nil }, false},
+		"it waits for a gate":       {func(pod *corev1.Pod) { pod.Status.Conditions = reported("SchedulingGated", "False") }, false},
+		"it is reported to have it": {func(pod *corev1.Pod) { pod.Status.Conditions = reported("Unschedulable", "True") }, false},
+	} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: reported("Unschedulable", "False")}}
+		test.change(pod)
+		if got := lifecycle.Unschedulable(pod); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }

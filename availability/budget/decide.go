@@ -42,7 +42,7 @@ type Request struct {
 }
 
 // Decide answers a request about a pod: as it was before, where the request changes it. The
-// budget is the one that the pod names, nil where there is none. (PUB-14 to PUB-16)
+// budget is the one that the pod names, or may be told of (see MayMatch), nil where there is none. (PUB-14 to PUB-16)
 func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) Decision {
 	d := decide(b, pod, request.Operation, request.Now)
 	if request.DryRun {
@@ -52,7 +52,10 @@ func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) 
 }
 
 func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation, now time.Time) Decision {
-	if reason := unprotected(b, pod, operation); reason != "" {
+	switch reason := unprotected(b, pod, operation); {
+	case (reason == notReady || reason == untold) && operation == v1alpha1.PubEvictOperation && b != nil:
+		return Decision{Allowed: true, Reason: reason, Status: keepOut(b, pod, now)}
+	case reason != "":
 		return Decision{Allowed: true, Reason: reason}
 	}
 	s := &b.Status
@@ -72,28 +75,56 @@ func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha
 	switch {
 	case left <= 0:
 		return Decision{Reason: ReasonNothingAllowed}
-	case len(s.DisruptedPods)+len(s.UnavailablePods) > maxRecords:
+	case full(s):
 		return Decision{Reason: ReasonTooManyRecords}
 	}
 	return Decision{Allowed: true, Reason: fmt.Sprintf("%d may go", left), Status: book(s, pod, operation, now)}
 }
+
+// Why nobody has to be asked about a pod whose eviction is recorded nevertheless. (PUB-14.1, PUB-14.3)
+const (
+	untold   = "no budget protects the pod"
+	notReady = "the pod is not ready"
+)
 
 // unprotected says why nobody has to be asked about an operation; empty where the status
 // of the budget tells. (PUB-14)
 func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation) string {
 	switch name := pod.Annotations[v1alpha1.RelatedPubAnnotation]; {
 	case name == "":
-		return "no budget protects the pod"
+		return untold
 	case pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true":
 		return "the pod has the annotation " + v1alpha1.PodPubNoProtectionAnnotation
 	case !Ready(pod):
-		return "the pod is not ready"
+		return notReady
 	case b == nil:
 		return fmt.Sprintf("there is no budget %s", name)
 	case !protects(b, operation):
 		return fmt.Sprintf("the budget does not protect from %s", operation)
 	}
 	return ""
+}
+
+// keepOut records a pod that is to be evicted and does not count, since it is not ready or not told of the budget, so that it
+// does not count where that changes before it has happened: nobody judges it again. Nothing is taken off the budget. It
+// returns nil where there is nothing to keep it out of. (PUB-14.1, PUB-14.3)
+func keepOut(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
+	s := &b.Status
+	if !Active(pod) || !protects(b, v1alpha1.PubEvictOperation) || s.ObservedGeneration == 0 || s.DesiredAvailable == 0 {
+		return nil
+	}
+	if _, kind := recordOf(s, pod); kind != "" {
+		return renew(s, pod, kind, now)
+	}
+	if full(s) {
+		return nil
+	}
+	return renew(s, pod, disrupted, now)
+}
+
+// full tells whether so many pods are recorded that no more can be. (PUB-14.10)
+func full(s *v1alpha1.PodUnavailableBudgetStatus) bool {
+	return len(s.DisruptedPods)+len(s.UnavailablePods) > maxRecords
 }
 
 // renew keeps a pod recorded for as long as if it had been now. (PUB-14)

@@ -5,6 +5,7 @@ package budget
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +42,17 @@ func Matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workload *Worklo
 	}
 	selector, err := selectorOf(b)
 	return err == nil && selector.Matches(labels.Set(pod.Labels))
+}
+
+// MayMatch tells whether a budget may be about a pod of its namespace that names none, where nobody knows the workloads: with
+// selector by its labels, with targetRef where the name of the pod's controller begins with the one that it names, as that of a
+// ReplicaSet with its Deployment's. (PUB-14.1)
+func MayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+	if target := b.Spec.TargetReference; target != nil {
+		controller := metav1.GetControllerOfNoCopy(pod)
+		return controller != nil && strings.HasPrefix(controller.Name, target.Name)
+	}
+	return Matches(b, pod, nil)
 }
 
 // Targets tells whether the targetRef of a budget names a workload. Versions do not matter.

@@ -137,7 +137,12 @@ func TestNeverFewerThanDesired(t *testing.T) {
 			"recover": func(*rapid.T) {
 				for i, pod := range s.pods {
 					if !budget.Ready(pod) && budget.Active(pod) {
-						s.pods[i] = newPod(pod.Name)
+						s.pods[i] = pod.DeepCopy()
+						s.pods[i].Status = newPod(pod.Name).Status
+						if l := s.let[pod]; l.operation == v1alpha1.PubEvictOperation { // others are judged again
+							s.let[s.pods[i]] = l
+						}
+						delete(s.let, pod)
 					}
 				}
 			},

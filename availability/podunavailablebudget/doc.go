@@ -31,6 +31,8 @@
 //     later. No webhook is needed to create them.
 //   - A budget that asks for it has a PodDisruptionBudget, which autoscalers see.
 //   - The garbage collector and the deletion of namespaces are never refused.
+//   - A pod that is not ready when its eviction is allowed does not count until it is gone, or for 20 seconds: it could turn ready
+//     before, and let another one go.
 //   - A pod that is not there is not refused to be evicted: the API server says so itself.
 //   - A budget is judged again when its spec or its annotations change, and only then.
 //   - A targetRef of a kind that nobody reads is a failure, which an event tells: its pods are not

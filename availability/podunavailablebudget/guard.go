@@ -3,14 +3,17 @@
 package podunavailablebudget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -29,7 +32,8 @@ type GuardOptions struct {
 	// Availability writes the status of budgets, and reads those that the cache lacks or has an
 	// old state of.
 	Availability client.Interface
-	// Budgets reads a cache of budgets, which may be behind, and may still be empty.
+	// Budgets reads a cache of budgets, which may be behind, and may still be empty. With an index
+	// by namespace it is fast where there are many.
 	Budgets client.PodUnavailableBudgetLister
 	// Clock defaults to the real one. It should not be far from those of other programs
 	// that ask for the same budgets.
@@ -66,7 +70,7 @@ func NewGuard(o GuardOptions) (*Guard, error) {
 // Allow answers whether the pod may be deleted, evicted or updated now, and books it; see
 // budget.Guard.
 func (g *Guard) Allow(ctx context.Context, pod *corev1.Pod, operation v1alpha1.PubOperation) (budget.Decision, error) {
-	return g.decide(ctx, pod, operation, false)
+	return g.decide(ctx, inquiry{pod: pod, operation: operation})
 }
 
 // AllowUpdate is Allow for an update, in place or by recreation. By this method a Guard is what
@@ -89,11 +93,26 @@ var errSlow = fmt.Errorf("it took more than %v to write the status", bookedWithi
 
 var pauses = wait.Backoff{Duration: 2 * time.Millisecond, Factor: 10, Jitter: 0.5, Steps: attempts}
 
-// decide is Allow. A dry run books nothing.
-func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.PubOperation, dryRun bool) (budget.Decision, error) {
-	key := types.NamespacedName{Namespace: pod.Namespace, Name: relatedTo(pod)}
+// inquiry is what a Guard is asked.
+type inquiry struct {
+	pod *corev1.Pod
+	// budget is one that the pod may be told of; empty for the one that it names.
+	budget    string
+	operation v1alpha1.PubOperation
+	dryRun    bool // books nothing
+	// live reads the pod, where what is known of it may be behind; nil where it is as it is. It returns nil where there
+	// is no such pod.
+	live func(context.Context) (*corev1.Pod, error)
+}
+
+// name is the name of the budget that is asked; empty for none.
+func (q *inquiry) name() string { return cmp.Or(q.budget, relatedTo(q.pod)) }
+
+// decide is Allow.
+func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) {
+	key := types.NamespacedName{Namespace: q.pod.Namespace, Name: q.name()}
 	if key.Name == "" {
-		return budget.Decide(nil, pod, budget.Request{Operation: operation}), nil
+		return budget.Decide(nil, q.pod, budget.Request{Operation: q.operation}), nil
 	}
 	start := g.options.Clock.Now()
 	unlock, err := g.locks.lock(ctx, key)
@@ -103,9 +122,9 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 	defer unlock()
 	pauses := pauses
 	for attempt := 1; ; attempt++ {
-		d, protected, err := g.try(ctx, key, pod, budget.Request{Operation: operation, DryRun: dryRun}, attempt > 1)
+		d, protected, err := g.try(ctx, key, q, attempt > 1)
 		if err == nil && protected {
-			g.options.Metrics.Decided(key.Namespace, key.Name, operation, d.Allowed, g.options.Clock.Since(start))
+			g.options.Metrics.Decided(key.Namespace, key.Name, q.operation, d.Allowed, g.options.Clock.Since(start))
 		}
 		if err == nil {
 			return d, nil
@@ -124,15 +143,20 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 // try decides on the newest state of the budget that is known, or on what the API server has, and
 // books. It fails with a conflict where the budget has changed meanwhile, and with errSlow where that took
 // long. Where there is no such budget, the pod is not protected.
-func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.Pod, request budget.Request, live bool) (d budget.Decision, protected bool, err error) {
+func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, live bool) (d budget.Decision, protected bool, err error) {
 	b, err := g.budget(ctx, key, live)
 	if err != nil {
 		return d, false, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
-	request.Now = g.options.Clock.Now()
+	pod, err := q.podOf(ctx, key.Name)
+	if pod == nil || err != nil {
+		return budget.Decision{Allowed: true, Reason: "there is no such pod"}, false, err
+	}
+	request := budget.Request{Operation: q.operation, DryRun: q.dryRun, Now: g.options.Clock.Now()}
 	d = budget.Decide(b, pod, request)
+	protected = b != nil && relatedTo(pod) != ""
 	if d.Status == nil || budget.Equal(d.Status, &b.Status) {
-		return d, b != nil, nil
+		return d, protected, nil
 	}
 	if err := g.book(ctx, b, d.Status); err != nil {
 		return budget.Decision{}, true, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
@@ -140,7 +164,32 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.P
 	if g.options.Clock.Since(request.Now) > bookedWithin {
 		return budget.Decision{}, true, fmt.Errorf("PodUnavailableBudget %s: %w", key, errSlow)
 	}
-	return d, true, nil
+	return d, protected, nil
+}
+
+// podOf returns the pod as it is judged; nil where it is gone. One that seems to be unprotected or not ready is read anew, after
+// the budget: it may have been counted before that, and not since without a conflict. (PUB-33)
+func (q *inquiry) podOf(ctx context.Context, budget string) (*corev1.Pod, error) {
+	if q.live == nil || seemsProtected(q.pod) {
+		return q.pod, nil
+	}
+	pod, err := q.live(ctx)
+	if pod != nil && relatedTo(pod) != "" && relatedTo(pod) != budget {
+		return nil, apierrors.NewConflict(corev1.Resource("pods"), pod.Name, fmt.Errorf("it named PodUnavailableBudget %s, and names %s now", budget, relatedTo(pod)))
+	}
+	return pod, err
+}
+
+// mayBeOf names the budgets that a pod may be told of that names none. (PUB-14.1)
+func (g *Guard) mayBeOf(pod *corev1.Pod) (names []string, err error) {
+	all, err := g.options.Budgets.Namespace(pod.Namespace).List(labels.Everything())
+	for _, b := range all {
+		if budget.MayMatch(b, pod) {
+			names = append(names, b.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, err
 }
 
 // budget returns the newest state of a budget that is known, or asks the API server: where the

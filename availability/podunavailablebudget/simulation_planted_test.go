@@ -8,14 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
-	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -72,22 +70,6 @@ func countLinked(_ *Snapshot, p *Plan) {
 	}
 }
 
-// waitForLast waits until the last record expires, and not the first.
-func waitForLast(_ *Snapshot, p *Plan) {
-	if p.RequeueAfter == 0 || p.Computed == nil {
-		return
-	}
-	times := slices.Collect(maps.Values(p.Computed.UnavailablePods))
-	last := time.Duration(0)
-	for _, at := range times {
-		last = max(last, time.Until(at.Add(budget.UnavailableFor)))
-	}
-	for _, at := range p.Computed.DisruptedPods {
-		last = max(last, time.Until(at.Add(budget.DisruptedFor)))
-	}
-	p.RequeueAfter = max(p.RequeueAfter, last+1)
-}
-
 // byStatus takes the pods that a CloneSet has for those that it wants.
 type byStatus struct{ Reader }
 
@@ -113,6 +95,17 @@ func asCached(ctx context.Context, w *Webhook, request *admissionv1.AdmissionReq
 	if request.SubResource == "eviction" && w.Pods != nil {
 		pod, err := w.Pods.Pods(request.Namespace).Get(request.Name)
 		if err == nil && (relatedTo(pod) == "" || !budget.Ready(pod)) {
+			return admission.Allowed()
+		}
+	}
+	return w.ValidatePod(ctx, request)
+}
+
+// asNow allows evictions of pods that are not ready now, and lets nobody know.
+func asNow(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if request.SubResource == "eviction" {
+		pod, err := w.readPod(ctx, request, &metav1.DeleteOptions{})
+		if err == nil && pod != nil && !budget.Ready(pod) {
 			return admission.Allowed()
 		}
 	}

@@ -118,6 +118,9 @@ func guardOf(p *simulation.Process, bug *bug) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := indexByNamespace(p.Informer(string(ResourceBudgets))); err != nil {
+		return nil, err
+	}
 	return NewGuard(GuardOptions{
 		Availability: budgets, Clock: steadyClock{},
 		Budgets: bug.lister(client.NewPodUnavailableBudgetLister(p.Informer(string(ResourceBudgets)).GetIndexer())),

@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -71,5 +73,103 @@ func TestDeniedEvictionsAreNoted(t *testing.T) {
 		c.PatchPod("a", `{"metadata":{"ownerReferences":[{"$patch":"replace"},{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"1","controller":true}]}}`)
 		c.Sleep("1s")
 		evict("a pod whose workload makes no room", last)
+	})
+}
+
+const (
+	readyPatch   = `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`
+	unreadyPatch = `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`
+)
+
+// A pod that is evicted while it is not ready does not count where it turns ready before it is gone. (PUB-14.3)
+func TestEvictedWhileNotReady(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		c.PatchPod("a", unreadyPatch, "status")
+		c.Sleep("1s")
+		w := c.webhook()
+		if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); got != "" {
+			t.Errorf("answer %q", got)
+		}
+		c.PatchPod("a", readyPatch, "status")
+		c.Sleep("1s")
+		c.expect("it is ready, and about to go", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
+		if got := answer(w.ValidatePod(t.Context(), eviction("b", nil))); !strings.HasPrefix(got, "429 ") {
+			t.Errorf("another one: answer %q", got)
+		}
+		c.Sleep("20s")
+		c.expect("it has not gone", "web", "3 of 3 available, 2 desired, 1 allowed; 3 linked")
+	})
+}
+
+// A pod that turns ready while it is read, and is counted, is booked as any other. (PUB-33)
+func TestEvictedWhileItTurnsReady(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		c.PatchPod("a", unreadyPatch, "status")
+		c.Sleep("1s")
+		w := c.webhook()
+		if got := answer(w.ValidatePod(t.Context(), deletion(c.livePod("b"), metav1.DeleteOptions{}))); !strings.HasPrefix(got, "403 ") {
+			t.Fatalf("answer %q: the test has nothing to show", got)
+		}
+		reads := 0
+		c.FailAfter(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.String() == "get pods" {
+				if reads++; reads == 1 {
+					c.PatchPod("a", readyPatch, "status")
+					c.Sleep("1s") // it is counted
+				}
+			}
+			return nil
+		})
+		if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); got != "" {
+			t.Errorf("answer %q", got)
+		}
+		if reads != 2 {
+			t.Errorf("the pod was read %d times, want 2", reads)
+		}
+		c.expect("it is booked", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
+	})
+}
+
+// A pod that is evicted before it is told of its budget does not count when it is told and turns ready before it is gone. (PUB-14.1)
+func TestEvictedBeforeItIsTold(t *testing.T) {
+	for _, controller := range []string{"web", "web-5d8f", "other", ""} {
+		protected(t, 3, func(t *testing.T, c *cluster) {
+			c.PatchPod("a", unreadyPatch, "status")
+			owner := fmt.Sprintf(`,{"apiVersion":"apps/v1","kind":"ReplicaSet","name":%q,"uid":"1","controller":true}`, controller)
+			if controller == "" {
+				owner = ""
+			}
+			c.PatchPod("a", `{"metadata":{"annotations":{"kruise.io/related-pub":null},"ownerReferences":[{"$patch":"replace"}`+owner+`]}}`)
+			c.Sleep("1s")
+			c.ForgetRequests()
+			if got := answer(c.webhook().ValidatePod(t.Context(), eviction("a", nil))); got != "" {
+				t.Errorf("answer %q", got)
+			}
+			sent := strings.Join(c.Sent(), ", ")
+			if recorded, want := strings.Contains(sent, "patch podunavailablebudgets/status"), strings.HasPrefix(controller, "web"); recorded != want {
+				t.Errorf("controlled by %q: recorded %t, want %t: %s", controller, recorded, want, sent)
+			}
+		})
+	}
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		c.FailBefore(func(r fakecluster.Request) error { // the controller cannot tell it
+			if r.String() == "patch pods" && r.Name == "new" {
+				return fixture.ErrInternal
+			}
+			return nil
+		})
+		c.webPods("new")
+		w := c.webhook()
+		if got := answer(w.ValidatePod(t.Context(), eviction("new", nil))); got != "" {
+			t.Errorf("answer %q", got)
+		}
+		c.FailBefore(nil)
+		c.Sleep("5s")
+		if relatedTo(c.livePod("new")) != "web" {
+			t.Fatal("it is not told: the test has nothing to show")
+		}
+		c.expect("it is told, ready, and about to go", "web", "3 of 3 available, 2 desired, 1 allowed; 4 linked; 1 recorded")
+		c.Sleep("20s")
+		c.expect("it has not gone", "web", "4 of 3 available, 2 desired, 2 allowed; 4 linked")
 	})
 }

@@ -69,7 +69,7 @@ func (w *Webhook) deleted(ctx context.Context, request *admissionv1.AdmissionReq
 	if err := meets(pod, options); err != nil {
 		return err
 	}
-	return w.ask(ctx, request, pod, v1alpha1.PubDeleteOperation, options)
+	return w.ask(ctx, request, inquiry{pod: pod, operation: v1alpha1.PubDeleteOperation}, options)
 }
 
 func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionRequest) error {
@@ -84,22 +84,37 @@ func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionReq
 	if pod == nil || err != nil {
 		return err // the API server says itself that there is no such pod
 	}
-	return w.ask(ctx, request, pod, v1alpha1.PubEvictOperation, eviction.DeleteOptions)
+	q := inquiry{pod: pod, operation: v1alpha1.PubEvictOperation, live: func(ctx context.Context) (*corev1.Pod, error) {
+		return w.readPod(ctx, request, eviction.DeleteOptions)
+	}}
+	if relatedTo(pod) != "" {
+		return w.ask(ctx, request, q, eviction.DeleteOptions)
+	}
+	names, err := w.Guard.mayBeOf(pod)
+	for _, q.budget = range names {
+		if err := w.ask(ctx, request, q, eviction.DeleteOptions); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
-// podOf returns the pod that is to be evicted; nil where there is none. What the cache says is
-// enough where the budget has to be asked, since that counts the pod in any case; not where the pod
-// seems to be unprotected or not ready, which it may have been a while ago. (PUB-33)
+// podOf returns the pod that is to be evicted, from the cache where that has it naming a budget; nil where there is none. (PUB-33)
 func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
 	if w.Pods != nil {
 		pod, err := apiwriter.Found(w.Pods.Pods(request.Namespace).Get(request.Name))
 		if err != nil {
 			return nil, err
 		}
-		if pod != nil && meets(pod, options) == nil && seemsProtected(pod) {
+		if pod != nil && meets(pod, options) == nil && relatedTo(pod) != "" {
 			return pod, nil
 		}
 	}
+	return w.readPod(ctx, request, options)
+}
+
+// readPod reads the pod that is to be evicted; nil where there is none.
+func (w *Webhook) readPod(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
 	pod, err := apiwriter.Found(w.Kubernetes.CoreV1().Pods(request.Namespace).Get(ctx, request.Name, metav1.GetOptions{}))
 	if pod == nil || err != nil {
 		return nil, err
@@ -117,30 +132,30 @@ func (w *Webhook) updated(ctx context.Context, request *admissionv1.AdmissionReq
 	if err != nil || relatedTo(after) == "" || !budget.Disrupts(before, after) {
 		return err
 	}
-	return w.ask(ctx, request, before, v1alpha1.PubUpdateOperation, nil)
+	return w.ask(ctx, request, inquiry{pod: before, operation: v1alpha1.PubUpdateOperation}, nil)
 }
 
 // ask asks the budget of a pod. The error is the answer where it says no. (PUB-28)
-func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod, operation v1alpha1.PubOperation, options *metav1.DeleteOptions) error {
-	dryRun := request.DryRun != nil && *request.DryRun || options != nil && slices.Contains(options.DryRun, metav1.DryRunAll)
-	decision, err := w.Guard.decide(ctx, pod, operation, dryRun)
+func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest, q inquiry, options *metav1.DeleteOptions) error {
+	q.dryRun = request.DryRun != nil && *request.DryRun || options != nil && slices.Contains(options.DryRun, metav1.DryRunAll)
+	decision, err := w.Guard.decide(ctx, q)
 	switch {
 	case err == nil && decision.Allowed:
 		return nil
 	case err == nil:
 		err = errors.New(decision.Reason)
 	}
-	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "podunavailablebudget"}, relatedTo(pod), err)
-	if operation != v1alpha1.PubEvictOperation {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "podunavailablebudget"}, q.name(), err)
+	if q.operation != v1alpha1.PubEvictOperation {
 		return forbidden
 	}
-	if !dryRun {
-		w.note(ctx, pod)
+	if !q.dryRun {
+		w.note(ctx, q.pod)
 	}
 	later := apierrors.NewTooManyRequests(forbidden.Error(), retryAfter)
 	later.ErrStatus.Details.Name, later.ErrStatus.Details.Kind = request.Name, "pods"
 	later.ErrStatus.Details.Causes = []metav1.StatusCause{{
-		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("PodUnavailableBudget %s: %v", relatedTo(pod), err),
+		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("PodUnavailableBudget %s: %v", q.name(), err),
 	}}
 	return later
 }

@@ -182,7 +182,8 @@ func TestPods(t *testing.T) {
 		{"PUB-18: the status", "", none, change("status", newImage), "", "", "", ""},
 		{"PUB-14.2: not protected", `{"metadata":{"annotations":{"pub.kruise.io/no-protect":"true"}}}`, none, del(options), "", "", "", ""},
 		{"PUB-14.3: delete, not ready", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, del(options), "", "", "", ""},
-		{"PUB-14.3: evict, not ready: perhaps the cache is behind", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, evict(nil), "", "", getPod, getPod},
+		{"PUB-14.3: evict, not ready: perhaps the cache is behind", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, evict(nil), "", "", getPod + ", " + book, getPod + ", " + book},
+		{"PUB-15: evict, not ready, dry run", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, dry(evict(nil)), "", "", getPod, getPod},
 		{"PUB-33: evict one that is not protected: perhaps the cache is behind", `{"metadata":{"annotations":{"pub.kruise.io/no-protect":"true"}}}`, none, evict(nil), "", "", getPod, getPod},
 		{"PUB-33: evict one that the cache does not know to be protected", "", func(w *Webhook) { w.Pods = unprotected{w.Pods} }, evict(nil), tooMany, "", getPod + ", " + note, getPod + ", " + book},
 		{"PUB-33: evict one that nobody protects", `{"metadata":{"annotations":{"kruise.io/related-pub":null},"ownerReferences":[{"$patch":"replace"}]}}`, none, evict(nil), "", "", getPod, getPod},
@@ -259,7 +260,7 @@ func TestOtherRequests(t *testing.T) {
 			want    string
 		}{
 			{"other pods", other, ""},
-			{"a subresource", update(pod, "ephemeralcontainers", newImage), ""},
+			{"EJ-25: another subresource", update(pod, "ephemeralcontainers", newImage), ""},
 			{"a pod is created", about(admissionv1.Create, "", "a"), ""},
 			{"nothing is deleted", noObject, ""},
 			{"PUB-29: one that is not there", eviction("nobody", nil), ""},

@@ -124,6 +124,11 @@ func (p *Placer) Explain(ctx context.Context, namespace string, pod *corev1.Pod)
 	if !cache.WaitForCacheSync(ctx.Done(), p.options.States.HasSynced, p.options.Nodes.HasSynced) {
 		return nil, errors.New("the caches of PersistentPodStates and nodes are not filled yet; try again")
 	}
+	return p.placed(namespace, pod)
+}
+
+// placed says what is done to a pod by what the caches hold now.
+func (p *Placer) placed(namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
 	states, err := caches.List[*v1alpha1.PersistentPodState](p.reader, ResourceStates, namespace, labels.Everything())
 	if err != nil {
 		return nil, err

@@ -163,15 +163,18 @@ func (in *Input) count() (tallies []tally, beyond bool) {
 		tallies[i] = tally{limit: Limit(subset, wants), open: schedulable(in.Spread, subset.Name)}
 	}
 	m, revision, owner := newMembers(in.Spread), revisionOf(in.Pod), controllerOf(in.Pod)
-	var ofOwner, others int32
+	var ofOwner, others, alike, loose int32
 	add := func(subset int, of types.UID, rev string) {
 		if of == owner {
 			ofOwner++
 		}
 		if rev != revision {
 			others++
+		} else if of == owner {
+			alike++
 		}
 		if subset < 0 {
+			loose += int32(yes(in.Workload.latest(rev)))
 			return
 		}
 		tallies[subset].all++
@@ -184,13 +187,17 @@ func (in *Input) count() (tallies []tally, beyond bool) {
 			add(m.subset(pod), controllerOf(pod), revisionOf(pod))
 		}
 	}
-	seen := Seen(in.Reservations, in.Pods)
-	for i := range in.Reservations {
-		if r := &in.Reservations[i]; !seen[r.Key] && !r.Expired(in.Now) && r.Key != in.Pod.Name {
-			add(m.named(r.Subset), r.Owner, r.Revision)
+	pending := in.pending()
+	for _, r := range pending {
+		add(m.named(r.Subset), r.Owner, r.Revision)
+	}
+	for _, r := range in.refused(pending, alike+1) {
+		if i := m.named(r.Subset); i >= 0 {
+			tallies[i].all--
+			tallies[i].same--
 		}
 	}
-	share(tallies, wants)
+	share(tallies, max(wants-loose, 0))
 	switch {
 	case in.OwnerWants != nil:
 		beyond = ofOwner >= *in.OwnerWants
@@ -198,6 +205,38 @@ func (in *Input) count() (tallies []tally, beyond bool) {
 		beyond = others == 0 && ofOwner >= wants
 	}
 	return tallies, beyond
+}
+
+// pending are the reservations of other pods that are not seen, the oldest first. (WS-7)
+func (in *Input) pending() (pending []*Reservation) {
+	seen := Seen(in.Reservations, in.Pods)
+	for i := range in.Reservations {
+		if r := &in.Reservations[i]; !seen[r.Key] && !r.Expired(in.Now) && r.Key != in.Pod.Name {
+			pending = append(pending, r)
+		}
+	}
+	slices.SortStableFunc(pending, func(a, b *Reservation) int { return a.Since.Compare(b.Since) })
+	return pending
+}
+
+// refused are those of the pending reservations whose pods were refused after they were assigned: the controller of the
+// pod would have more pods of that revision than it wants, so many of them with this one. (WS-7)
+func (in *Input) refused(pending []*Reservation, alike int32) (refused []*Reservation) {
+	wants := in.Workload.Wants()
+	switch {
+	case in.OwnerWants != nil:
+		wants = *in.OwnerWants
+	case in.Workload == nil || in.Workload.kind() == Deployments:
+		return nil
+	}
+	revision, owner := revisionOf(in.Pod), controllerOf(in.Pod)
+	for _, r := range pending {
+		if alike > wants && r.Owner == owner && r.Revision == revision && !r.Since.IsZero() && in.Now.Sub(r.Since) > SettleFor {
+			alike--
+			refused = append(refused, r)
+		}
+	}
+	return refused
 }
 
 // controllerOf is the UID of the controller of a pod; empty for none.

@@ -69,6 +69,10 @@ func TestAssign(t *testing.T) {
 			pods: of(some(1, "a", old), some(2, "a", latest), some(3, "b", old), some(4, "c", latest)), want: "a"},
 		{name: "WS-8.3: an old revision gets no place of the latest one", spec: threeSubsets, wants: 10, revision: "2", pod: unnamed(old),
 			pods: of(some(3, "a", latest), some(3, "b", old), some(4, "c", old)), want: "c"},
+		{name: "WS-3: what is in no subset leaves the others less", spec: "subsets: [{name: a, maxReplicas: 1}, {name: b}]", wants: 2, revision: "2", pod: unnamed(latest),
+			pods: of(some(1, "a", old), some(1, "", latest)), want: "a"},
+		{name: "WS-3: unless it is of an old revision", spec: "subsets: [{name: a, maxReplicas: 1}, {name: b}]", wants: 2, revision: "2", pod: unnamed(latest),
+			pods: of(some(1, "a", old), some(1, "", old)), want: "b"},
 		{name: "WS-8: the name of a revision ends in the label", spec: threeSubsets, wants: 10, revision: "web-2", pod: unnamed(latest),
 			pods: of(some(3, "a", old), some(3, "b", old), some(4, "c", old)), want: "a"},
 		{name: "WS-4: the annotation of another WorkloadSpread", spec: threeSubsets, wants: 10, pods: []*corev1.Pod{newPod("x", "", func(pod *corev1.Pod) {
@@ -176,6 +180,38 @@ func TestAssignBeyond(t *testing.T) {
 		}
 		if got := Assign(in); got.Beyond != test.want {
 			t.Errorf("%s: beyond %t, want %t", test.name, got.Beyond, test.want)
+		}
+	}
+}
+
+// WS-7: where there would be more pods than wanted with the reserved ones, the oldest of those were refused.
+func TestAssignRefused(t *testing.T) {
+	reserved := func(key string, age time.Duration) Reservation {
+		return Reservation{Key: key, Subset: "a", Owner: "web-1", Revision: "1", Since: now.Add(-age), Expires: now.Add(ReservedFor - age)}
+	}
+	refused := []Reservation{reserved("new", 0), reserved("older", 2*time.Second), reserved("oldest", 3*time.Second)}
+	for _, test := range []struct {
+		name       string
+		kind       *Workload
+		ownerWants *int32
+		reserved   []Reservation
+		want       string
+	}{
+		{"there is room for all", deployment(10), new(int32(6)), refused, "b"},
+		{"one is too many", deployment(10), new(int32(4)), refused, "b"},
+		{"two are", deployment(10), new(int32(3)), refused, "a"},
+		{"what is new counts", deployment(10), new(int32(1)), []Reservation{reserved("k", 0), reserved("l", SettleFor), reserved("m", 0)}, "b"},
+		{"nobody knows since when", deployment(10), new(int32(1)), []Reservation{{Key: "k", Subset: "a", Owner: "web-1", Revision: "1", Expires: now},
+			{Key: "l", Subset: "a", Owner: "web-1", Revision: "1", Expires: now}}, "b"},
+		{"nobody knows the ReplicaSet", deployment(4), nil, refused, "b"},
+		{"a CloneSet", &Workload{GroupKind: CloneSets, Replicas: new(int32(3))}, nil, refused, "a"},
+		{"a CloneSet that misses more", &Workload{GroupKind: CloneSets, Replicas: new(int32(5))}, nil, refused, "b"},
+		{"nobody knows the workload", nil, nil, refused, "b"},
+	} {
+		in := Input{Pod: unnamed(), Spread: spreadOf(t, threeSubsets), Workload: test.kind, OwnerWants: test.ownerWants,
+			Pods: some(1, "a"), Reservations: test.reserved, Now: now}
+		if got := Assign(in); got.Subset != test.want {
+			t.Errorf("%s: subset %q (%s), want %q", test.name, got.Subset, got.Why, test.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/lifecycle"
 )
 
 // State is what Compute depends on. It is not changed.
@@ -183,7 +184,7 @@ func (c *computer) misplaced() {
 		left -= surplus
 		for _, pod := range slices.SortedStableFunc(slices.Values(c.groups[i]), c.dispensable) {
 			age := c.Now.Sub(pod.CreationTimestamp.Time)
-			if surplus == 0 || !c.counts(pod) || pod.Status.Phase != corev1.PodPending || unschedulable(pod) || c.adopted[pod] || age > MisplacedFor {
+			if surplus == 0 || !c.counts(pod) || pod.Status.Phase != corev1.PodPending || lifecycle.Unschedulable(pod) || c.adopted[pod] || age > MisplacedFor {
 				continue
 			}
 			surplus--

@@ -53,7 +53,7 @@ func Inject(in Input) (*Result, error) {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.MatchedWorkloadSpreadAnnotation, annotation(in.Spread, r.Subset, uid))
 	}
 	r.Pod = pod
-	r.Reservation = Reservation{Key: key, Subset: r.Subset, Owner: controllerOf(in.Pod), Revision: revisionOf(in.Pod), Expires: in.Now.Add(ReservedFor)}
+	r.Reservation = Reservation{Key: key, Subset: r.Subset, Owner: controllerOf(in.Pod), Revision: revisionOf(in.Pod), Since: in.Now, Expires: in.Now.Add(ReservedFor)}
 	return r, nil
 }
 

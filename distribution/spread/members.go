@@ -93,6 +93,8 @@ type Reservation struct {
 	// Owner is the UID of the pod's controller, Revision the label of its revision.
 	Owner    types.UID
 	Revision string
+	// Since is when the pod was assigned. Zero: not known, and it is never taken for refused.
+	Since time.Time
 	// Expires is until when it counts.
 	Expires time.Time
 }

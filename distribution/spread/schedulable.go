@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/lifecycle"
 )
 
 // RecoverAfter is how long no pods are sent to a subset where one could not be scheduled.
@@ -38,20 +39,6 @@ func condition(status *v1alpha1.WorkloadSpreadSubsetStatus) *v1alpha1.WorkloadSp
 	return nil
 }
 
-// unschedulable tells whether a pod waits for a node because the scheduler finds none.
-// (WS-17)
-func unschedulable(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName != "" {
-		return false
-	}
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled {
-			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
-		}
-	}
-	return false
-}
-
 // judgeScheduling sets the condition Schedulable of a subset by its pods, and plans to delete those
 // that could not be scheduled in time. (WS-17, WS-18)
 func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSubsetStatus, before *v1alpha1.WorkloadSpreadSubsetStatus) {
@@ -69,7 +56,7 @@ func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSu
 	is := corev1.ConditionTrue
 	if subset < len(c.Spread.Spec.Subsets)-1 {
 		for _, pod := range c.groups[subset] {
-			if !unschedulable(pod) {
+			if !lifecycle.Unschedulable(pod) {
 				continue
 			}
 			if left := pod.CreationTimestamp.Add(after).Sub(c.Now); left >= 0 {

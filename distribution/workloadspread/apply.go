@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,8 @@ type applier struct {
 	*apply.Sync
 	spread *v1alpha1.WorkloadSpread
 	plan   *Plan
+	// refused tells that a pod could not be taken to its subset.
+	refused atomic.Bool
 }
 
 // apply does what the plan says. One pod's failure does not stop the others; all
@@ -50,7 +53,12 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, apply.WorthRetrying(err, statusErr)
 	}
 	if !a.Gone {
-		err = errors.Join(err, apply.Each(ctx, plan.Deletions, a.delete))
+		err = errors.Join(err, apply.Each(ctx, plan.Deletions, func(ctx context.Context, d spread.Deletion) error {
+			if d.Why == spread.Misplaced && a.refused.Load() { // the other one has not come to the subset
+				return nil
+			}
+			return a.delete(ctx, d)
+		}))
 	}
 	return plan.RequeueAfter, apply.WorthRetrying(err)
 }
@@ -63,6 +71,9 @@ func (a *applier) patch(ctx context.Context, p PodPatch) error {
 		if err == nil {
 			err = a.WritePod(ctx, p.Pod, w, "write the subset and the deletion cost")
 		}
+	}
+	if err != nil && p.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != nil {
+		a.refused.Store(true)
 	}
 	if cost := p.Annotations[corev1.PodDeletionCost]; err != nil && cost != nil {
 		a.Event(corev1.EventTypeWarning, v1alpha1.PatchPodDeletionCostFailedEvent, v1alpha1.PatchPodDeletionCostFailedFormat,

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
@@ -181,4 +182,39 @@ func TestPlanNothing(t *testing.T) {
 	if p := NewPlan(&Snapshot{Spread: &v1alpha1.WorkloadSpread{}}); !p.Unrecognized || p.String() != v1alpha1.TargetReferenceErrorMessage {
 		t.Errorf("WS-24: %s", p)
 	}
+}
+
+// A pod that could not be taken to a subset is no reason to delete another one there. (WS-23)
+func TestRefusedAdoption(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		_, err := c.Kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", Labels: map[string]string{"zone": "a"}}}, metav1.CreateOptions{})
+		c.Must(err)
+		refused := true
+		c.FailBefore(func(r fakecluster.Request) error {
+			if refused && r.String() == "patch pods" && r.Name == "loose" {
+				return fixture.ErrInternal
+			}
+			return nil
+		})
+		c.deployment("web", 3)
+		rs := c.replicaSet("web", 1, 3)
+		for _, name := range []string{"a1", "a2"} {
+			c.CreatePod(newPod(name, "a", rs))
+		}
+		c.CreatePod(newPod("loose", "", rs, func(pod *corev1.Pod) { pod.Spec.NodeName = "node-1" }))
+		c.createSpread("web", `subsets:
+- {name: a, maxReplicas: 2, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [a]}]}}
+- {name: b, requiredNodeSelectorTerm: {matchExpressions: [{key: zone, operator: In, values: [b]}]}}`)
+		_, stop := c.start()
+		defer stop()
+		c.Sleep("5s")
+		if got := len(c.Pods()); got != 3 {
+			t.Errorf("%d pods while it is refused, want 3", got)
+		}
+		refused = false
+		c.Sleep("30s")
+		if got := len(c.Pods()); got != 2 {
+			t.Errorf("%d pods afterwards, want 2", got)
+		}
+	})
 }

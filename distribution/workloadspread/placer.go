@@ -51,6 +51,7 @@ type Placer struct {
 	options  Options
 	loop     *controller.Loop
 	reserved reservations
+	newKey   func() string // for a pod that has no name yet
 }
 
 // NewPlacer returns a Placer that is not yet running. Of the options it uses the clients, the informers
@@ -62,22 +63,31 @@ func NewPlacer(o Options) (*Placer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
 	o.Reader = newInformerReader(&o)
-	p := &Placer{options: o, loop: sources.Loop(controller.Config{Name: "workloadspread-placer"})}
-	_, err = o.Pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
-		if pod, ok := object.(*corev1.Pod); ok {
-			p.reserved.release(pod)
-		}
-	}})
+	p := newPlacer(o)
+	p.loop = sources.Loop(controller.Config{Name: "workloadspread-placer"})
+	_, err = o.Pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: p.podAdded})
 	_, err2 := o.Spreads.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
 		if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
 			p.reserved.forget(key.AsNamespacedName())
 		}
 	}})
 	return p, errors.Join(err, err2)
+}
+
+// newPlacer returns a Placer that has no informers to wait for.
+func newPlacer(o Options) *Placer {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return &Placer{options: o, loop: &controller.Loop{}, newKey: func() string { return string(uuid.NewUUID()) }}
+}
+
+// podAdded takes note of a pod that is seen for the first time.
+func (p *Placer) podAdded(object any) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		p.reserved.release(pod)
+	}
 }
 
 // PlacerRules returns the RBAC rules that a Placer with these options needs, and none beyond.
@@ -155,7 +165,7 @@ func (p *Placer) try(pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again
 	if err != nil || found == nil {
 		return pod, behind && !last, err
 	}
-	in := spread.Input{Pod: pod, Spread: found.spread, OwnerWants: found.ownerWants, Key: string(uuid.NewUUID()), Now: p.options.Clock.Now()}
+	in := spread.Input{Pod: pod, Spread: found.spread, OwnerWants: found.ownerWants, Key: p.newKey(), Now: p.options.Clock.Now()}
 	entry := p.reserved.of(cache.MetaObjectToName(found.spread).AsNamespacedName())
 	entry.Lock() // before pods are read: what is released then is among them
 	defer entry.Unlock()

@@ -20,6 +20,8 @@ var unusedRules = map[string]string{
 	"cloneset-controller: update clonesets/finalizers":                         askedFor,
 	"daemonset-controller: get pods":                                           "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":                       askedFor,
+	"ephemeraljob-controller: get pods":                                        "it is for writes without an answer, and here every write has one",
+	"ephemeraljob-controller: patch events":                                    onlyFailures,
 	"persistentpodstate-controller: get persistentpodstates":                   "it is for writes without an answer, and here every write has one",
 	"persistentpodstate-controller: get pods":                                  "it is for writes without an answer, and here every write has one",
 	"persistentpodstate-controller: patch events":                              onlyFailures,

@@ -93,10 +93,14 @@ func TestJobsWithSidecarsByRequest(t *testing.T) {
 			if c := podstate.Condition(pod, sidecarv1alpha1.SidecarTerminatedCondition); c.Status != corev1.ConditionTrue || !strings.HasPrefix(c.Message, "all main containers have succeeded") {
 				t.Errorf("condition %+v", c)
 			}
-			r, err := a.requests.Get(t.Context(), terminator.RequestName(pod.UID), metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			var r *lifecyclev1alpha1.ContainerRecreateRequest
+			s.AwaitAsking("there is a request", func() string { // with Never it comes after the phase
+				var err error
+				if r, err = a.requests.Get(t.Context(), terminator.RequestName(pod.UID), metav1.GetOptions{}); err != nil {
+					return err.Error()
+				}
+				return ""
+			})
 			if !metav1.IsControlledBy(r, pod) || r.Labels[lifecyclev1alpha1.ContainerRecreateRequestPodUIDLabel] != string(pod.UID) || len(r.Spec.Containers) != 1 || r.Spec.Containers[0].Name != "side" {
 				t.Errorf("request %+v", r)
 			}

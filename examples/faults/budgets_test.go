@@ -96,6 +96,7 @@ func (s *story) disruptOne(ctx context.Context, pod *corev1.Pod, remove bool) {
 	}
 	switch {
 	case err == nil:
+		s.note("a user lets %s go: %s", pod.Name, map[bool]string{true: "deleted", false: "evicted"}[remove])
 		s.disruptions.done.Add(1)
 	case apierrors.IsTooManyRequests(err) && apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) || apierrors.IsForbidden(err):
 		s.disruptions.denied.Add(1)

@@ -166,18 +166,20 @@ func (s *story) report() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Logf("what has happened:\n%s", strings.Join(s.trace, "\n"))
 	if wrong := s.record.Review(); len(wrong) > 0 {
 		s.Logf("%d invariants are broken:\n%s", len(wrong), strings.Join(wrong[:min(20, len(wrong))], "\n"))
 	}
+	s.Logf("what has happened at last:\n%s", strings.Join(s.trace[max(0, len(s.trace)-60):], "\n"))
+	s.Logf("the last changes of pods, budgets and workloads:\n%s", strings.Join(s.record.Last(100), "\n"))
 	var pods []string
 	for _, pod := range s.pods.All() {
 		pods = append(pods, podstate.Describe(pod, false))
 	}
 	slices.Sort(pods)
 	s.Logf("the pods:\n%s", strings.Join(pods, "\n"))
-	s.Logf("the last changes of pods:\n%s", strings.Join(s.record.Last(300), "\n"))
+	s.Logf("more of the last changes of pods, budgets and workloads:\n%s", strings.Join(s.record.Last(600), "\n"))
 	s.Logf("the workloads:\n%s", strings.Join(s.unsettled(), "\n"))
+	s.Logf("all that has happened:\n%s", strings.Join(s.trace, "\n"))
 	if s.managers != nil {
 		s.managers.report()
 	}

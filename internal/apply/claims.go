@@ -132,7 +132,7 @@ func (p *Sync) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 // is for the caller to say.
 func (p *Sync) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, data []byte) error {
 	version, err := p.Claims.Patch(ctx, claim, "", types.StrategicMergePatchType, data)
-	if err != nil && gone(err) {
+	if err != nil && Gone(err) {
 		return nil
 	}
 	if err != nil {

@@ -34,7 +34,7 @@ const shownFailures = 3
 // Conflicts are no failures: the reconcile is repeated on what the object is by then.
 func summary(err error) error {
 	var messages []string
-	for _, e := range separate(err) {
+	for _, e := range Separate(err) {
 		if !apierrors.IsConflict(e) {
 			messages = append(messages, report(e))
 		}
@@ -80,8 +80,8 @@ func report(err error) string {
 	return err.Error()
 }
 
-// separate lists the errors that have been joined.
-func separate(err error) []error {
+// Separate lists the errors that have been joined.
+func Separate(err error) []error {
 	if err == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func separate(err error) []error {
 	}
 	var all []error
 	for _, e := range joined.Unwrap() {
-		all = append(all, separate(e)...)
+		all = append(all, Separate(e)...)
 	}
 	return all
 }
@@ -101,7 +101,7 @@ func separate(err error) []error {
 // any more.
 func WorthRetrying(errs ...error) error {
 	var left []error
-	for _, err := range separate(errors.Join(errs...)) {
+	for _, err := range Separate(errors.Join(errs...)) {
 		if !inEndingNamespace(err) {
 			left = append(left, err)
 		}
@@ -109,10 +109,10 @@ func WorthRetrying(errs ...error) error {
 	return errors.Join(left...)
 }
 
-// gone tells whether the object of a write no longer exists. Every write names
+// Gone tells whether the object of a write no longer exists. Every write names
 // the UID of its object: where another object has taken the name, a deletion is a
 // conflict, and a patch is refused since it would change the UID.
-func gone(err error) bool {
+func Gone(err error) bool {
 	return apierrors.IsNotFound(err) || replaced(err)
 }
 

@@ -172,7 +172,7 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 		if patch.Kind.AffectsAvailability() {
 			p.podWrites.ended(pod, err)
 		}
-		if err != nil && gone(err) {
+		if err != nil && Gone(err) {
 			return nil // the cache will show it
 		}
 		if err != nil {
@@ -219,7 +219,7 @@ func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatc
 // say what it was for.
 func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
 	version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
-	if err != nil && gone(err) {
+	if err != nil && Gone(err) {
 		return nil // the cache will show it
 	}
 	if err != nil {
@@ -234,7 +234,7 @@ func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, 
 func (p *Sync) tryLast(ctx context.Context, pod *corev1.Pod, writes []podpatch.Write) error {
 	last := writes[len(writes)-1]
 	err := p.Pods.TryPatch(ctx, pod, last.Subresource, types.StrategicMergePatchType, last.Data)
-	if gone(err) {
+	if Gone(err) {
 		return nil // the first write finds that out
 	}
 	return err

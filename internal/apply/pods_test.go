@@ -156,7 +156,7 @@ func TestCreationSlowsDown(t *testing.T) {
 				creations[i].Pod = pod(fmt.Sprintf("web-%d", i))
 			}
 			s.fail("create pods", errQuota)
-			if err := s.CreatePods(t.Context(), creations); !apierrors.IsForbidden(separate(err)[0]) || len(s.requests()) != test.requests {
+			if err := s.CreatePods(t.Context(), creations); !apierrors.IsForbidden(Separate(err)[0]) || len(s.requests()) != test.requests {
 				t.Errorf("%d requests, error %v: want %d that fail", len(s.requests()), err, test.requests)
 			}
 			s.FailBefore(nil)
@@ -313,7 +313,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	pods := s.existing("web-0", "web-1", "web-2", "web-3", "web-4")
 	s.fail("delete pods web-2", errQuota)
 	err := Each(t.Context(), pods, func(ctx context.Context, pod *corev1.Pod) error { return second(s.DeletePod(ctx, pod, Delete)) })
-	if len(s.requests()) != 5 || len(separate(err)) != 1 || !strings.Contains(err.Error(), "web-2") {
+	if len(s.requests()) != 5 || len(Separate(err)) != 1 || !strings.Contains(err.Error(), "web-2") {
 		t.Errorf("requests %q, error %v", s.requests(), err)
 	}
 }

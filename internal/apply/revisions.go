@@ -33,7 +33,7 @@ func (p *Sync) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 			return fmt.Errorf("adopt ControllerRevision %s: %w", r.Name, err)
 		}
 		adopted, err := p.revisions().Patch(ctx, r.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
-		if err != nil && gone(err) {
+		if err != nil && Gone(err) {
 			return nil
 		}
 		if err != nil {

@@ -245,7 +245,7 @@ func TestDeleteRevisions(t *testing.T) {
 	_, err := s.user.AppsV1().ControllerRevisions("shop").Patch(t.Context(), "web-3", types.MergePatchType, []byte(`{"revision":9}`), metav1.PatchOptions{})
 	s.must(err)
 	s.fail("delete controllerrevisions web-4", errQuota)
-	if err := s.DeleteRevisions(t.Context(), old); len(separate(err)) != 1 || !apierrors.IsForbidden(separate(err)[0]) {
+	if err := s.DeleteRevisions(t.Context(), old); len(Separate(err)) != 1 || !apierrors.IsForbidden(Separate(err)[0]) {
 		t.Errorf("error %v, want that of web-4 alone", err)
 	}
 	left, err := s.user.AppsV1().ControllerRevisions("shop").List(t.Context(), metav1.ListOptions{})

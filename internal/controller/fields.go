@@ -66,6 +66,9 @@ const (
 	Scheduled
 	// Conditions is which conditions a pod has, and whether they hold.
 	Conditions
+	// EphemeralContainers is which there are, whether they run or why they do not yet, and
+	// how they have ended. What is there never changes in the spec.
+	EphemeralContainers
 )
 
 // The fields of other objects.
@@ -183,6 +186,13 @@ var podFields = []field[*corev1.Pod]{
 		return !slices.EqualFunc(b.Status.Conditions, a.Status.Conditions, func(b, a corev1.PodCondition) bool {
 			return b.Type == a.Type && b.Status == a.Status
 		})
+	}},
+	{EphemeralContainers, func(b, a *corev1.Pod) bool {
+		return !slices.EqualFunc(b.Spec.EphemeralContainers, a.Spec.EphemeralContainers, func(b, a corev1.EphemeralContainer) bool { return b.Name == a.Name }) ||
+			!slices.EqualFunc(b.Status.EphemeralContainerStatuses, a.Status.EphemeralContainerStatuses, func(b, a corev1.ContainerStatus) bool {
+				return b.Name == a.Name && (b.State.Running == nil) == (a.State.Running == nil) &&
+					ptr.Equal(b.State.Waiting, a.State.Waiting) && equality.Semantic.DeepEqual(b.State.Terminated, a.State.Terminated)
+			})
 	}},
 }
 

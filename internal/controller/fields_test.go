@@ -230,6 +230,20 @@ func TestOtherFields(t *testing.T) {
 	}
 	runs := state(func(s *corev1.ContainerState) { s.Running = &corev1.ContainerStateRunning{} })
 	waits := state(func(s *corev1.ContainerState) { s.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"} })
+	debugged := func(edit func(*corev1.ContainerState)) *corev1.Pod {
+		pod := runningPod()
+		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug"}}}
+		pod.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{{Name: "debug"}}
+		edit(&pod.Status.EphemeralContainerStatuses[0].State)
+		return pod
+	}
+	debugRuns := debugged(func(s *corev1.ContainerState) { s.Running = &corev1.ContainerStateRunning{} })
+	debugWaits := debugged(func(s *corev1.ContainerState) { s.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"} })
+	debugEnded := func(message string) *corev1.Pod {
+		return debugged(func(s *corev1.ContainerState) { s.Terminated = &corev1.ContainerStateTerminated{Message: message} })
+	}
+	restarted := debugRuns.DeepCopy()
+	restarted.Status.EphemeralContainerStatuses[0].ImageID = "sha256:1"
 	released := runningPod()
 	released.OwnerReferences = []metav1.OwnerReference{{Name: "web"}}
 	node := func(status corev1.ConditionStatus, at int64) *corev1.Node {
@@ -245,6 +259,11 @@ func TestOtherFields(t *testing.T) {
 		{"a container ends", runningPod(), ended(0), ContainerStates},
 		{"a container ends otherwise", ended(0), ended(1), ContainerStates},
 		{"a container waits", runningPod(), waits, Waiting},
+		{"an ephemeral container", runningPod(), debugRuns, EphemeralContainers},
+		{"an ephemeral container waits", debugRuns, debugWaits, EphemeralContainers},
+		{"an ephemeral container ends", debugRuns, debugEnded(""), EphemeralContainers},
+		{"an ephemeral container ends otherwise", debugEnded(""), debugEnded("a"), EphemeralContainers},
+		{"the image of an ephemeral container", debugRuns, restarted, 0},
 		{"another owner", runningPod(), released, Owners},
 		{"a node is ready", &corev1.Node{}, node("True", 1), NodeReady},
 		{"a node is no longer ready", node("True", 1), node("False", 1), NodeReady},

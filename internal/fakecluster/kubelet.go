@@ -49,7 +49,11 @@ func (k *Kubelet) SyncAll(ctx context.Context, namespace string) error {
 		return err
 	}
 	for i := range pods {
-		if err := k.sync(ctx, &pods[i]); err != nil {
+		err := k.sync(ctx, &pods[i])
+		for apierrors.IsConflict(err) { // a controller has changed the pod meanwhile
+			err = k.Sync(ctx, namespace, pods[i].Name)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -38,8 +38,12 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 	after := r.within(req.Subresource, current, wanted)
 	keepMetadata(current, after)
 	errs := apivalidation.ValidateObjectMetaAccessorUpdate(after, current, field.NewPath("metadata"))
-	if r.validate != nil {
-		errs = append(errs, r.validate(current, after)...)
+	validate := r.validate
+	if req.Subresource == ephemeral {
+		validate = validateEphemeralContainers
+	}
+	if validate != nil {
+		errs = append(errs, validate(current, after)...)
 	}
 	if err := invalid(r, req.Name, errs); err != nil {
 		return nil, err
@@ -61,7 +65,7 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 
 // within returns the current object with what the endpoint may change of it. The wanted
 // one is the request's own, but for what it shares with the current one, which never changes.
-// The status endpoint of built-in kinds takes labels and annotations too.
+// The status endpoint of built-in kinds takes labels and annotations too, that of ephemeral containers nothing else.
 func (r *storage) within(subresource string, current, wanted *unstructured.Unstructured) *unstructured.Unstructured {
 	if subresource == "" {
 		if r.Status {
@@ -70,6 +74,13 @@ func (r *storage) within(subresource string, current, wanted *unstructured.Unstr
 		return wanted
 	}
 	after := current.DeepCopy()
+	if subresource == ephemeral {
+		spec, _ := after.Object["spec"].(map[string]any)
+		added, _, _ := unstructured.NestedFieldNoCopy(wanted.Object, "spec", ephemeralContainers)
+		setOrDelete(spec, ephemeralContainers, added)
+		after.SetUID(wanted.GetUID()) // another one is refused
+		return after
+	}
 	setOrDelete(after.Object, "status", wanted.Object["status"])
 	if r.Type != nil {
 		after.SetLabels(wanted.GetLabels())

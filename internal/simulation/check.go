@@ -36,22 +36,29 @@ var (
 )
 
 // Check plays the histories of the usual seeds, or of those that the flags ask
-// for. A seed that fails is shown by a short prefix that does.
-func Check(t *testing.T, w *Workload) {
+// for. A seed that fails is shown by a short prefix that does. Where there are several
+// workloads, the seeds go through them.
+func Check(t *testing.T, all ...*Workload) {
 	t.Helper()
 	collectLess(t)
+	of := func(seed uint64) *Workload { return all[seed%uint64(len(all))] }
 	switch {
 	case *soakTime > 0:
-		soak(t, w)
+		soak(t, of)
 	case *oneSeed > 0:
+		w := of(*oneSeed)
 		o := Run(t, w, *oneSeed, Steps)
 		t.Log(o)
 		check(t, w, o)
 	default:
-		for seed := range *seeds {
+		n := *seeds
+		if own := all[0].Seeds; own > 0 && n == Seeds {
+			n = own
+		}
+		for seed := range n {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
-				check(t, w, Run(t, w, seed, Steps))
+				check(t, of(seed), Run(t, of(seed), seed, Steps))
 			})
 		}
 	}
@@ -72,7 +79,7 @@ func check(t *testing.T, w *Workload, o *Outcome) {
 const mostFailures = 3
 
 // soak plays seeds for as long as the flags say, and tells how many they were.
-func soak(t *testing.T, w *Workload) {
+func soak(t *testing.T, of func(seed uint64) *Workload) {
 	t.Helper()
 	start, first := time.Now(), *oneSeed
 	if first == 0 {
@@ -84,7 +91,9 @@ func soak(t *testing.T, w *Workload) {
 			t.Run("", func(t *testing.T) {
 				t.Parallel()
 				for time.Since(start) < *soakTime && failed.Load() < mostFailures {
-					o := Run(t, w, first+played.Add(1)-1, Steps)
+					seed := first + played.Add(1) - 1
+					w := of(seed)
+					o := Run(t, w, seed, Steps)
 					if len(o.Violations) > 0 {
 						failed.Add(1)
 						check(t, w, o)

@@ -59,8 +59,11 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
 		return nil // the scheduler waits
 	}
-	if h.waitsForNode(pod) {
+	if h.starting(pod) {
 		return nil
+	}
+	if h.waitsForNode(pod) {
+		return h.reportUnscheduled(pod)
 	}
 	works = works && !h.ails(pod)
 	at := idle{pod.ResourceVersion, works}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,6 +128,10 @@ func (h *history) begin() error {
 	if h.workload.Namespaces {
 		resources = append(resources, namespaceResource)
 		h.records[namespaces] = newRecord(namespaces, func() Object { return &corev1.Namespace{} })
+	}
+	for _, f := range h.workload.Further {
+		resources = append(resources, f.Resource)
+		h.records[f.Resource.Name] = newRecord(f.Resource.Name, f.Empty)
 	}
 	for _, k := range h.kinds {
 		resources = append(resources, k.Resource)
@@ -284,10 +289,16 @@ func (h *history) settle() error {
 		case result == nil:
 		case result.panic != "":
 			h.violate(invariants.Calm, "%s panics: %s", p.Name, result.panic)
+		case result.err != nil && strings.Contains(result.err.Error(), "panic: "): // which the shell of controllers has caught
+			h.violate(invariants.Calm, "%s: %v", p.Name, result.err)
 		case result.err != nil:
 			h.say("%s: the reconcile fails: %v", p.Name, result.err)
 		}
 	}
+	for _, v := range h.heard.violations {
+		h.violate(v.Invariant, "%s", v.Message)
+	}
+	h.heard.violations = nil
 	if err := h.follow(); err != nil {
 		return err
 	}

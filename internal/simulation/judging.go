@@ -54,7 +54,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	}
 	name, workload := c.object.GetName(), r.process.kind.Resource.Name
 	delete(objects[r.Resource], name)
-	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions()}
+	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions(), Sent: r.Body}
 	if c.before != nil {
 		objects[r.Resource][name] = c.before
 		w.Before = c.before

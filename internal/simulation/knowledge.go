@@ -133,8 +133,12 @@ func state(at time.Time, workload string, objects map[string]map[string]Object) 
 		Now: at, Pods: typed[*corev1.Pod](objects[pods]), Claims: typed[*corev1.PersistentVolumeClaim](objects[claims]),
 		Revisions: typed[*appsv1.ControllerRevision](objects[revisions]), Nodes: typed[*corev1.Node](objects[nodes]),
 		Namespaces: typed[*corev1.Namespace](objects[namespaces]), Beside: map[string]invariants.Object{},
+		Further: map[string]map[string]invariants.Object{},
 	}
-	for resource := range objects {
+	for resource, all := range objects {
+		if !builtIn[resource] {
+			s.Further[resource] = typed[invariants.Object](all)
+		}
 		if object := objects[resource][Web.Name]; object != nil && resource != pods {
 			s.Beside[resource] = object
 		}
@@ -145,7 +149,10 @@ func state(at time.Time, workload string, objects map[string]map[string]Object) 
 	return s
 }
 
-func typed[T Object](objects map[string]Object) map[string]T {
+// builtIn are the resources that a state has fields for.
+var builtIn = map[string]bool{pods: true, claims: true, revisions: true, nodes: true, namespaces: true}
+
+func typed[T invariants.Object](objects map[string]Object) map[string]T {
 	out := make(map[string]T, len(objects))
 	for name, object := range objects {
 		out[name] = object.(T)

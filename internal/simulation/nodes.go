@@ -57,6 +57,22 @@ func (h *history) waitsForNode(pod *corev1.Pod) bool {
 	return node == nil || pod.Spec.NodeName == "" && nodefit.New(&pod.Spec).Check(node) != ""
 }
 
+// starting tells whether a pod is still too young to have a node.
+func (h *history) starting(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && time.Since(pod.CreationTimestamp.Time) < h.workload.StartIn
+}
+
+// reportUnscheduled has the scheduler report that it finds no node for a pod.
+func (h *history) reportUnscheduled(pod *corev1.Pod) error {
+	if !h.workload.Reports || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending ||
+		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }) {
+		return nil
+	}
+	(&User{history: h, kind: h.kinds[0], name: "scheduler"}).PatchPod(pod.Name,
+		`{"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "status")
+	return h.settle()
+}
+
 // schedule finds a node for a pod that is pinned to none, empty where none fits.
 func (h *history) schedule(pod *corev1.Pod) string {
 	fit := nodefit.New(&pod.Spec)

@@ -10,10 +10,13 @@ import (
 	"slices"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
 // Process is a process that runs the controller, until it crashes. It works as
@@ -77,6 +80,43 @@ func (p *Process) Informer(resource string) cache.SharedIndexInformer {
 	return p.replicas[resource].informer
 }
 
+// OnAdd has a function called for each object of a resource that its cache sees for the first time, as handlers of
+// informers are for what is added.
+func (p *Process) OnAdd(resource string, added func(Object)) {
+	r := p.replicas[resource]
+	r.added = append(r.added, added)
+}
+
+// Live returns the objects of a resource that there are, by name: for models of controllers that are under no test, and
+// for judges.
+func (p *Process) Live(resource string) []Object {
+	return sorted[Object](p.history.records[resource].objects)
+}
+
+// Cached returns what the caches of the process hold now, as invariants want it.
+func (p *Process) Cached() *invariants.State {
+	objects := map[string]map[string]Object{}
+	for resource, replica := range p.replicas {
+		objects[resource] = replica.view()
+	}
+	return state(time.Now(), p.kind.Resource.Name, objects)
+}
+
+// Violates says what does not hold of something that the process did and that is no write. It may be called while
+// others do.
+func (p *Process) Violates(all ...invariants.Violation) { p.history.heard.violated(all) }
+
+// Create asks a replica of the webhook about an object that is to be created, as the API server does before it stores it. The
+// replicas take turns. Nil: there is none.
+func (p *Process) Create(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	replicas := p.history.webhooks
+	if len(replicas) == 0 {
+		return nil
+	}
+	p.history.calls++
+	return replicas[p.history.calls%len(replicas)].serve(ctx, request)
+}
+
 // Observe says that a reconcile reads the caches now. What they hold is what its
 // writes are judged by. The reader of the controller calls it.
 func (p *Process) Observe() { p.known = p.look() }
@@ -94,6 +134,9 @@ func (p *Process) ready(now time.Time) bool {
 
 // busy tells whether a reconcile is under way, or there is a reason for one.
 func (p *Process) busy() bool { return p.reconciling || p.dirty || len(p.lagging()) > 0 }
+
+// waits tells whether a reconcile is under way that waits for time to pass, unless it waits for an answer.
+func (p *Process) waits() bool { return p.reconciling && len(p.lagging()) == 0 }
 
 // begin begins a reconcile. It waits for answers, or has ended, after synctest.Wait.
 func (p *Process) begin() {

@@ -76,8 +76,16 @@ func (h *history) judgeAnswer(q *question) {
 
 // heard are answers that are still to be judged.
 type heard struct {
-	lock sync.Mutex
-	all  []*question
+	lock       sync.Mutex
+	all        []*question
+	violations []invariants.Violation // that processes have found themselves
+}
+
+// violated takes note of violations.
+func (a *heard) violated(all []invariants.Violation) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.violations = append(a.violations, all...)
 }
 
 // Asks says that the process asks itself, of its caches, whether it may do something to a pod. The

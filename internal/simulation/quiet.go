@@ -97,8 +97,12 @@ func (h *history) untilSettled() error {
 		case h.version != version || h.sent-h.refused-h.reads != writes:
 			calm = time.Now()
 			time.Sleep(time.Millisecond)
-		case len(h.requests.waiting) > 0 || slices.ContainsFunc(h.processes, (*Process).busy):
+		case len(h.requests.waiting) > 0 || slices.ContainsFunc(h.processes, func(p *Process) bool { return p.busy() && !p.waits() }):
 			time.Sleep(time.Millisecond)
+		case slices.ContainsFunc(h.processes, (*Process).waits):
+			time.Sleep(10 * time.Millisecond)
+		case h.workload.StartIn > 0 && slices.ContainsFunc(h.podList(), h.starting):
+			time.Sleep(time.Second)
 		case h.underWay():
 			time.Sleep(time.Second)
 		case len(h.drains) > 0 && !h.drainedBy.IsZero():

@@ -10,8 +10,9 @@ import "k8s.io/client-go/tools/cache"
 type replica struct {
 	record   *record
 	informer cache.SharedIndexInformer
-	at       int   // the changes that it has seen
-	version  int64 // up to which it is complete
+	added    []func(Object) // called for objects that it sees for the first time
+	at       int            // the changes that it has seen
+	version  int64          // up to which it is complete
 }
 
 func newReplica(record *record) *replica {
@@ -29,7 +30,24 @@ func (c *replica) advance() error {
 	if next.gone {
 		return c.informer.GetIndexer().Delete(next.object)
 	}
-	return c.informer.GetIndexer().Update(next.object)
+	isNew := len(c.added) > 0 && c.isNew(next.object)
+	err := c.informer.GetIndexer().Update(next.object)
+	if isNew {
+		c.tell(next.object)
+	}
+	return err
+}
+
+// isNew tells whether it holds no object of that name and UID.
+func (c *replica) isNew(object Object) bool {
+	held, found, err := c.informer.GetIndexer().Get(object)
+	return err != nil || !found || held.(Object).GetUID() != object.GetUID()
+}
+
+func (c *replica) tell(object Object) {
+	for _, added := range c.added {
+		added(object)
+	}
 }
 
 // bookmark tells it how far it is, where it has seen everything.
@@ -43,11 +61,19 @@ func (c *replica) bookmark(version int64) {
 // relist fills it anew, as after a watch that was too old to go on.
 func (c *replica) relist(version int64) error {
 	objects := make([]any, 0, len(c.record.objects))
+	var added []Object
 	for _, object := range sorted[Object](c.record.objects) {
 		objects = append(objects, object)
+		if len(c.added) > 0 && c.isNew(object) {
+			added = append(added, object)
+		}
 	}
 	c.at, c.version = len(c.record.changes), version
-	return c.informer.GetIndexer().Replace(objects, versionString(version))
+	err := c.informer.GetIndexer().Replace(objects, versionString(version))
+	for _, object := range added {
+		c.tell(object)
+	}
+	return err
 }
 
 // view returns the objects that it holds by name.

@@ -27,6 +27,12 @@ type Workload struct {
 	Namespaces bool
 	// PodsEnd says that pods run to their end: they succeed, or fail where their image is bad.
 	PodsEnd bool
+	// StartIn is how long pods take at least until they have a node and start. 0: no time.
+	StartIn time.Duration
+	// Reports says that the scheduler reports the pods for which it finds no node.
+	Reports bool
+	// Further are the resources of objects that controllers create beside pods, claims and revisions.
+	Further []Further
 	// ByContainer says that single containers matter: kubelets come to one after the other,
 	// some turn unready alone, and images that are called "nopull" cannot be pulled.
 	ByContainer bool
@@ -47,6 +53,9 @@ type Workload struct {
 	// Patience is how long nothing may happen until all has settled, while users have not pushed a
 	// template. 0 stands for an hour; less is for those who poll.
 	Patience time.Duration
+	// Seeds is how many histories Check plays where the flags say nothing. 0 stands for the constant Seeds; less is for kinds whose
+	// histories take long.
+	Seeds uint64
 	// Ignores are the resources whose changes start no reconcile. What reads the cache of one looks
 	// again when something else does.
 	Ignores []string
@@ -64,8 +73,17 @@ type Workload struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods: each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of these kinds,
-	// Nodes, PodsEnd, ByContainer, Namespaces, Webhooks, Populate, Others and Beside mean nothing.
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Namespaces, Webhooks, Populate, Others and Beside
+	// mean nothing.
 	Beside []*Workload
+}
+
+// Further is a resource beside those that every history has.
+type Further struct {
+	// Resource is how the API server knows it.
+	Resource fakecluster.Resource
+	// Empty returns an empty object of its type.
+	Empty func() Object
 }
 
 // kind is a kind of workload in a history.

@@ -17,6 +17,8 @@ type Interface interface {
 	// a namespace. The empty namespace means all namespaces, where only List and
 	// Watch work.
 	ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface
+	// EphemeralJobs gives the client of the EphemeralJobs of a namespace, as above.
+	EphemeralJobs(namespace string) EphemeralJobInterface
 	// PodProbeMarkers gives the client of the PodProbeMarkers of a namespace, as
 	// ContainerRecreateRequests does.
 	PodProbeMarkers(namespace string) PodProbeMarkerInterface

@@ -40,6 +40,22 @@ func TestContainerRecreateRequests(t *testing.T) {
 	})
 }
 
+func TestEphemeralJobs(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.EphemeralJob, *v1alpha1.EphemeralJobList, client.Interface]{
+		Name: "EphemeralJob", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("ephemeraljobs"),
+		Object: func() *v1alpha1.EphemeralJob {
+			return &v1alpha1.EphemeralJob{Spec: v1alpha1.EphemeralJobSpec{Paused: true}}
+		},
+		List:    func() *v1alpha1.EphemeralJobList { return &v1alpha1.EphemeralJobList{} },
+		Connect: connect, Fake: inMemory,
+		Client: client.Interface.EphemeralJobs,
+		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewEphemeralJobInformer(c, namespace, 0, indexers)
+		},
+		Lister: client.NewEphemeralJobLister,
+	})
+}
+
 func TestPodProbeMarkers(t *testing.T) {
 	clienttest.Test(t, clienttest.Kind[*v1alpha1.PodProbeMarker, *v1alpha1.PodProbeMarkerList, client.Interface]{
 		Name: "PodProbeMarker", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers"),

@@ -167,6 +167,13 @@ func keys(keys ...string) func(*corev1.Pod) {
 	}
 }
 
+// debugged gives a pod an ephemeral container that has failed.
+func debugged(pod *corev1.Pod) {
+	pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: "busybox"}}}
+	pod.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{{Name: "debug", ContainerID: "containerd://d",
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}}}
+}
+
 func ungated(pod *corev1.Pod) { pod.Spec.ReadinessGates = nil }
 
 func leaving(pod *corev1.Pod) {

@@ -11,6 +11,7 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // kind is what errors call a request.
@@ -59,7 +60,7 @@ func ValidatePod(request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) fi
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, "the pod is being deleted")}
-	case podstate.Ended(pod):
+	case podstate.Ended(pod) && request.Name != sidecarv1alpha1.SidecarTerminationRequestPrefix+string(pod.UID):
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, fmt.Sprintf("the pod has ended, its phase is %s", pod.Status.Phase))}
 	case pod.Spec.NodeName == "":
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, "the pod is not on a node yet")}

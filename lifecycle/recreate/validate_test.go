@@ -83,6 +83,9 @@ func TestValidatePod(t *testing.T) {
 			r.Spec.Containers = []v1alpha1.ContainerRecreateRequestContainer{c}
 		}}
 	}
+	named := func(name string) requestEdits {
+		return requestEdits{func(r *v1alpha1.ContainerRecreateRequest) { r.Name = name }}
+	}
 	const at = "spec.containers[0]"
 	for _, test := range []struct {
 		name  string
@@ -91,6 +94,8 @@ func TestValidatePod(t *testing.T) {
 		want  []string
 	}{
 		{"a running pod", nil, runningPod(), []string{}},
+		{"CRR-3.2.7: the pod has ended, and its sidecars run", named("sidecar-termination-" + string(runningPod().UID)), ended(corev1.PodSucceeded), []string{}},
+		{"CRR-3.2.7: another pod's sidecars", named("sidecar-termination-1"), ended(corev1.PodSucceeded), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Succeeded`}},
 		{"CRR-3.2.7: the pod is being deleted", nil, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},
 		{"CRR-3.2.7: the pod has failed", nil, ended(corev1.PodFailed), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Failed`}},
 		{"CRR-3.2.7: the pod has succeeded", nil, ended(corev1.PodSucceeded), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Succeeded`}},
@@ -107,6 +112,8 @@ func TestValidatePod(t *testing.T) {
 			pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{status("init", "containerd://i", 0, created)}
 		}), []string{at + `.name: Invalid value: "init": pod web-0 has no such container; init and ephemeral containers cannot be recreated`}},
+		{"CRR-3.2.9, EJ-25: an ephemeral container", requestEdits{containers("debug")}, runningPod(debugged), []string{at + `.name: Invalid value: "debug": pod web-0 has no such container; init and ephemeral containers cannot be recreated`}},
+		{"EJ-25: beside an ephemeral container", requestEdits{containers("main")}, runningPod(debugged), []string{}},
 		{"CRR-3.2.9: a container without a status", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), []string{at + `.name: Invalid value: "main": the kubelet has not reported a status of the container yet`}},
 		{"CRR-3.2.9: a container that was never started", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = "" }), []string{at + `.name: Invalid value: "main": the container has not been started yet`}},
 		{"CRR-3.2.7 comes before CRR-3.2.9", requestEdits{containers("other")}, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},

@@ -18,6 +18,7 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&ContainerRecreateRequest{}, &ContainerRecreateRequestList{},
+		&EphemeralJob{}, &EphemeralJobList{},
 		&PodProbeMarker{}, &PodProbeMarkerList{},
 		&NodePodProbe{}, &NodePodProbeList{},
 	)

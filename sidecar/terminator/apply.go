@@ -38,7 +38,7 @@ type applier struct {
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Pod), snapshot: s, plan: plan}
 	a.measure()
-	for _, step := range []func(context.Context) error{a.replaceImages, a.create, a.writePhase} {
+	for _, step := range []func(context.Context) error{a.replaceImages, a.writePhase, a.create} {
 		if err := step(ctx); err != nil {
 			return 0, apply.WorthRetrying(err)
 		}
@@ -76,7 +76,8 @@ func (a *applier) replaceImages(ctx context.Context) error {
 }
 
 // create creates the request. One that has the name already was created meanwhile, and
-// the cache will show it. (ST-11)
+// the cache will show it. One that is refused since the pod has its phase is not needed: the
+// kubelet ends the sidecars. (ST-11, ST-15)
 func (a *applier) create(ctx context.Context) error {
 	request := a.plan.Create
 	if request == nil {
@@ -94,6 +95,9 @@ func (a *applier) create(ctx context.Context) error {
 	if apierrors.IsAlreadyExists(err) {
 		a.Own.Lost(a.Key, ResourceRequests, request.Name) // until a cache shows it
 		return fmt.Errorf("create ContainerRecreateRequest %s: %w", request.Name, err)
+	}
+	if a.plan.Phase != "" && (apierrors.IsBadRequest(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err)) {
+		return nil
 	}
 	a.record(a.plan.requested(), v1alpha1.SidecarTerminatorByRequest, err)
 	if err != nil {

@@ -139,26 +139,47 @@ func TestLeavePhase(t *testing.T) {
 	})
 }
 
-// A controller that ends between the request and the phase is followed by one that gives
-// it. (ST-15)
+// A controller that ends before the phase is written, or between that and the request, is followed by one that gives it: nobody
+// stops the sidecars before. (ST-8, ST-15)
 func TestRestart(t *testing.T) {
+	for fails, created := range map[string]bool{"patch pods/status": true, "create containerrecreaterequests": false} {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			_, stop := c.start(nil)
+			c.create("web", "Never main: a=r:", "137")
+			c.FailBefore(fixture.Fail(fails, fixture.ErrLost))
+			c.exit("web", "main", 0)
+			c.Sleep("1s")
+			stop()
+			list, err := c.requests.List(t.Context(), metav1.ListOptions{})
+			if err != nil || len(list.Items) > 0 {
+				t.Errorf("%s: there are requests %v, error %v", fails, list, err)
+			}
+			c.FailBefore(nil)
+			c.ForgetRequests()
+			_, stop = c.start(nil)
+			defer stop()
+			c.work(5e9)
+			if got := c.show("web"); got != "Succeeded main:0 a:137" {
+				t.Errorf("%s: got %s", fails, got)
+			}
+			if sent := strings.Join(c.Sent(), ", "); strings.Contains(sent, "create") != created {
+				t.Errorf("%s: requests %s", fails, sent)
+			}
+		})
+	}
+}
+
+// Where a request for a pod that has ended is refused, the kubelet ends the sidecars, and nobody is told. (ST-15)
+func TestRequestIsRefusedSinceThePodHasEnded(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, stop := c.start(nil)
-		c.create("web", "Never main: a=r:", "137")
-		c.FailBefore(fixture.Fail("patch pods/status", fixture.ErrLost))
-		c.exit("web", "main", 0)
-		c.Sleep("1s")
-		stop()
-		c.FailBefore(nil)
-		c.ForgetRequests()
-		_, stop = c.start(nil)
 		defer stop()
+		c.create("web", "Never main: a=r:", "137")
+		c.FailBefore(fixture.Fail("create containerrecreaterequests", apierrors.NewBadRequest("the pod has ended")))
+		c.exit("web", "main", 0)
 		c.work(5e9)
-		if got := c.show("web"); got != "Succeeded main:0 a:137" {
-			t.Errorf("got %s", got)
-		}
-		if sent := strings.Join(c.Sent(), ", "); strings.Contains(sent, "create") {
-			t.Errorf("requests %s", sent)
+		if got := c.show("web"); got != "Succeeded main:0 a:137" || len(c.Events.All()) > 0 {
+			t.Errorf("got %s, events %q", got, c.Events.All())
 		}
 	})
 }

@@ -32,7 +32,7 @@
 //
 //   - With OnFailure, when the sidecar has been stopped and comes back. Many exit with
 //     0, and then nothing is written at all.
-//   - With Never, when all main containers have succeeded, at once after the request:
+//   - With Never, when all main containers have succeeded, at once, before the request:
 //     the exit code of the sidecar comes too late to decide. A container-level restart
 //     policy OnFailure, or restart rules for all exit codes but 0, make such a sidecar
 //     one that comes back; then this is late as well.

@@ -20,7 +20,7 @@ import (
 
 // Plan is what to do about a pod now: data, to be looked at, compared and applied. The
 // same Snapshot gives the same Plan. What it writes is written in this order: Images,
-// Create, Phase. Where one write fails, the next is not made. (ST-8)
+// Phase, Create. Where one write fails, the next is not made. (ST-8)
 type Plan struct {
 	// Images are the images to set, by container. Empty sets none.
 	Images map[string]string

@@ -5,6 +5,7 @@ package uniteddeployment
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -53,6 +54,86 @@ func Allocate(replicas int32, subsets []v1alpha1.Subset, current map[string]int3
 		spread(int32(rest), subsets, open, current, a.Replicas)
 	}
 	return a, nil
+}
+
+// AllocateWithin is Allocate with minReplicas and maxReplicas of subsets: each gets its minimum,
+// and what is left fills them in their order, each up to its maximum. Where no subset has
+// either it is Allocate, which reads neither. A subset with replicas gets these. (UD-20)
+func AllocateWithin(replicas int32, subsets []v1alpha1.Subset, current map[string]int32) (Allocation, error) {
+	if !limited(subsets) {
+		return Allocate(replicas, subsets, current)
+	}
+	replicas = max(replicas, 0)
+	least, most := make([]uint64, len(subsets)), make([]uint64, len(subsets))
+	a := Allocation{Replicas: make([]int32, len(subsets))}
+	var sumLeast, sumMost int64
+	room := make([]int32, len(subsets))
+	for i := range subsets {
+		l, err := limitsOf(&subsets[i], replicas)
+		if err != nil {
+			return Allocation{}, fmt.Errorf("spec.topology.subsets[%d].%w", i, err)
+		}
+		a.Replicas[i], room[i] = l.least, l.most-l.least
+		least[i], most[i] = l.leastWeight, l.mostWeight
+		sumLeast, sumMost = sumLeast+int64(l.least), sumMost+int64(l.most)
+		a.Resolved = a.Resolved || l.crossed
+	}
+	switch {
+	case sumLeast > int64(replicas):
+		a.Resolved = true
+		share(replicas, least, a.Replicas)
+	case sumMost < int64(replicas):
+		a.Resolved = true
+		share(replicas, most, a.Replicas)
+	default:
+		left := replicas - int32(sumLeast)
+		for i := range room {
+			more := min(room[i], left)
+			a.Replicas[i] += more
+			left -= more
+		}
+	}
+	return a, nil
+}
+
+// limited tells whether a subset has a minimum or a maximum.
+func limited(subsets []v1alpha1.Subset) bool {
+	return slices.ContainsFunc(subsets, func(s v1alpha1.Subset) bool { return s.MinReplicas != nil || s.MaxReplicas != nil })
+}
+
+// limits are the least and the most pods of a subset.
+type limits struct {
+	least, most             int32
+	leastWeight, mostWeight uint64 // hundredths of a pod
+	// crossed says that the minimum is above the maximum, which then counts.
+	crossed bool
+}
+
+// limitsOf returns the limits of a subset: its replicas, where it has them. No maximum is
+// more than there can be. (UD-20)
+func limitsOf(subset *v1alpha1.Subset, replicas int32) (l limits, err error) {
+	l.most, l.mostWeight = math.MaxInt32, 100*math.MaxInt32
+	if subset.Replicas != nil {
+		if l.least, l.leastWeight, err = specified(subset.Replicas, replicas); err != nil {
+			return l, fmt.Errorf("replicas: %w", err)
+		}
+		l.most, l.mostWeight = l.least, l.leastWeight
+		return l, nil
+	}
+	if subset.MinReplicas != nil {
+		if l.least, l.leastWeight, err = specified(subset.MinReplicas, replicas); err != nil {
+			return l, fmt.Errorf("minReplicas: %w", err)
+		}
+	}
+	if subset.MaxReplicas != nil {
+		if l.most, l.mostWeight, err = specified(subset.MaxReplicas, replicas); err != nil {
+			return l, fmt.Errorf("maxReplicas: %w", err)
+		}
+	}
+	if l.crossed = l.least > l.most; l.crossed {
+		l.least, l.leastWeight = l.most, l.mostWeight
+	}
+	return l, nil
 }
 
 // specified returns the number that a subset asks for, and what it counts against the others

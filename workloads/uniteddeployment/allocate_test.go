@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -81,6 +83,95 @@ func TestAllocate(t *testing.T) {
 			t.Errorf("%s: error %v", wanted, err)
 		}
 	}
+}
+
+// within are subsets t1, t2 and so on with "replicas minimum maximum", "-" for none.
+func within(t *testing.T, wanted ...string) (all []v1alpha1.Subset) {
+	t.Helper()
+	for i, w := range wanted {
+		subset := v1alpha1.Subset{Name: fmt.Sprint("t", i+1)}
+		fields := strings.Fields(w)
+		for j, into := range []**intstr.IntOrString{&subset.Replicas, &subset.MinReplicas, &subset.MaxReplicas} {
+			if fields[j] != "-" {
+				*into = new(intstr.Parse(fields[j]))
+			}
+		}
+		all = append(all, subset)
+	}
+	return all
+}
+
+func TestAllocateWithin(t *testing.T) {
+	type w = []string
+	for _, test := range []struct {
+		name     string
+		replicas int32
+		wanted   []string
+		want     []int32
+		resolved bool
+	}{
+		{"UD-20: no limits, as without them", 5, w{"2 - -", "- - -", "- - -"}, []int32{2, 1, 2}, false},
+		{"UD-20: minima first, then in order", 10, w{"- 2 4", "- 2 -", "- 2 -"}, []int32{4, 4, 2}, false},
+		{"UD-20: exactly the minima", 6, w{"- 2 4", "- 2 -", "- 2 -"}, []int32{2, 2, 2}, false},
+		{"UD-20: exactly the maxima", 6, w{"- - 2", "- - 1", "- 1 3"}, []int32{2, 1, 3}, false},
+		{"UD-20: no minimum is 0, no maximum is no limit", 7, w{"- - 3", "- - -", "- - -"}, []int32{3, 4, 0}, false},
+		{"UD-20: percentages, a half is rounded up", 5, w{"- 30% 50%", "- 10% -"}, []int32{3, 2}, false},
+		{"UD-20: percentages of none", 0, w{"- 30% 50%", "- 10% -"}, []int32{0, 0}, false},
+		{"UD-20: numbers and percentages", 10, w{"- 1 30%", "- 20% 3", "- - -"}, []int32{3, 3, 4}, false},
+		{"UD-20: others have replicas", 10, w{"- 1 3", "4 - -", "- - -"}, []int32{3, 4, 3}, false},
+		{"UD-20: replicas count, not limits beside them", 10, w{"5 1 3", "- - -"}, []int32{5, 5}, false},
+		{"UD-20: negative replicas", -1, w{"- 0 3", "- - -"}, []int32{0, 0}, false},
+		{"UD-20: the minima are more than there are", 4, w{"- 6 -", "- 2 -", "- - -"}, []int32{3, 1, 0}, true},
+		{"UD-20: minima and replicas are more than there are", 4, w{"- 2 -", "6 - -"}, []int32{1, 3}, true},
+		{"UD-20: the maxima are less than there are", 9, w{"- 1 2", "- - 1"}, []int32{6, 3}, true},
+		{"UD-20: maxima and replicas are less than there are", 9, w{"2 - -", "- - 1"}, []int32{6, 3}, true},
+		{"UD-20: the maxima are 0", 3, w{"- - 0", "- - 0%"}, []int32{2, 1}, true},
+		{"UD-20: rounding makes the maxima less", 10, w{"- - 33%", "- - 33%", "- - 34%"}, []int32{3, 3, 4}, true},
+		{"UD-20: a minimum above the maximum", 10, w{"- 50% 3", "- - -"}, []int32{3, 7}, true},
+		{"UD-20: large numbers", math.MaxInt32, w{"- 2147483647 -", "- 2147483647 -", "- - -"}, []int32{1073741824, 1073741823, 0}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := AllocateWithin(test.replicas, within(t, test.wanted...), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(Allocation{test.want, test.resolved}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	for wanted, problem := range map[string]string{"- -1 -": "minReplicas: must be 0 or more, is -1", "- - 101%": "maxReplicas: ", "x - 1": "replicas: "} {
+		if _, err := AllocateWithin(5, within(t, "- - -", wanted), nil); err == nil || !contains(err.Error(), "spec.topology.subsets[1]."+problem) {
+			t.Errorf("%s: error %v", wanted, err)
+		}
+	}
+}
+
+// UD-20: whatever the limits are, the subsets add up to spec.replicas, and where the limits
+// leave a choice each is kept.
+func TestAllocateWithinAddsUp(t *testing.T) {
+	value := rapid.OneOf(rapid.Just("-"), rapid.Map(rapid.Int32Range(0, 40), func(n int32) string { return fmt.Sprint(n) }),
+		rapid.Map(rapid.IntRange(0, 100), func(n int) string { return fmt.Sprint(n, "%") }))
+	rapid.Check(t, func(r *rapid.T) {
+		replicas := rapid.Int32Range(0, 60).Draw(r, "replicas")
+		subsets := within(t, rapid.SliceOfN(rapid.Custom(func(r *rapid.T) string {
+			return strings.Join([]string{rapid.OneOf(rapid.Just("-"), value).Draw(r, "replicas"), value.Draw(r, "minimum"), value.Draw(r, "maximum")}, " ")
+		}), 1, 6).Draw(r, "subsets")...)
+		a, err := AllocateWithin(replicas, subsets, nil)
+		if err != nil {
+			r.Fatal(err)
+		}
+		var sum int32
+		for i, n := range a.Replicas {
+			sum += n
+			if l, _ := limitsOf(&subsets[i], replicas); limited(subsets) && !a.Resolved && (n < l.least || n > l.most) {
+				r.Fatalf("subset %d gets %d, want %d to %d", i, n, l.least, l.most)
+			}
+		}
+		if sum != replicas {
+			r.Fatalf("%d pods for %d replicas: %v", sum, replicas, a.Replicas)
+		}
+	})
 }
 
 // edits is how many random edits of a UnitedDeployment are made.

@@ -61,11 +61,13 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	err = a.workloads(ctx)
 	r.options.SubsetMetrics.Subsets(a.Key, plan.states())
+	err = errors.Join(err, a.markAll(ctx))
 	statusErr := a.writeStatus(ctx)
 	if statusErr == nil {
+		a.recordMoves()
 		statusErr = a.DeleteRevisions(ctx, plan.Revisions.Delete)
 	}
-	return 0, apply.WorthRetrying(err, statusErr)
+	return plan.RequeueAfter, apply.WorthRetrying(err, statusErr)
 }
 
 // current finds out whether the UnitedDeployment is still as it was observed, where something

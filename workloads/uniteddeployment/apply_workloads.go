@@ -13,8 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // atOnce limits the requests under way for one UnitedDeployment.
@@ -131,6 +133,20 @@ func (a *applier) deleteAll(ctx context.Context) error {
 		a.Event(corev1.EventTypeWarning, ReasonFailedUpdateSubset, "%v", err)
 	}
 	return err
+}
+
+// markAll labels pods that others have substitutes for. (UD-21.3)
+func (a *applier) markAll(ctx context.Context) error {
+	mark := func(value any) func(context.Context, *corev1.Pod) error {
+		return func(ctx context.Context, pod *corev1.Pod) error {
+			data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "labels": map[string]any{v1alpha1.ReservedPodLabel: value}}})
+			if err != nil {
+				return err
+			}
+			return a.WritePod(ctx, pod, podpatch.Write{Data: data}, "change of the label "+v1alpha1.ReservedPodLabel)
+		}
+	}
+	return errors.Join(apply.Each(ctx, a.plan.Reserve, mark("true")), apply.Each(ctx, a.plan.Unreserve, mark(nil)))
 }
 
 // updateAll changes the workloads that are not as they should be. (UD-10)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -101,7 +102,8 @@ func (o *Options) matching(object metav1.Object, enqueue controller.Enqueue) {
 // podChanged enqueues the UnitedDeployment of a pod, if its plan may differ.
 func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	if before != nil && after != nil && before.UID == after.UID && maps.Equal(before.Labels, after.Labels) && lifecycle.Ready(before) == lifecycle.Ready(after) &&
-		(before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) && controllerOf(before) == controllerOf(after) {
+		(before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) && controllerOf(before) == controllerOf(after) &&
+		(!o.AdaptiveScheduling || sameScheduling(before, after)) {
 		return
 	}
 	keys := map[types.NamespacedName]bool{}
@@ -113,6 +115,13 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	for key := range keys {
 		enqueue(key)
 	}
+}
+
+// sameScheduling tells whether two states of a pod are the same for the schedule strategy.
+func sameScheduling(before, after *corev1.Pod) bool {
+	was, is := metav1.GetControllerOfNoCopy(before), metav1.GetControllerOfNoCopy(after)
+	return (was == nil || is == nil || was.Kind == is.Kind) && before.Spec.NodeName == after.Spec.NodeName && podstate.Ended(before) == podstate.Ended(after) &&
+		lifecycle.Unschedulable(before) == lifecycle.Unschedulable(after)
 }
 
 // podConcerns names the UnitedDeployment of a pod: the revision in its label begins with it,

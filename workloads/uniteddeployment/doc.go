@@ -8,7 +8,7 @@
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] holds what each subset is to have,
 // the workloads to create, to change and to delete, and the status. Apply does what the plan
 // says. So every decision can be called in a unit test, shown before it happens, and
-// explained afterwards. [Allocate] is the arithmetic of replicas alone.
+// explained afterwards. [Allocate] and [AllocateWithin] are the arithmetic of replicas alone.
 //
 // Pods are made by the controllers of the workloads. That of Deployments and StatefulSets of
 // Kubernetes is the kube-controller-manager; those of CloneSets and Advanced StatefulSets
@@ -35,4 +35,7 @@
 //   - Failures are in the conditions. OpenKruise never writes those.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.
+//   - With Options.AdaptiveScheduling, which is off, also minReplicas, maxReplicas and the
+//     schedule strategy of later releases. What they ask for always adds up, and no ready pod is
+//     deleted for one that is to run in another subset.
 package uniteddeployment

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +27,7 @@ import (
 // describe says what a plan does.
 func describe(plan *Plan) string {
 	status, _ := json.Marshal(plan.Status)
-	text := fmt.Sprint(plan, string(status), plan.Resolved)
+	text := fmt.Sprint(plan, string(status), plan.Resolved, plan.Held, plan.Closed, plan.Reopened, plan.RequeueAfter)
 	for _, subset := range plan.Subsets {
 		text += fmt.Sprint(subset.Name, subset.Replicas, subset.Partition)
 	}
@@ -70,6 +71,23 @@ func situations(t *testing.T, kind TemplateKind) map[string]*world {
 	situation("an update is under way", "revisionHistoryLimit: 0", "", func(w *world) { image(w); w.do(NewPlan(&w.Snapshot)) })
 	situation("OnDelete", "revisionHistoryLimit: 0", map[bool]string{true: "updateStrategy: {type: OnDelete}, "}[strings.HasSuffix(string(kind), "StatefulSet")], image)
 	situation("scaled", "revisionHistoryLimit: 3", "", func(w *world) { w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { s.Replicas = new(int32(8)) }) })
+	situation("no room", "revisionHistoryLimit: 3", "", func(w *world) {
+		w.AdaptiveScheduling, w.Now = true, start
+		w.edit(func(s *v1alpha1.UnitedDeploymentSpec) {
+			s.Topology.ScheduleStrategy.Type = v1alpha1.AdaptiveUnitedDeploymentScheduleStrategyType
+		})
+		for _, pod := range w.Pods {
+			if kind == Deployment {
+				pod.OwnerReferences[0].Kind = "ReplicaSet"
+			}
+			pod.CreationTimestamp, pod.Spec.NodeName = metav1.NewTime(start.Add(-time.Hour)), "node"
+		}
+		last := w.Pods[len(w.Pods)-1]
+		last.Spec.NodeName, last.Status = "", corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
+			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}}
+		b := w.set("b")
+		(&zones{world: w, kind: kind}).report(&b)
+	})
 	return all
 }
 
@@ -81,6 +99,10 @@ func TestEventsThatMatter(t *testing.T) {
 		for name, w := range situations(t, kind) {
 			t.Run(string(kind)+" "+name, func(t *testing.T) {
 				o := informed(t, w.Set)
+				ofPods := podFields
+				if o.AdaptiveScheduling = w.AdaptiveScheduling; o.AdaptiveScheduling {
+					ofPods |= scheduling
+				}
 				of := func(change func(*Snapshot)) string {
 					s := w.Snapshot
 					s.Pods, s.Revisions = slices.Clone(s.Pods), slices.Clone(s.Revisions)
@@ -93,7 +115,7 @@ func TestEventsThatMatter(t *testing.T) {
 					Matters: mutation.Declared[v1alpha1.UnitedDeployment](setFields)}.Check(t, reads, w.Set)
 				mutation.Plan[corev1.Pod]{What: "Pod", Copy: (*corev1.Pod).DeepCopy, Can: regexp.MustCompile(mutation.Metadata + `|OwnerReferences|` + mutation.OfPods),
 					Of:      func(pod *corev1.Pod) string { return of(func(s *Snapshot) { s.Pods[len(s.Pods)-1] = pod }) },
-					Matters: matters(podFields, o.podChanged)}.Check(t, reads, w.Pods[len(w.Pods)-1])
+					Matters: matters(ofPods, o.podChanged)}.Check(t, reads, w.Pods[len(w.Pods)-1])
 				last := len(w.Revisions) - 1
 				mutation.Plan[appsv1.ControllerRevision]{What: "Revision", Copy: (*appsv1.ControllerRevision).DeepCopy, Can: regexp.MustCompile(mutation.Metadata + `|OwnerReferences|^\.Revision`),
 					Of:      func(r *appsv1.ControllerRevision) string { return of(func(s *Snapshot) { s.Revisions[last] = r }) },
@@ -115,7 +137,7 @@ func TestEventsThatMatter(t *testing.T) {
 				}
 			})
 		}
-		reads.Require(t, "Set.Status.CurrentRevision", "Set.ObjectMeta.Generation", "Pod.Status.Phase", "Pod.Status.Conditions[].Status", "Revision.Revision",
+		reads.Require(t, "Set.Status.CurrentRevision", "Set.ObjectMeta.Generation", "Pod.Status.Phase", "Pod.Status.Conditions[].Status", "Pod.Status.Conditions[].Reason", "Pod.Spec.NodeName", "Revision.Revision",
 			"Workload.Status.Replicas", "Workload.Status.ReadyReplicas")
 	}
 }

@@ -38,11 +38,17 @@ const (
 	childFields    = controller.Owners | controller.Labels | controller.Generation | controller.Status
 	revisionFields = controller.Owners | controller.Labels | controller.RevisionData
 	podFields      = controller.Owners | controller.Labels | controller.Phase | controller.Ready | controller.InPlaceUpdateReady
+	// scheduling is read of pods for the schedule strategy.
+	scheduling = controller.NodeName | controller.Scheduled
 )
 
 // reads lists what the plan for a UnitedDeployment depends on.
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	ofPods := podFields
+	if o.AdaptiveScheduling {
+		ofPods |= scheduling
+	}
 	reads := []controller.Read{
 		{Resource: ResourceUnitedDeployments, Live: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, Make: func() cache.SharedIndexInformer {
 			return client.NewUnitedDeploymentInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
@@ -50,7 +56,7 @@ func (o *Options) reads() []controller.Read {
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: kindOfSet.GroupKind(), Collect: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: addRevisionIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true},
+			Index: addRevisionIndex, Fields: ofPods, Concern: controller.On(o.podChanged), Collect: true},
 	}
 	children := map[TemplateKind]controller.Read{
 		StatefulSet: {Informer: &o.StatefulSets, Make: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
@@ -126,7 +132,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read UnitedDeployment %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Without: r.options.Without, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Set: set, Without: r.options.Without, AdaptiveScheduling: r.options.AdaptiveScheduling, Now: r.shell.Clock.Now()}
 	if taken := r.taken.Get(key); taken.of == set.UID {
 		s.Taken = taken.names
 	}

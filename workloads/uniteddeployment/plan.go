@@ -4,6 +4,7 @@ package uniteddeployment
 
 import (
 	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,19 @@ type Plan struct {
 	// DeletePods are pods of StatefulSets that keep an update from going on. (UD-11)
 	DeletePods []*corev1.Pod
 
+	// Reserve are pods that get v1alpha1.ReservedPodLabel, and Unreserve pods that lose it.
+	// (UD-21.3)
+	Reserve, Unreserve []*corev1.Pod
+	// Held is how many substitutes of pods that are ready by now are kept until enough pods are.
+	// (UD-21.3)
+	Held int32
+	// Closed are subsets whose pods find no nodes any more, and Reopened those where they do
+	// again. (UD-21)
+	Closed, Reopened []string
+	// RequeueAfter is the time after which the plan may be another without any change; 0 for
+	// never.
+	RequeueAfter time.Duration
+
 	// Status is the status to write where all that is planned succeeds, beside the
 	// conditions that say so.
 	Status *v1alpha1.UnitedDeploymentStatus
@@ -51,6 +65,8 @@ type SubsetPlan struct {
 	// Replicas is the number of pods, and Partition how many of them are held back at the
 	// revision that they have.
 	Replicas, Partition int32
+	// Reserved is how many of Replicas others have substitutes for. (UD-21.3)
+	Reserved int32
 	// Child is the workload, nil where it is to be created.
 	Child *Child
 }
@@ -118,6 +134,7 @@ func (p *planner) planAll() {
 // writesNothing drops what was planned: a UnitedDeployment with a problem is left as it is.
 func (p *planner) writesNothing() {
 	p.plan.Adopt, p.plan.Release, p.plan.Create, p.plan.Update, p.plan.Delete = nil, nil, nil, nil, nil
+	p.plan.Reserve, p.plan.Unreserve = nil, nil
 }
 
 // problem reports what is wrong with the spec.

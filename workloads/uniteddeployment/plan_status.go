@@ -30,12 +30,13 @@ func (p *planner) planStatus() {
 	}
 	status.SubsetReplicas = map[string]int32{}
 	status.UpdateStatus = &v1alpha1.UpdateStatus{UpdatedRevision: p.plan.Revisions.Update.Name, CurrentPartitions: map[string]int32{}}
-	var wanted int32
+	p.planSubsetStatuses(status)
+	var wanted, reserved int32
 	for _, subset := range p.plan.Subsets {
 		status.SubsetReplicas[subset.Name], status.UpdateStatus.CurrentPartitions[subset.Name] = subset.Replicas, subset.Partition
-		wanted += subset.Replicas
+		wanted, reserved = wanted+subset.Replicas, reserved+subset.Reserved
 	}
-	if status.CurrentRevision == "" || status.UpdatedReadyReplicas >= max(status.Replicas, wanted) {
+	if status.CurrentRevision == "" || status.UpdatedReadyReplicas >= max(status.Replicas, wanted)-reserved {
 		status.CurrentRevision = p.plan.Revisions.Update.Name // (UD-12.3)
 	}
 	p.planHistory(status.CurrentRevision)

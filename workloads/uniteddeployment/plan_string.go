@@ -38,6 +38,12 @@ func (p *Plan) String() string {
 	for _, pod := range p.DeletePods {
 		say("delete pod %s, which keeps the update from going on", pod.Name)
 	}
+	for _, pod := range p.Reserve {
+		say("mark pod %s as reserved", pod.Name)
+	}
+	for _, pod := range p.Unreserve {
+		say("unmark pod %s", pod.Name)
+	}
 	for _, err := range p.Problems {
 		say("problem: %v", err)
 	}

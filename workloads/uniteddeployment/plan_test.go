@@ -201,6 +201,9 @@ func TestPlanUnusual(t *testing.T) {
 				s.Topology.Subsets[0].Patch, s.Replicas = rawExtension(`{"spec":{"containers":7}}`), new(int32(9))
 			})
 		}, []string{"problem: spec.topology.subsets[0].patch: "}},
+		{"UD-20: limits that are not read", []string{"replicas: 4", "topology: {subsets: [{name: a, maxReplicas: 1}, {name: b}]}"}, func(*world) {}, nil},
+		{"UD-20: limits that are read", []string{"replicas: 4", "topology: {subsets: [{name: a, maxReplicas: 1}, {name: b}]}"}, func(w *world) { w.AdaptiveScheduling = true },
+			[]string{"scale CloneSet web-a-X of a: 1 pods, partition 0", "scale CloneSet web-b-X of b: 3 pods, partition 0"}},
 		{"UD-13: it is being deleted", nil, func(w *world) {
 			w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { s.Replicas = new(int32(9)) })
 			w.Set.DeletionTimestamp = &metav1.Time{}

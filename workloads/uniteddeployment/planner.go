@@ -28,6 +28,7 @@ type planner struct {
 	bySubset map[string]Child // of the kind of the template, the one that counts
 	others   []Child          // that are in the way: of other kinds, of no subset, beside another
 	revision string           // the value of the revision labels
+	sites    []*site          // where the schedule strategy is Adaptive, the subsets
 }
 
 // findKind finds out what the template makes. (UD-1)
@@ -108,30 +109,45 @@ func (p *planner) take(c Child, wanted map[string]bool) {
 	p.bySubset[c.Subset] = c
 }
 
-// allocate splits the replicas over the subsets, and finds the partitions. (UD-3, UD-4)
+// allocate splits the replicas over the subsets, and finds the partitions. (UD-3, UD-4, UD-20, UD-21)
 func (p *planner) allocate() bool {
 	subsets := p.Set.Spec.Topology.Subsets
 	current := map[string]int32{}
-	for name, c := range p.bySubset {
-		current[name] = c.Replicas
+	if _, adaptive := p.strategy(); !adaptive { // what a subset runs for others must not count (UD-21)
+		for name, c := range p.bySubset {
+			current[name] = c.Replicas
+		}
 	}
-	a, err := Allocate(ptr.Deref(p.Set.Spec.Replicas, 1), subsets, current)
+	split := Allocate
+	if p.AdaptiveScheduling {
+		split = AllocateWithin
+	}
+	a, err := split(ptr.Deref(p.Set.Spec.Replicas, 1), subsets, current)
 	if err != nil {
 		p.problem(err)
 		return false
 	}
 	p.plan.Resolved = a.Resolved
-	var partitions map[string]int32
-	if manual := p.Set.Spec.UpdateStrategy.ManualUpdate; manual != nil {
-		partitions = manual.Partitions
-	}
 	for i := range subsets {
 		subset := SubsetPlan{Name: subsets[i].Name, Replicas: a.Replicas[i]}
-		subset.Partition = min(max(partitions[subset.Name], 0), subset.Replicas)
 		if c, found := p.bySubset[subset.Name]; found {
 			subset.Child = &c
 		}
 		p.plan.Subsets = append(p.plan.Subsets, subset)
 	}
+	p.adapt()
+	p.findPartitions()
 	return true
+}
+
+// findPartitions finds how many pods each subset holds back. (UD-4)
+func (p *planner) findPartitions() {
+	manual := p.Set.Spec.UpdateStrategy.ManualUpdate
+	if manual == nil {
+		return
+	}
+	for i := range p.plan.Subsets {
+		subset := &p.plan.Subsets[i]
+		subset.Partition = min(max(manual.Partitions[subset.Name], 0), subset.Replicas)
+	}
 }

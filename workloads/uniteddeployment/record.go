@@ -18,6 +18,8 @@ const (
 	ReasonFailedSpecifySubsetReplicas = "Failed SpecifySubsetReplicas"
 	ReasonInvalidSpec                 = "InvalidSpec"
 	ReasonResolvedSubsetReplicas      = "ResolvedSubsetReplicas"
+	ReasonSubsetUnschedulable         = "SubsetUnschedulable"
+	ReasonSubsetSchedulable           = "SubsetSchedulable"
 )
 
 // recordPlan records once what is wrong with the spec, and that what subsets ask for was changed.
@@ -36,6 +38,16 @@ func (a *applier) recordPlan() {
 	if a.Begins("resolved", a.plan.Resolved) {
 		a.Event(corev1.EventTypeWarning, ReasonResolvedSubsetReplicas,
 			"the replicas that subsets ask for do not add up to spec.replicas: these are split in their proportion")
+	}
+}
+
+// recordMoves records that other subsets run what one cannot, and when that ends.
+func (a *applier) recordMoves() {
+	for _, name := range a.plan.Closed {
+		a.Event(corev1.EventTypeWarning, ReasonSubsetUnschedulable, "pods of the subset %s find no nodes: other subsets run them as far as they can", name)
+	}
+	for _, name := range a.plan.Reopened {
+		a.Event(corev1.EventTypeNormal, ReasonSubsetSchedulable, "the subset %s gets pods again", name)
 	}
 }
 

@@ -3,6 +3,8 @@
 package uniteddeployment
 
 import (
+	"strings"
+
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/podwright/podwright/internal/manifests"
@@ -42,6 +44,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		if of.kind == StatefulSet { // (UD-11)
 			pods = "get list watch delete"
 		}
+	}
+	if o.AdaptiveScheduling { // (UD-21.3)
+		pods = strings.Replace(pods, "watch", "watch patch", 1)
 	}
 	rules = append(rules, manifests.Rule("", "pods", pods))
 	if o.Recorder != nil {

@@ -37,13 +37,17 @@ import (
 //	orphan a                    takes the owner from the workload of a subset
 //	delete                      deletes it, and orphans what it has where the word orphan follows
 //	work [5]                    lets the controllers of the workloads do what they do, so many times
-//	stop, start                 the controller
+//	stop, start                 the controller; adaptive starts it with AdaptiveScheduling
+//	room a 2                    lets a subset have no more than so many pods on its nodes
+//	evict a 2                   deletes all but so many of its pods that have nodes, and lets it have no more
+//	wait 1m                     lets time go by, while the controllers of the workloads work once a second
 //	refuse, break, lose what…   has the API server refuse requests, such as "create clonesets"; not
 //	                            answer before or after they were made
 //	hold, release what          keeps events about a resource from the controller
 //	end-namespace               begins its deletion
 //	heal                        has it answer again
 //	workloads, status, metrics  show them
+//	zones                       shows of each subset how many pods it has, ready of those that it is to have
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		play(t, func(t *testing.T, w *world) {
@@ -72,7 +76,10 @@ func play(t *testing.T, scenario func(*testing.T, *world)) {
 type world struct {
 	*fixture.Cluster
 	stop func()
-	kind uniteddeployment.TemplateKind
+	room map[string]int
+	// adaptive is Options.AdaptiveScheduling.
+	adaptive bool
+	kind     uniteddeployment.TemplateKind
 
 	lock   sync.Mutex
 	trace  []string
@@ -92,7 +99,7 @@ func (w *world) Subsets(of types.NamespacedName, states []uniteddeployment.Subse
 func (w *world) start() {
 	w.T.Helper()
 	controller, err := uniteddeployment.New(uniteddeployment.Options{Kubernetes: w.Client(fixture.ControllerUser),
-		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), Recorder: &recorder{Recorder: &w.Events, world: w}, SubsetMetrics: w})
+		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), Recorder: &recorder{Recorder: &w.Events, world: w}, SubsetMetrics: w, AdaptiveScheduling: w.adaptive})
 	w.Must(err)
 	w.heal()
 	w.stop = w.Start(func(ctx context.Context) error { return controller.Run(ctx) })
@@ -123,8 +130,12 @@ func (w *world) heal() {
 	w.FailAfter(w.made)
 }
 
-// made notes a write of the controller that was made.
+// made notes a write of the controller that was made. Which pods are marked for a moment depends on
+// what it sees first: zones shows those that stay so.
 func (w *world) made(r fakecluster.Request) error {
+	if r.String() == "patch pods" {
+		return nil
+	}
 	if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
 		w.note("%s %s", r.String(), fixture.NameIn(r))
 	}
@@ -183,14 +194,13 @@ func (w *world) command(d *datadriven.TestData) error {
 		}
 		return sets.Delete(w.T.Context(), "web", metav1.DeleteOptions{})
 	case "work":
-		for range max(1, number(what)) {
-			work(w.Cluster, w.kind)
-			w.Sleep("1s")
-		}
+		w.work(max(1, number(what)))
 	case "stop":
 		w.stop()
 	case "start":
 		w.start()
+	case "adaptive", "wait", "room", "evict", "zones":
+		return w.adapt(d.Cmd, words)
 	case "refuse":
 		w.FailBefore(fixture.Fail(what, fixture.ErrQuota))
 	case "break":
@@ -221,6 +231,14 @@ func (w *world) command(d *datadriven.TestData) error {
 		return fmt.Errorf("no command %s", d.Cmd)
 	}
 	return nil
+}
+
+// work has the controllers of the workloads, the scheduler and the kubelets work so many times.
+func (w *world) work(times int) {
+	for range times {
+		work(w.Cluster, w.kind)
+		w.Sleep("1s")
+	}
 }
 
 func number(text string) int {

@@ -30,7 +30,12 @@ const (
 // means it can be created. It takes one before or after Default: an unset field counts as its
 // default. (UD-15)
 func ValidateCreate(set *v1alpha1.UnitedDeployment) field.ErrorList {
-	return append(validateSpec(&set.Spec), validateSum(&set.Spec)...)
+	return validateCreate(set, false)
+}
+
+// validateCreate judges the sum of minReplicas and maxReplicas where they are read.
+func validateCreate(set *v1alpha1.UnitedDeployment, adaptive bool) field.ErrorList {
+	return append(validateSpec(&set.Spec), validateSum(&set.Spec, adaptive)...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored UnitedDeployment old to set,
@@ -40,12 +45,16 @@ func ValidateCreate(set *v1alpha1.UnitedDeployment) field.ErrorList {
 // replicas need not add up: whoever changes spec.replicas alone, as autoscalers do, does not
 // know them. (UD-15.2, UD-15.3)
 func ValidateUpdate(set, old *v1alpha1.UnitedDeployment) field.ErrorList {
+	return validateUpdate(set, old, false)
+}
+
+func validateUpdate(set, old *v1alpha1.UnitedDeployment, adaptive bool) field.ErrorList {
 	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) {
 		return nil
 	}
 	errs := append(validateSpec(&set.Spec), validateUnchanged(&set.Spec, &old.Spec)...)
-	if !equality.Semantic.DeepEqual(asked(&set.Spec), asked(&old.Spec)) {
-		errs = append(errs, validateSum(&set.Spec)...)
+	if !equality.Semantic.DeepEqual(asked(&set.Spec, adaptive), asked(&old.Spec, adaptive)) {
+		errs = append(errs, validateSum(&set.Spec, adaptive)...)
 	}
 	return errs
 }
@@ -68,6 +77,7 @@ func validateSpec(spec *v1alpha1.UnitedDeploymentSpec) field.ErrorList {
 	errs = append(errs, validateSelector(spec, path.Child("selector"))...)
 	errs = append(errs, validateTemplate(&spec.Template, path.Child("template"))...)
 	errs = append(errs, validateSubsets(spec.Topology.Subsets, topologyPath)...)
+	errs = append(errs, validateAdaptive(&spec.Topology)...)
 	errs = append(errs, validatePlaces(spec.Topology.Subsets, topologyPath)...)
 	errs = append(errs, validatePatches(spec, topologyPath)...)
 	return append(errs, validatePartitions(spec, path.Child("updateStrategy", "manualUpdate", "partitions"))...)

@@ -56,6 +56,14 @@ func TestValidateCreate(t *testing.T) {
 		{"UD-15.3: rounded up to more than there are", []string{"replicas: 5", "topology: {subsets: [{name: a, replicas: 50%}, {name: b, replicas: 50%}]}"}, []string{"Invalid spec.topology.subsets"}},
 		{"UD-15.3: less than there are", []string{"replicas: 5", "topology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 2}]}"}, []string{"Invalid spec.topology.subsets"}},
 		{"UD-15.3: exactly", []string{"replicas: 4", "topology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 50%}]}"}, nil},
+		{"UD-15.5: limits and a strategy", []string{"replicas: 9", "topology: {subsets: [{name: a, minReplicas: 1, maxReplicas: 50%}, {name: b, maxReplicas: 2}], scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 0}}}"}, nil},
+		{"UD-15.5: bad limits", []string{subset("minReplicas: -1, maxReplicas: 101%")}, []string{"Invalid spec.topology.subsets[0].minReplicas", "Invalid spec.topology.subsets[0].maxReplicas"}},
+		{"UD-15.5: replicas and a limit", []string{subset("replicas: 1, minReplicas: 1")}, []string{"Forbidden spec.topology.subsets[0].minReplicas"}},
+		{"UD-15.5: a minimum above the maximum", []string{subset("minReplicas: 30%, maxReplicas: 20%")}, []string{"Invalid spec.topology.subsets[0].minReplicas"}},
+		{"UD-15.5: a number and a percentage", []string{subset("minReplicas: 30, maxReplicas: 20%")}, nil},
+		{"UD-15.5: another type of strategy", []string{"topology: {scheduleStrategy: {type: Clever}}"}, []string{"NotSupported spec.topology.scheduleStrategy.type"}},
+		{"UD-15.5: negative times", []string{"topology: {scheduleStrategy: {adaptive: {rescheduleCriticalSeconds: -1, unschedulableDuration: -1, unschedulableLastSeconds: -1}}}"},
+			[]string{"Invalid spec.topology.scheduleStrategy.adaptive.rescheduleCriticalSeconds", "Invalid spec.topology.scheduleStrategy.adaptive.unschedulableDuration", "Invalid spec.topology.scheduleStrategy.adaptive.unschedulableLastSeconds"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			errs := ValidateCreate(newSet(t, test.lines...))
@@ -94,6 +102,33 @@ func TestValidateUpdate(t *testing.T) {
 				t.Errorf("(-want +got):\n%s\n%v", diff, errs.ToAggregate())
 			}
 		})
+	}
+}
+
+// UD-15.5: minReplicas and maxReplicas leave room for spec.replicas, where they are read and change.
+func TestValidateLimits(t *testing.T) {
+	least, most := "topology: {subsets: [{name: a, minReplicas: 3}, {name: b, replicas: 2}]}", "topology: {subsets: [{name: a, maxReplicas: 3}, {name: b, replicas: 2}]}"
+	for _, test := range []struct {
+		name     string
+		old, new []string
+		off      bool
+		want     []string
+	}{
+		{"the minima are too much", nil, []string{"replicas: 4", least}, false, []string{"Invalid spec.topology.subsets"}},
+		{"the maxima are too little", nil, []string{"replicas: 6", most}, false, []string{"Invalid spec.topology.subsets"}},
+		{"exactly", nil, []string{"replicas: 5", most}, false, nil},
+		{"not read", nil, []string{"replicas: 4", least}, true, nil},
+		{"UD-15.3: what an autoscaler writes", []string{"replicas: 5", least}, []string{"replicas: 4", least}, false, nil},
+		{"who changes a limit has to know", []string{"replicas: 6", strings.Replace(most, "3", "4", 1)}, []string{"replicas: 6", most}, false, []string{"Invalid spec.topology.subsets"}},
+		{"who changes it where it is not read need not", []string{"replicas: 1", strings.Replace(most, "3", "4", 1)}, []string{"replicas: 1", most}, true, nil},
+	} {
+		errs := validateCreate(newSet(t, test.new...), !test.off)
+		if test.old != nil {
+			errs = validateUpdate(newSet(t, test.new...), newSet(t, test.old...), !test.off)
+		}
+		if diff := cmp.Diff(test.want, conformance.Problems(errs)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s\n%v", test.name, diff, errs.ToAggregate())
+		}
 	}
 }
 

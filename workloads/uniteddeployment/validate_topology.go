@@ -44,9 +44,13 @@ func validateSubsets(subsets []v1alpha1.Subset, path *field.Path) (errs field.Er
 	return errs
 }
 
-// validateSum checks that the replicas which subsets ask for add up. (UD-15.3)
-func validateSum(spec *v1alpha1.UnitedDeploymentSpec) field.ErrorList {
+// validateSum checks that the replicas which subsets ask for add up, and with them minReplicas and
+// maxReplicas where these are read. (UD-15.3, UD-15.5)
+func validateSum(spec *v1alpha1.UnitedDeploymentSpec, adaptive bool) field.ErrorList {
 	replicas := max(ptr.Deref(spec.Replicas, 1), 0)
+	if adaptive && limited(spec.Topology.Subsets) {
+		return validateLimits(spec.Topology.Subsets, replicas)
+	}
 	a, err := Allocate(replicas, spec.Topology.Subsets, nil)
 	if err != nil || !a.Resolved {
 		return nil // what cannot be read has an error of its own
@@ -66,10 +70,15 @@ func validateSum(spec *v1alpha1.UnitedDeploymentSpec) field.ErrorList {
 }
 
 // asked is what the subsets ask for, by name.
-func asked(spec *v1alpha1.UnitedDeploymentSpec) map[string]intstr.IntOrString {
-	all := map[string]intstr.IntOrString{}
+func asked(spec *v1alpha1.UnitedDeploymentSpec, adaptive bool) map[string][3]intstr.IntOrString {
+	all := map[string][3]intstr.IntOrString{}
 	for i := range spec.Topology.Subsets {
-		all[spec.Topology.Subsets[i].Name] = ptr.Deref(spec.Topology.Subsets[i].Replicas, intstr.FromString("the rest"))
+		subset := &spec.Topology.Subsets[i]
+		wants := [3]intstr.IntOrString{ptr.Deref(subset.Replicas, intstr.FromString("the rest"))}
+		if adaptive {
+			wants[1], wants[2] = ptr.Deref(subset.MinReplicas, intstr.FromInt32(0)), ptr.Deref(subset.MaxReplicas, intstr.FromString("no limit"))
+		}
+		all[subset.Name] = wants
 	}
 	return all
 }

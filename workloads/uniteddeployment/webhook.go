@@ -37,6 +37,10 @@ type Webhook struct {
 	// DisableDeletionProtection lets every UnitedDeployment be deleted, see ValidateDelete.
 	DisableDeletionProtection bool
 
+	// AdaptiveScheduling also judges whether minReplicas and maxReplicas leave room for
+	// spec.replicas: set it where Options.AdaptiveScheduling is. Default false. (UD-15.5)
+	AdaptiveScheduling bool
+
 	// Templates judges new and changed templates by all the rules of a pod, beside those of
 	// CloneSets, see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
@@ -82,7 +86,11 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.UnitedDeployment] {
 			return nil
 		},
 		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			return c.Errors(ValidateCreate, ValidateUpdate), nil
+			return c.Errors(
+				func(set *v1alpha1.UnitedDeployment) field.ErrorList { return validateCreate(set, w.AdaptiveScheduling) },
+				func(set, old *v1alpha1.UnitedDeployment) field.ErrorList {
+					return validateUpdate(set, old, w.AdaptiveScheduling)
+				}), nil
 		},
 	}
 	if w.Templates != nil {

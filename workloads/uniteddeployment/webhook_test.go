@@ -58,6 +58,9 @@ func TestWebhook(t *testing.T) {
 	fixed := newSet(t, uniteddeployment.CloneSet, "web", "replicas: 4\ntopology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 2}]}")
 	scaled := fixed.DeepCopy()
 	scaled.Spec.Replicas = new(int32(9))
+	limited := newSet(t, uniteddeployment.CloneSet, "web", "replicas: 1\ntopology: {subsets: [{name: a, minReplicas: 2}, {name: b}]}")
+	roomy := limited.DeepCopy()
+	roomy.Spec.Replicas = new(int32(2))
 	protected := fixed.DeepCopy()
 	protected.Labels = map[string]string{"policy.kruise.io/delete-protection": "Always"}
 	for _, test := range []struct {
@@ -66,6 +69,9 @@ func TestWebhook(t *testing.T) {
 		disabled bool
 		want     string
 	}{
+		{"UD-15.5: limits that are too much, not read", request(t, admissionv1.Create, limited, nil), true, ""},
+		{"UD-15.5: and read", request(t, admissionv1.Create, limited, nil), false, "422 spec.topology.subsets"},
+		{"UD-15.5: what an autoscaler writes", request(t, admissionv1.Update, limited, roomy), false, ""},
 		{"a good one", request(t, admissionv1.Create, fixed, nil), false, ""},
 		{"a bad one", request(t, admissionv1.Create, scaled, nil), false, "422 spec.topology.subsets"},
 		{"what an autoscaler writes", request(t, admissionv1.Update, scaled, fixed), false, ""},
@@ -73,7 +79,7 @@ func TestWebhook(t *testing.T) {
 		{"UD-15.4: a deletion of a protected one", request(t, admissionv1.Delete, nil, protected), false, "403 forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Always"},
 		{"UD-15.4: likewise, with the protection switched off", request(t, admissionv1.Delete, nil, protected), true, ""},
 	} {
-		w := &uniteddeployment.Webhook{DisableDeletionProtection: test.disabled}
+		w := &uniteddeployment.Webhook{DisableDeletionProtection: test.disabled, AdaptiveScheduling: !test.disabled}
 		if got := strings.TrimSpace(conformance.Verdict(w.Validate(t.Context(), test.request))); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}

@@ -3,9 +3,9 @@
 package uniteddeployment_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
@@ -114,6 +115,9 @@ func patch(c *fixture.Cluster, kind uniteddeployment.TemplateKind, name, data st
 	c.Must(c.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(path(kind, append([]string{name}, subresource...)...)...).Body([]byte(data)).Do(c.T.Context()).Error())
 }
 
+// worth says which pods the controllers of workloads delete last: those with nodes.
+func worth(pod *corev1.Pod) int { return min(len(pod.Spec.NodeName), 1) }
+
 // work plays the controllers of workloads, in one step each: pods are made of the present template.
 func work(c *fixture.Cluster, kind uniteddeployment.TemplateKind) {
 	c.T.Helper()
@@ -121,11 +125,13 @@ func work(c *fixture.Cluster, kind uniteddeployment.TemplateKind) {
 	for _, w := range workloadsOf(c, kind) {
 		var ready int32
 		have := map[string]corev1.Pod{}
-		for _, pod := range c.Pods() {
+		pods := c.Pods()
+		slices.SortStableFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(worth(&b), worth(&a)) }) // the first ones stay
+		for _, pod := range pods {
 			if by := metav1.GetControllerOf(&pod); by == nil || by.UID != w.UID {
 				continue
 			}
-			if !maps.Equal(pod.Labels, w.Spec.Template.Labels) || len(have) >= int(w.Spec.Replicas) {
+			if !labels.SelectorFromSet(w.Spec.Template.Labels).Matches(labels.Set(pod.Labels)) || len(have) >= int(w.Spec.Replicas) {
 				c.RemovePod(pod.Name)
 				continue
 			}

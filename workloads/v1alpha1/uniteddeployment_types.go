@@ -19,6 +19,9 @@ const (
 	// SubsetRevisionLabel is on the pods of a UnitedDeployment, and on the workloads of its
 	// subsets but Advanced StatefulSets: the name of the revision of the UnitedDeployment.
 	SubsetRevisionLabel = "apps.kruise.io/controller-revision-hash"
+	// ReservedPodLabel is on pods that another subset has substitutes for, with the value
+	// "true", until they are ready. It is of releases of OpenKruise after 1.4.
+	ReservedPodLabel = "apps.kruise.io/united-deployment-reserved-pod"
 )
 
 // UnitedDeploymentSpec is the desired state of a UnitedDeployment.
@@ -128,6 +131,12 @@ type Topology struct {
 	// none, so that there are no workloads.
 	// +optional
 	Subsets []Subset `json:"subsets,omitempty"`
+
+	// ScheduleStrategy says what becomes of pods that cannot be scheduled in their subset. It
+	// is of releases of OpenKruise after 1.4, and has no effect unless the controller is told
+	// to read it.
+	// +optional
+	ScheduleStrategy UnitedDeploymentScheduleStrategy `json:"scheduleStrategy,omitempty"`
 }
 
 // Subset is a group of nodes, and what the workload there differs in.
@@ -148,6 +157,17 @@ type Subset struct {
 	// Default: an equal share of what the other subsets leave.
 	// +optional
 	Replicas *intstr.IntOrString `json:"replicas,omitempty"`
+
+	// MinReplicas is the number of pods, or the percentage of all pods, that the subset gets
+	// before others get more than their MinReplicas. Default 0. It is of releases of OpenKruise
+	// after 1.4, and has no effect unless the controller is told to read it.
+	// +optional
+	MinReplicas *intstr.IntOrString `json:"minReplicas,omitempty"`
+
+	// MaxReplicas is the number of pods, or the percentage of all pods, that the subset gets
+	// at most. Default: no limit. It has effect where MinReplicas has.
+	// +optional
+	MaxReplicas *intstr.IntOrString `json:"maxReplicas,omitempty"`
 
 	// Patch is a strategic merge patch of the pod template of this subset. It can change
 	// neither labels that the selector names nor those of the UnitedDeployment itself.
@@ -230,6 +250,16 @@ type UnitedDeploymentStatus struct {
 	// LabelSelector is the same, under the name that later releases of OpenKruise give it.
 	// +optional
 	LabelSelector string `json:"labelSelector,omitempty"`
+
+	// SubsetStatuses are the subsets, in the order of the spec, where the schedule strategy is
+	// Adaptive and the controller is told to read it.
+	// +optional
+	SubsetStatuses []UnitedDeploymentSubsetStatus `json:"subsetStatuses,omitempty"`
+
+	// ReservedPods is the number of pods that other subsets have substitutes for: the subsets
+	// together have so many pods more than spec.replicas.
+	// +optional
+	ReservedPods int32 `json:"reservedPods,omitempty"`
 }
 
 // UpdateStatus says how an update goes.
@@ -290,6 +320,11 @@ type UnitedDeploymentCondition struct {
 // +kubebuilder:validation:XValidation:fieldPath=".spec.template.advancedStatefulSetTemplate.spec.updateStrategy.rollingUpdate.partition",rule=`!has(self.spec) || !has(self.spec.template) || !has(self.spec.template.advancedStatefulSetTemplate) || !has(self.spec.template.advancedStatefulSetTemplate.spec.updateStrategy) || !has(self.spec.template.advancedStatefulSetTemplate.spec.updateStrategy.type) || self.spec.template.advancedStatefulSetTemplate.spec.updateStrategy.type != 'RollingUpdate' || !has(self.spec.template.advancedStatefulSetTemplate.spec.updateStrategy.rollingUpdate) || !has(self.spec.template.advancedStatefulSetTemplate.spec.updateStrategy.rollingUpdate.partition)`,message="must be absent: spec.updateStrategy.manualUpdate.partitions says it"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, size(s.name) > 0 && size(s.name) <= 63)`,message="every name must be a DNS label: lower case letters, digits and dashes, 63 at most"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, !has(s.replicas) || (type(s.replicas) == int ? s.replicas >= 0 : size(s.replicas) > 1))`,message="the replicas of every subset must be 0 or more, or a whole percentage from 0% to 100%"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, (!has(s.minReplicas) || (type(s.minReplicas) == int ? s.minReplicas >= 0 : size(s.minReplicas) > 1)) && (!has(s.maxReplicas) || (type(s.maxReplicas) == int ? s.maxReplicas >= 0 : size(s.maxReplicas) > 1)))`,message="minReplicas and maxReplicas of every subset must be 0 or more, or a whole percentage from 0% to 100%"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, !has(s.replicas) || !has(s.minReplicas) && !has(s.maxReplicas))`,message="a subset must not have both replicas and minReplicas or maxReplicas"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.topology.subsets",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.subsets) || self.spec.topology.subsets.all(s, !has(s.minReplicas) || !has(s.maxReplicas) || type(s.minReplicas) != int || type(s.maxReplicas) != int || s.minReplicas <= s.maxReplicas)`,message="minReplicas must be at most maxReplicas in every subset"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.topology.scheduleStrategy.type",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.scheduleStrategy) || !has(self.spec.topology.scheduleStrategy.type) || self.spec.topology.scheduleStrategy.type in [”, 'Fixed', 'Adaptive']`,reason=FieldValueInvalid,message="must be Fixed or Adaptive"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.topology.scheduleStrategy.adaptive",rule=`!has(self.spec) || !has(self.spec.topology) || !has(self.spec.topology.scheduleStrategy) || !has(self.spec.topology.scheduleStrategy.adaptive) || (!has(self.spec.topology.scheduleStrategy.adaptive.rescheduleCriticalSeconds) || self.spec.topology.scheduleStrategy.adaptive.rescheduleCriticalSeconds >= 0) && (!has(self.spec.topology.scheduleStrategy.adaptive.unschedulableDuration) || self.spec.topology.scheduleStrategy.adaptive.unschedulableDuration >= 0) && (!has(self.spec.topology.scheduleStrategy.adaptive.unschedulableLastSeconds) || self.spec.topology.scheduleStrategy.adaptive.unschedulableLastSeconds >= 0)`,message="rescheduleCriticalSeconds, unschedulableDuration and unschedulableLastSeconds must be 0 or more"
 type UnitedDeployment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

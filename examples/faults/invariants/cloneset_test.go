@@ -4,6 +4,8 @@ package invariants
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -187,5 +189,28 @@ func TestClaimsAreJudged(t *testing.T) {
 		{"a claim of another workload", nil, objects(pod("web-b-c")), claim("data-web-b-c"), none, false, nil},
 	} {
 		s.check(t, (*spec).cloneSet)
+	}
+}
+
+// TestNewPodsOfTheCurrentRevision makes sure that a new pod may have the current revision, which a partition keeps, also where no
+// pod has had it for long.
+func TestNewPodsOfTheCurrentRevision(t *testing.T) {
+	for _, keeps := range []bool{true, false} {
+		of := base()
+		of.image, of.partition = "web:3", 1
+		set := of.cloneSet(metav1.ObjectMeta{Name: "web", UID: setUID, Generation: 1})
+		if keeps {
+			set = current(set, "web-1")
+		}
+		j := NewJudge()
+		j.See([]Change{{New: base().revision(t)}, {New: of.revision(t)}, {New: set}}, false)
+		j.See([]Change{{New: pod("web-a", at("web:3"))}, {New: pod("web-b", at("web:3"))}}, true)
+		j.Settled()
+		wrong := slices.ContainsFunc(j.See([]Change{{New: pod("web-c", out)}}, false), func(v invariants.Violation) bool {
+			return strings.Contains(v.Message, "no spec asks for")
+		})
+		if wrong == keeps {
+			t.Errorf("the current revision has the image %t: violated %t", keeps, wrong)
+		}
 	}
 }

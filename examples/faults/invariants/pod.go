@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
@@ -31,7 +32,7 @@ func (j *Judge) judgePod(v *verdict, c Change) {
 		return
 	}
 	if w.Before == nil {
-		j.judgeNewPod(v, s, c.New.(*corev1.Pod))
+		j.judgeNewPod(v, s, uid, c.New.(*corev1.Pod))
 	}
 	for _, violation := range s.judge(w, v.gap, slices.Concat(j.knownPods(uid), s.views(w), []map[string]*corev1.Pod{j.despiteSidecars(w.Truth.Pods)})...) {
 		violation.Message += "; before: " + describe(w.Truth.Pods)
@@ -39,9 +40,10 @@ func (j *Judge) judgePod(v *verdict, c Change) {
 	}
 }
 
-// judgeNewPod: a pod has images that somebody wants, or wanted when all was settled, and a name of its own.
-func (j *Judge) judgeNewPod(v *verdict, s *set, pod *corev1.Pod) {
-	v.expect(s.images[images(pod.Spec)] || s.asksFor(pod), invariants.Partition, "created with %s, which no spec asks for", images(pod.Spec))
+// judgeNewPod: a pod has images that somebody wants, or wanted when all was settled, or those of the current revision, which a
+// partition may keep although no pod has it any more; and a name of its own.
+func (j *Judge) judgeNewPod(v *verdict, s *set, uid types.UID, pod *corev1.Pod) {
+	v.expect(s.images[images(pod.Spec)] || s.asksFor(pod) || s.keeps(ownedBy(j.revisions, uid), pod), invariants.Partition, "created with %s, which no spec asks for", images(pod.Spec))
 	if v.gap {
 		return
 	}

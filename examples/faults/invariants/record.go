@@ -14,8 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // Record is what has been stored, of all kinds of objects. Each watch tells its own part; the versions of all objects are one
@@ -25,7 +28,7 @@ type Record struct {
 	entries []entry // not yet judged
 	judge   *Judge
 	wrong   []string
-	lines   []string // one for each change of a pod
+	lines   []string // one for each change of a pod, a budget or a workload
 	changes int
 	gaps    int
 }
@@ -52,12 +55,32 @@ func (r *Record) Add(version string, gap bool, change Change) {
 		r.wrong = append(r.wrong, fmt.Sprintf("resourceVersion %q: %v", version, err))
 	}
 	r.changes++
-	if pod, is := change.New.(*corev1.Pod); is {
-		r.line(version, gap, podstate.Describe(pod, false))
-	} else if pod, is := change.Old.(*corev1.Pod); is {
-		r.line(version, gap, podstate.Describe(pod, true))
+	if text := tell(change); text != "" {
+		r.line(version, gap, text)
 	}
 	r.entries = append(r.entries, entry{version: n, gap: gap, at: time.Now(), change: change})
+}
+
+// tell says in a line what became of a pod, a budget or a workload; empty for what nobody needs to know.
+func tell(change Change) string {
+	if pod, is := change.Old.(*corev1.Pod); is && change.New == nil {
+		return podstate.Describe(pod, true)
+	}
+	switch object := change.New.(type) {
+	case *corev1.Pod:
+		return podstate.Describe(object, false)
+	case *availabilityv1alpha1.PodUnavailableBudget:
+		s := &object.Status
+		return fmt.Sprintf("budget %s: %d of %d available, %d desired, %d allowed, disrupted %v, updated %v", object.Name,
+			s.CurrentAvailable, s.TotalReplicas, s.DesiredAvailable, s.UnavailableAllowed, s.DisruptedPods, s.UnavailablePods)
+	case *v1alpha1.CloneSet:
+		return fmt.Sprintf("CloneSet %s: generation %d of %d, %d replicas, partition %v, %s, current %s, update %s", object.Name, object.Status.ObservedGeneration,
+			object.Generation, *object.Spec.Replicas, object.Spec.UpdateStrategy.Partition, images(object.Spec.Template.Spec), object.Status.CurrentRevision, object.Status.UpdateRevision)
+	case *v1beta1.StatefulSet:
+		return fmt.Sprintf("StatefulSet %s: generation %d of %d, %d replicas, %s, current %s, update %s", object.Name, object.Status.ObservedGeneration,
+			object.Generation, *object.Spec.Replicas, images(object.Spec.Template.Spec), object.Status.CurrentRevision, object.Status.UpdateRevision)
+	}
+	return ""
 }
 
 // Observe returns what adds the changes of one kind of objects to a record: it is told them by a mirror.
@@ -88,7 +111,7 @@ func (r *Record) Seen() int {
 	return r.changes
 }
 
-// Last returns lines about the last changes of pods.
+// Last returns lines about the last changes of pods, budgets and workloads.
 func (r *Record) Last(n int) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -179,6 +181,18 @@ func (s *set) asksFor(pod *corev1.Pod) bool {
 			return images(set.Spec.Template.Spec) == images(pod.Spec)
 		}
 		return false
+	})
+}
+
+// keeps tells whether the images of a new pod are those of a current revision that counts.
+func (s *set) keeps(revisions map[string]*appsv1.ControllerRevision, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(s.counting, func(object invariants.Object) bool {
+		r := revisions[currentRevision(object)]
+		if r == nil {
+			return false
+		}
+		template, err := revision.Template(r.Data.Raw)
+		return err == nil && images(template.Spec) == images(pod.Spec)
 	})
 }
 

@@ -121,6 +121,10 @@ func (c *caches) containerRecreateRequests() cache.SharedIndexInformer {
 	return shared(c, &lifecyclev1alpha1.ContainerRecreateRequest{}, c.clients.Lifecycle, lifecycleclient.NewContainerRecreateRequestInformer)
 }
 
+func (c *caches) ephemeralJobs() cache.SharedIndexInformer {
+	return shared(c, &lifecyclev1alpha1.EphemeralJob{}, c.clients.Lifecycle, lifecycleclient.NewEphemeralJobInformer)
+}
+
 // shared returns the informer of a kind in the namespace of the manager.
 func shared[C any](c *caches, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	return c.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {

@@ -17,13 +17,14 @@ import (
 
 func unitedDeployments(f *pflag.FlagSet) kind {
 	workers := f.Int("uniteddeployment-workers", 3, "UnitedDeployments reconciled at the same time")
+	adaptive := f.Bool("uniteddeployment-adaptive-scheduling", false, "read minReplicas, maxReplicas and the schedule strategy of UnitedDeployments")
 	return kind{
 		name: "uniteddeployment-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"),
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := uniteddeployment.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, SubsetMetrics: subsets,
 				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
-				Revisions: p.caches.revisions(), Pods: p.caches.pods(), Workers: *workers,
+				Revisions: p.caches.revisions(), Pods: p.caches.pods(), Workers: *workers, AdaptiveScheduling: *adaptive,
 			}
 			const without = "UnitedDeployments of this kind create nothing until the next start, because the CRD is not installed"
 			if err := errors.Join(p.awaitBeside(ctx, cloneSetsResource), p.awaitBeside(ctx, statefulSetsResource)); err != nil {
@@ -46,6 +47,7 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 		webhook: func(a *admissions) webhook {
 			return &uniteddeployment.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
+				AdaptiveScheduling:        *adaptive,
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
 				Templates:                 workloads.DryRun(a.CoreV1()),
 			}

@@ -36,6 +36,7 @@ import (
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/permissions"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
@@ -46,7 +47,7 @@ import (
 // eventKinds has the kinds that events are about. All of Kubernetes' would take half a megabyte.
 var eventKinds = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme, sidecarv1alpha1.AddToScheme, availabilityv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme, sidecarv1alpha1.AddToScheme, availabilityv1alpha1.AddToScheme, lifecyclev1alpha1.AddToScheme} {
 		utilruntime.Must(add(scheme))
 	}
 	return scheme

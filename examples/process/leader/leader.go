@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -82,7 +83,7 @@ type fence struct {
 	ready    <-chan struct{} // nil: from the beginning
 
 	mu      sync.Mutex
-	renewed time.Time // when the last renewal was asked for
+	renewed time.Time // from when on, at the earliest, others count the last renewal
 	holder  string    // who had it when it was last read
 }
 
@@ -119,6 +120,8 @@ func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRe
 	return f.note(record, func() error { return f.Interface.Update(ctx, record) })
 }
 
+// note takes note of a renewal. To the others one that says the same second as the one before is none, since records have no
+// fractions of seconds: it does not count for longer than from that second on, however much later it was asked for.
 func (f *fence) note(record resourcelock.LeaderElectionRecord, write func() error) error {
 	asked := time.Now()
 	if record.HolderIdentity != f.Identity() {
@@ -127,7 +130,7 @@ func (f *fence) note(record resourcelock.LeaderElectionRecord, write func() erro
 	}
 	err := write()
 	if err == nil {
-		f.set(asked)
+		f.set(asked.Add(min(0, record.RenewTime.Truncate(time.Second).Sub(asked.Round(0)))))
 	}
 	return err
 }
@@ -144,34 +147,55 @@ func (f *fence) lastHolder() string {
 	return f.holder
 }
 
-// check returns errLeaseOver when the Lease has run out. The others count from when they see a renewal, which is later
-// than when it was asked for.
-func (f *fence) check(now time.Time) error {
+// left is how long the Lease lasts, or errLeaseOver when it has run out. The others count from when they see a renewal,
+// which is later.
+func (f *fence) left(now time.Time) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	// A machine that is suspended stops one of the two clocks.
 	age := max(now.Sub(f.renewed), now.Round(0).Sub(f.renewed.Round(0)))
 	if age >= f.duration {
-		return fmt.Errorf("%w; the last renewal was %v ago", errLeaseOver, age.Round(time.Millisecond))
+		return 0, fmt.Errorf("%w; the last renewal was %v ago", errLeaseOver, age.Round(time.Millisecond))
 	}
-	return nil
+	return f.duration - age, nil
 }
 
-// transport refuses requests that write when the Lease has run out.
+// transport refuses requests that write when the Lease has run out, and ends those that are under way then: they may wait for
+// a connection still.
 func (f *fence) transport(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(request *http.Request) (*http.Response, error) {
-		if request.Method != http.MethodGet && request.Method != http.MethodHead {
-			if err := f.check(time.Now()); err != nil {
-				if request.Body != nil {
-					request.Body.Close()
-				}
-				return nil, err
-			}
+		if request.Method == http.MethodGet || request.Method == http.MethodHead {
+			return next.RoundTrip(request)
 		}
-		return next.RoundTrip(request)
+		left, err := f.left(time.Now())
+		if err != nil {
+			if request.Body != nil {
+				request.Body.Close()
+			}
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeoutCause(request.Context(), left, errLeaseOver)
+		response, err := next.RoundTrip(request.WithContext(ctx))
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		response.Body = &body{response.Body, cancel}
+		return response, nil
 	})
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// body is that of an answer, whose context ends when it has been read.
+type body struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *body) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -59,8 +60,10 @@ func (l *lease) connect(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// mine is what a renewal writes.
-var mine = resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
+// mine is what a renewal writes that began some time ago.
+func mine(ago time.Duration) resourcelock.LeaderElectionRecord {
+	return resourcelock.LeaderElectionRecord{HolderIdentity: "me", RenewTime: metav1.NewTime(time.Now().Add(-ago))}
+}
 
 func TestFence(t *testing.T) {
 	const duration = time.Hour
@@ -70,29 +73,31 @@ func TestFence(t *testing.T) {
 		age  time.Duration // of the renewal
 		over bool
 	}{
-		"never taken":          {func(*fence, *lease) {}, 0, true},
-		"taken":                {func(f *fence, _ *lease) { _ = f.Create(t.Context(), mine) }, 0, false},
-		"renewed":              {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, 0, false},
-		"renewed a while ago":  {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration - time.Minute, false},
-		"renewed too long ago": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration, true},
+		"never taken":               {func(*fence, *lease) {}, 0, true},
+		"taken":                     {func(f *fence, _ *lease) { _ = f.Create(t.Context(), mine(0)) }, 0, false},
+		"renewed":                   {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(0)) }, 0, false},
+		"renewed a while ago":       {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(0)) }, duration - time.Minute, false},
+		"renewed by a slow request": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(10*time.Second)) }, duration - 12*time.Second, false},
+		"renewed by one too slow":   {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(10*time.Second)) }, duration - 10*time.Second, true},
+		"renewed too long ago":      {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine(0)) }, duration, true},
 		"released": {func(f *fence, _ *lease) {
-			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), mine(0))
 			_, _, _ = f.Get(t.Context())
 			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
 		}, 0, true},
 		"releasing it has failed": {func(f *fence, l *lease) {
-			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), mine(0))
 			_, _, _ = f.Get(t.Context())
 			l.answer = refused
 			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
 		}, 0, true},
 		"taking it has failed": {func(f *fence, l *lease) {
 			l.answer = refused
-			_ = f.Create(t.Context(), mine)
+			_ = f.Create(t.Context(), mine(0))
 		}, 0, true},
 		"renewing it has failed": {func(f *fence, l *lease) {
 			l.answer = refused
-			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), mine(0))
 		}, 0, true},
 	}
 	for name, c := range cases {
@@ -101,7 +106,7 @@ func TestFence(t *testing.T) {
 			f := &fence{Interface: inner, duration: duration}
 			c.take(f, inner)
 			for clock, now := range map[string]time.Time{"running": time.Now(), "set": time.Now().Round(0)} {
-				if err := f.check(now.Add(c.age)); errors.Is(err, errLeaseOver) != c.over {
+				if _, err := f.left(now.Add(c.age)); errors.Is(err, errLeaseOver) != c.over {
 					t.Errorf("by the clock that is %s: expected over=%v, observed %v", clock, c.over, err)
 				}
 			}
@@ -138,7 +143,7 @@ func TestFencedRequests(t *testing.T) {
 			t.Errorf("%s without the Lease: expected errLeaseOver, observed %v", method, err)
 		}
 	}
-	if err := f.Update(t.Context(), mine); err != nil {
+	if err := f.Update(t.Context(), mine(0)); err != nil {
 		t.Fatal(err)
 	}
 	for _, method := range writes {
@@ -149,6 +154,30 @@ func TestFencedRequests(t *testing.T) {
 	if got := strings.Join(reached, " "); got != "GET HEAD POST PUT PATCH DELETE" {
 		t.Errorf("the API server has been reached by %s", got)
 	}
+}
+
+// A write that waits for a connection when the Lease runs out is never sent.
+func TestFencedRequestThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fence{Interface: &lease{}, duration: 8 * time.Second}
+		if err := f.Update(t.Context(), mine(0)); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		dialing := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://api", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.transport(dialing).RoundTrip(request)
+		if took := time.Since(begin); err == nil || took != 8*time.Second {
+			t.Errorf("error %v after %v", err, took)
+		}
+		dialing.CloseIdleConnections()
+	})
 }
 
 // Who does not serve does not lead.

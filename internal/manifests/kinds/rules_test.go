@@ -32,6 +32,7 @@ import (
 	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/resource"
 	"github.com/podwright/podwright/distribution/workloadspread"
+	"github.com/podwright/podwright/lifecycle/ephemeraljob"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -79,6 +80,7 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			(&uniteddeployment.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			launchpriority.Rules(launchpriority.Options{Recorder: recorder}),
 			podreadiness.Rules(podreadiness.Options{}),
+			ephemeraljob.Rules(ephemeraljob.Options{Recorder: recorder}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
 			nodeimage.Rules(nodeimage.Options{Recorder: recorder}),
 			(&deletion.Webhook{List: deletion.Metadata(nil)}).Rules(),
@@ -154,6 +156,8 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"ST-19: phases written by the sidecar terminator": {
 			terminator.Rules(terminator.Options{LeavePhase: true}), terminator.Rules(terminator.Options{}),
 			map[string][]string{"/pods/status": {"patch"}}},
+		"a recorder of EphemeralJobs": {
+			ephemeraljob.Rules(ephemeraljob.Options{}), ephemeraljob.Rules(ephemeraljob.Options{Recorder: recorder}), events},
 		"a recorder of budgets": {
 			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{Recorder: recorder}), events},
 		"budgets of CloneSets": {
@@ -201,6 +205,9 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),
 			map[string][]string{"apps/deployments": {"create", "delete", "get", "list", "patch", "watch"}}},
+		"UnitedDeployments with adaptive scheduling": {
+			uniteddeployment.Rules(uniteddeployment.Options{}), uniteddeployment.Rules(uniteddeployment.Options{AdaptiveScheduling: true}),
+			map[string][]string{"/pods": {"delete", "get", "list", "patch", "watch"}}},
 		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules(), nil},
 		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules(), nil},
 		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules(), nil},

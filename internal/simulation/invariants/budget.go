@@ -37,12 +37,14 @@ func (b *budgets) observe(c *Change) {
 // budgetBooking is when a pod was booked, and until when it counts as gone.
 type budgetBooking struct{ at, until time.Time }
 
-// bookedPod tells who booked a pod, and how far the API server was before.
+// bookedPod tells who booked a pod, how far the API server was before, and what is wrong with it, unless nothing had to be booked
+// of a pod that was not in service.
 type bookedPod struct {
 	by      string
 	pod     types.UID
 	version int64
 	at      time.Time
+	wrong   violations
 }
 
 func newBudgets() budgets {
@@ -180,7 +182,7 @@ func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, n
 	if r.at.After(now) {
 		v.add(Status, "books pod %s at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
 	}
-	p.budgets.booked = append(p.budgets.booked, bookedPod{w.By, r.uid, w.Truth.Version, r.at})
+	var wrong violations
 	gone := p.budgets.bookings[b.UID]
 	if gone == nil {
 		gone = map[types.UID]budgetBooking{}
@@ -190,12 +192,13 @@ func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, n
 	count := p.budgets.counted[b.UID]
 	switch {
 	case count == nil:
-		v.add(Availability, "books pod %s before anybody has counted", name)
+		wrong.add(Availability, "books pod %s before anybody has counted", name)
 	case again:
 	default:
-		count.checkLast(v, name, count.seen[r.uid] || p.budgets.marked[r.uid], gone)
+		count.checkLast(&wrong, name, count.seen[r.uid] || p.budgets.marked[r.uid], gone)
 	}
 	gone[r.uid] = budgetBooking{r.at, r.until()}
+	p.budgets.booked = append(p.budgets.booked, bookedPod{w.By, r.uid, w.Truth.Version, r.at, wrong})
 }
 
 // checkDisruption: a pod that is in service is taken down after that was allowed. (PUB-14)

@@ -41,12 +41,15 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	}
 	booking := p.booking(a)
 	booked := booking != nil
+	if booked && !a.Shared && !(a.evicts() && a.uncounted()) {
+		v = append(v, booking.wrong...)
+	}
 	switch {
 	case booked && !a.DryRun && !a.Allowed && a.Ended.Sub(booking.at) > bookedWithin: // it may have taken long, and who is denied may ask again
-		return nil
+		return v
 	case booked && !a.DryRun && a.Ended.Sub(booking.at) > bookedWithin+time.Second:
-		if a.freeSince(booking.version) || a.Shared && a.free() {
-			return nil
+		if a.freeSince(booking.version) || a.ended() || a.Shared && a.free() {
+			return v
 		}
 		v.add(Availability, "%s of pod %s is allowed, and was booked %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
 	case booked && a.DryRun && !a.Shared:
@@ -57,7 +60,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 		v.add(Availability, "%s of pod %s is allowed, and it is not booked", a.Operation, a.Name)
 	case a.Allowed && a.DryRun && !a.free() && !a.may(true):
 		v.add(Availability, "a dry run of %s of pod %s is allowed, and it would not be", a.Operation, a.Name)
-	case booked && !a.Failed && !a.Shared && !a.everReady():
+	case booked && !a.Failed && !a.Shared && !a.evicts() && !a.everReady():
 		v.add(Needless, "pod %s is booked, and was not in service", a.Name)
 	}
 	if !a.Allowed && !a.Failed && !a.Unknown {
@@ -127,6 +130,20 @@ func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
 	return versions[*v1alpha1.PodUnavailableBudget](a.Cached(budgetResource, a.Budget))
 }
 
+// evicts tells whether a webhook is asked about an eviction: nobody judges the pod again, which may turn ready before. (PUB-14.3)
+func (a *Answer) evicts() bool { return a.Operation == "EVICT" && !a.Itself }
+
+// ended tells whether the pod has ended or was being deleted at any time since the author was asked: nobody misses it.
+func (a *Answer) ended() bool {
+	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !active(pod) })
+}
+
+// uncounted tells whether the pod did not count at any time since the author was asked: it was not in service, or not told of
+// its budget.
+func (a *Answer) uncounted() bool {
+	return a.unready() || slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod != nil && budgetOf(pod) == "" })
+}
+
 // unready tells whether the pod was not in service at any time since the author was asked, or, where
 // that is a controller, since its cache was as it is.
 func (a *Answer) unready() bool {
@@ -150,11 +167,11 @@ func (a *Answer) pods() []*corev1.Pod {
 // operation, or has let it go this very moment, or there is none. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range a.pods() {
-		if pod != nil && (budgetOf(pod) == "" || pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true") {
+		if pod != nil && (pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || budgetOf(pod) == "" && !a.mayBeTold(pod)) {
 			return true
 		}
 	}
-	if a.unready() {
+	if a.ended() || a.uncounted() && (!a.evicts() || a.DryRun || slices.ContainsFunc(a.budgets(), neverCounted)) {
 		return true
 	}
 	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
@@ -163,6 +180,24 @@ func (a *Answer) free() bool {
 		}
 	}
 	return slices.ContainsFunc(a.budgets(), a.freeBy)
+}
+
+// mayBeTold tells whether a pod that names no budget belongs to it, so that it may be told of it before it is evicted. (PUB-14.1)
+func (a *Answer) mayBeTold(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
+		switch owner := metav1.GetControllerOfNoCopy(pod); {
+		case b == nil:
+			return false
+		case b.Spec.TargetReference != nil:
+			return owner != nil && owner.Kind == b.Spec.TargetReference.Kind && owner.Name == b.Spec.TargetReference.Name
+		}
+		return matches(b.Spec.Selector, pod.Labels)
+	})
+}
+
+// neverCounted tells that nobody has counted a budget yet, so that nothing can be booked.
+func neverCounted(b *v1alpha1.PodUnavailableBudget) bool {
+	return b != nil && b.Status.ObservedGeneration == 0
 }
 
 // freeBy tells whether a budget lets the pod go without booking it.

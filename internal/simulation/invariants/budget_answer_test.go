@@ -64,6 +64,10 @@ func protectsNoEvictions(b *availabilityv1alpha1.PodUnavailableBudget) {
 	b.Annotations = map[string]string{availabilityv1alpha1.PubProtectOperationAnnotation: "DELETE,UPDATE"}
 }
 
+func beingDeleted(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: noon} }
+
+func neverCounted(b *availabilityv1alpha1.PodUnavailableBudget) { b.Status.ObservedGeneration = 0 }
+
 func wantsNone(b *availabilityv1alpha1.PodUnavailableBudget) { b.Status.DesiredAvailable = 0 }
 
 // TestBudgetAnswers makes sure that an answer is judged by what its author may have known when it gave it.
@@ -94,7 +98,10 @@ func TestBudgetAnswers(t *testing.T) {
 		{"PUB-15: a dry run while none may go", budgets{none}, []*corev1.Pod{budgetPod("a")}, 0, true, true, false, []invariants.Invariant{invariants.Availability}},
 		{"PUB-15: a dry run that books", budgets{one, first}, []*corev1.Pod{budgetPod("a")}, 0, true, true, false, []invariants.Invariant{invariants.Needless}},
 		{"PUB-15: a dry run while it is booked for somebody else", budgets{one, first}, []*corev1.Pod{budgetPod("a")}, 0, true, true, true, nil},
-		{"PUB-14.3: booked, and not in service", budgets{one, first}, []*corev1.Pod{unserving}, 0, true, false, false, []invariants.Invariant{invariants.Needless}},
+		{"PUB-14.3: booked, and not in service", budgets{one, first}, []*corev1.Pod{unserving}, 0, true, false, false, nil},
+		{"PUB-14.3: not booked, and not in service", budgets{none}, []*corev1.Pod{unserving}, 0, true, false, false, []invariants.Invariant{invariants.Availability}},
+		{"PUB-14.3: a dry run, not in service", budgets{none}, []*corev1.Pod{unserving}, 0, true, true, false, nil},
+		{"PUB-14.3: not booked, not in service, and nobody has counted", budgets{budgetOfFour("3", 0, neverCounted)}, []*corev1.Pod{unserving}, 0, true, false, false, nil},
 		{"PUB-14.3: booked for somebody else, and not in service since", budgets{one, first}, []*corev1.Pod{unserving}, 0, true, false, true, nil},
 		{"PUB-25: allowed, and not booked", budgets{one}, []*corev1.Pod{budgetPod("a")}, 0, true, false, false, []invariants.Invariant{invariants.Availability}},
 		{"PUB-25: booked", budgets{one, first}, []*corev1.Pod{budgetPod("a")}, 0, true, false, false, nil},
@@ -107,7 +114,8 @@ func TestBudgetAnswers(t *testing.T) {
 		{"PUB-25: booked more than that ago", budgets{one, first}, []*corev1.Pod{budgetPod("a")}, 7, true, false, false, []invariants.Invariant{invariants.Availability}},
 		{"PUB-25: booked long ago, and changed since", budgets{one, first, again()}, []*corev1.Pod{budgetPod("a")}, 21, true, false, false, []invariants.Invariant{invariants.Availability}},
 		{"PUB-25: booked long ago, and not in service since", budgets{one, first}, []*corev1.Pod{budgetPod("a"), unserving}, 21, true, false, false, []invariants.Invariant{invariants.Availability}},
-		{"PUB-14.3: booked long ago for somebody else, and not in service", budgets{one, first}, []*corev1.Pod{unserving}, 21, true, false, true, nil},
+		{"PUB-14.3: booked long ago, and being deleted since", budgets{one, first}, []*corev1.Pod{budgetPod("a"), budgetPod("a", beingDeleted)}, 21, true, false, false, nil},
+		{"PUB-14.3: booked long ago for somebody else, and not in service", budgets{one, first}, []*corev1.Pod{unserving}, 21, true, false, true, []invariants.Invariant{invariants.Availability}},
 		{"PUB-25: booked long ago, perhaps for somebody else", budgets{one, first}, []*corev1.Pod{budgetPod("a")}, 21, true, false, true, []invariants.Invariant{invariants.Availability}},
 		{"PUB-14.5: booked long ago, and not protected since", budgets{one, first, again(protectsNoEvictions)}, []*corev1.Pod{budgetPod("a")}, 21, true, false, false, nil},
 		{"PUB-14.5: booked long ago, and not protected before", budgets{budgetOfFour("2", 1, protectsNoEvictions), one, first}, []*corev1.Pod{budgetPod("a")}, 21, true, false, false, []invariants.Invariant{invariants.Availability}},
@@ -116,6 +124,7 @@ func TestBudgetAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			past := invariants.NewPast()
+			countPods(past, budgetPod("a"), budgetPod("b"), budgetPod("c"), budgetPod("d"), budgetPod("e"))
 			if slices.Contains(tt.budgets, first) {
 				past.BudgetWitness(&invariants.Write{By: "webhook", Verb: "patch", Resource: "podunavailablebudgets", Subresource: "status", Before: one, After: first,
 					Truth: &invariants.State{Now: noon, Version: 4, Pods: map[string]*corev1.Pod{"a": tt.pods[0]}}})

@@ -36,6 +36,8 @@ type State struct {
 	Namespaces map[string]*corev1.Namespace
 	// Beside are the objects of the history that have the name of the workload, by resource.
 	Beside map[string]Object
+	// Further are the objects of all other resources, by resource and name.
+	Further map[string]map[string]Object
 	// Version is how far the API server was at that moment; 0 where nobody can tell.
 	Version int64
 	// Asked is the same of pods that were asked about one by one since, by name.
@@ -87,6 +89,8 @@ type Write struct {
 	// Asked is what the request asked the object to be, so that no other one is
 	// hit; nil where nobody can tell.
 	Asked *Preconditions
+	// Sent is the body of the request; nil where nobody can tell.
+	Sent []byte
 	// Truth is what there was just before the write.
 	Truth *State
 	// Known is what the author had to know: what it observed, and its own later

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/podstate"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+)
+
+// TestSimulation has users change a PersistentPodState and its StatefulSet at random among nodes that come and go, amid
+// everything that can go wrong, and judges each write of the controller and where each new pod is sent by two replicas of the
+// webhook. A model plays the controller of the StatefulSet.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(&bug{}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	t.Parallel()
+	simulation.CheckReplay(t, simulated(&bug{}), 1)
+}
+
+// simulated is what a simulation needs to know of PersistentPodStates, of whose parts one has a bug.
+func simulated(bug *bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(ResourceStates)),
+		Empty:    func() simulation.Object { return &v1alpha1.PersistentPodState{} },
+		Further: []simulation.Further{{
+			Resource: fakecluster.BuiltIn(statefulSets, string(resourceStatefulSets), func() any { return &appsv1.StatefulSet{} }),
+			Empty:    func() simulation.Object { return &appsv1.StatefulSet{} },
+		}},
+		Nodes:        3,
+		Webhooks:     2,
+		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
+		Create:       func(r *rand.Rand) simulation.Object { return anyState(r) },
+		Start:        func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Patience:     20 * time.Minute,
+		Populate:     createSet,
+		Others:       func(u *simulation.User, r *rand.Rand) { runSet(u) },
+		Release:      runSet,
+		Act:          bug.controller.Act(act),
+		Push:         push,
+		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Write: invariants.PersistentPodState, Settled: invariants.PersistentPodStateSettled}
+		},
+	}
+}
+
+// observer tells a simulation when a reconcile reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) State(namespace, name string) (*v1alpha1.PersistentPodState, error) {
+	o.process.Observe()
+	return o.Reader.State(namespace, name)
+}
+
+func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
+		reader := caches.Reader{}
+		for _, resource := range []Resource{ResourceStates, ResourcePods, resourceNodes, resourceStatefulSets} {
+			informer := p.Informer(string(resource))
+			if err := caches.AddOwnerIndex(informer); err != nil {
+				return o, err
+			}
+			if err := indexByNamespace(informer); err != nil {
+				return o, err
+			}
+			reader[resource] = informer.GetIndexer()
+		}
+		sets := schema.GroupKind{Group: statefulSets.Group, Kind: statefulSets.Kind}
+		o.Reader = observer{informerReader{reader, []schema.GroupKind{sets}, map[schema.GroupKind]Resource{sets: resourceStatefulSets}}, p}
+		if o.Kubernetes, err = p.Kubernetes(); err == nil {
+			o.Distribution, err = client.NewForConfig(p.Config)
+		}
+		return o, err
+	}, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
+		plan, err := r.Plan(simulation.Web)
+		if plan == nil || err != nil || plan.Status == nil && len(plan.Replace) == 0 {
+			return "", err
+		}
+		return plan.String(), plan.Problem
+	}}, nil
+}
+
+// startWebhook starts a replica of the webhook of pods, and judges where it sends them.
+func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
+	states, nodes := p.Informer(string(ResourceStates)), p.Informer(string(resourceNodes))
+	if err := indexByNamespace(states); err != nil {
+		return nil, err
+	}
+	placer := &Placer{reader: caches.Reader{ResourceStates: states.GetIndexer(), resourceNodes: nodes.GetIndexer()}}
+	return func(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		pod, ok := request.Object.Object.(*corev1.Pod)
+		if request.Operation != admissionv1.Create || !ok {
+			return admission.Allowed()
+		}
+		place := placer.placed
+		if bug.place != nil {
+			place = func(namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
+				return bug.place(placer, namespace, pod)
+			}
+		}
+		placement, err := place(request.Namespace, pod)
+		if err != nil {
+			return admission.Errored(err)
+		}
+		p.Violates(invariants.PersistentPodStatePlaced(p.Cached(), pod, placement.Pod)...)
+		*pod = *placement.Pod
+		return admission.Allowed()
+	}, nil
+}
+
+// anyState is the PersistentPodState of a seed: it requires the ring of nodes, or would have their zone.
+func anyState(r *rand.Rand) *v1alpha1.PersistentPodState {
+	s := &v1alpha1.PersistentPodState{Spec: v1alpha1.PersistentPodStateSpec{
+		TargetReference:            v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web"},
+		RequiredPersistentTopology: &v1alpha1.NodeTopologyTerm{NodeTopologyKeys: []string{simulation.Ring}},
+	}}
+	for range r.IntN(4) {
+		simulation.Merge(s, simulation.AnyEdit(r, stateEdits))
+	}
+	return s
+}
+
+// stateEdits are what users change about a PersistentPodState.
+var stateEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"persistentPodStateRetentionPolicy":%v}}`, `"WhenScaled"`, `"WhenDeleted"`, "null"),
+	simulation.Pick(`{"spec":{"preferredPersistentTopology":%v}}`, "null", `[{"weight":5,"preference":{"nodeTopologyKeys":["zone"]}}]`),
+	simulation.Pick(`{"spec":{"requiredPersistentTopology":{"nodeTopologyKeys":%v}}}`, `["ring"]`, `["ring"]`, `["ring","zone"]`),
+	simulation.Pick(`{"spec":{"persistentPodAnnotations":%v}}`, "null", `[{"key":"ip"}]`),
+}
+
+// act is what users do in a step, to the PersistentPodState, to the StatefulSet or to its pods.
+func act(u *simulation.User, r *rand.Rand) {
+	sets, pod := string(resourceStatefulSets), u.AnyPod(r)
+	switch n := r.IntN(20); {
+	case n < 3:
+		u.Edit(simulation.AnyEdit(r, stateEdits))
+	case len(u.Objects(sets)) == 0:
+		createSet(u, r)
+	case n < 4:
+		u.DeleteObject(sets, "web", []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground}[r.IntN(2)])
+	case n < 8:
+		u.Patch(sets, "web", simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5)(r))
+	case n == 8:
+		u.Patch(sets, "web", simulation.Pick(`{"spec":{"ordinals":%v}}`, "null", `{"start":1}`, `{"start":3}`)(r))
+	case n == 9:
+		u.Patch(sets, "web", simulation.Pick(`{"spec":{"template":{"spec":{"nodeSelector":%v}}}}`, "null", "null", `{"ring":"a"}`)(r))
+	case n < 16 && pod != nil:
+		u.DeletePod(pod.Name, nil)
+	case pod != nil:
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{"ip":"10.0.0.%d"}}}`, r.IntN(3)))
+	}
+}
+
+// push is all that users do in the end: there are nodes of each ring, and the StatefulSet asks for none.
+func push(u *simulation.User) {
+	for i, ring := range []string{"a", "b", "a", "b", "a"} {
+		u.ReadyNode(fmt.Sprint("n", i+1), ring)
+	}
+	if len(u.Objects(string(resourceStatefulSets))) == 0 {
+		createSet(u, rand.New(rand.NewPCG(0, 0)))
+	}
+	u.Patch(string(resourceStatefulSets), "web", `{"spec":{"replicas":4,"template":{"spec":{"nodeSelector":null}}}}`)
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+)
+
+// TestSimulationFindsBugs plants bugs into the parts that spread pods: a few seeds must find each.
+func TestSimulationFindsBugs(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"pods that have ended count", invariants.Status, 1, inSnapshot(misread{pod: revive})},
+		{"pods that are being deleted count", invariants.Needless, 2, inSnapshot(misread{pod: undelete})},
+		{"observedGeneration is not written", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if p.Status != nil {
+				p.Status.ObservedGeneration = s.Spread.Status.ObservedGeneration
+			}
+		})},
+		{"pods of old ReplicaSets are not seen", invariants.Status, 0, ofDeployment(bug{sees: misread{workload: onlyNewest}})},
+		{"all subsets cost the same", invariants.Order, 0, inPlan(costAlike)},
+		{"costs with percentages are not graded", invariants.Order, 4, inPlan(ungraded)},
+		{"pods of no subset cost nothing", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
+			p.Patches = slices.DeleteFunc(p.Patches, func(patch PodPatch) bool { return patch.Subset == v1alpha1.FakeSubsetName })
+		})},
+		{"old revisions count as the latest one", invariants.Needless, 4, inSnapshot(misread{workload: anyRevision})},
+		{"pods of no subset are not adopted", invariants.Settled, 14, bug{controller: spoil{Options: func(o *Options) { o.NoNodes = true }}}},
+		{"pods are adopted whatever their node", invariants.Placement, 2, inSnapshot(misread{spread: demandNothing})},
+		{"preferred nodes do not matter", invariants.Placement, 10, inSnapshot(misread{spread: preferNothing})},
+		{"pods of a subset that is gone are adopted", invariants.Placement, 1, inPlan(adoptDropped)},
+		{"metadata is patched though it is to be ignored", invariants.Spec, 65, inSnapshot(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Annotations = nil }})},
+		{"pods fail to be scheduled too early", invariants.Needless, 12, inSnapshot(misread{spread: hurry})},
+		{"pods are deleted while their subset takes others", invariants.Order, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Computed != nil && len(p.Deletions) > 0 {
+				p.Status = nil
+			}
+		})},
+		{"a subset stays closed", invariants.Status, 82, inPlan(stayClosed)},
+		{"nobody looks again", invariants.Settled, 4, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Computed != nil {
+				p.RequeueAfter = 0
+			}
+		})},
+		{"misplaced pods stay", invariants.Placement, 0, ofDeployment(inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Computed != nil {
+				p.Deletions = slices.DeleteFunc(p.Deletions, func(d spread.Deletion) bool { return d.Why == spread.Misplaced })
+			}
+		}))},
+		{"misplaced pods are deleted at once", invariants.Needless, 0, ofDeployment(inSnapshot(misread{pod: aSecondOlder}))},
+		{"a deletion hits whatever has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}}},
+		{"a patch hits whatever has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) {
+			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "uid")))
+		}}}},
+		{"pods that were sent are forgotten", invariants.Placement, 1, bug{forgets: true}},
+		{"pods that are gone stay reserved", invariants.Placement, 0, ofDeployment(bug{misses: true})},
+		{"pods that have ended keep their place", invariants.Placement, 7, inPlacer(misread{pod: revive})},
+		{"pods are sent to a closed subset", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil }})},
+		{"new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(misread{workload: anyRevision})},
+		{"limits are of what there is beyond", invariants.Placement, 0, inPlacer(misread{workload: func(w *Workload) { w.Replicas = new(w.Wants() + 1) }})},
+		{"new pods get no tolerations", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+			for i := range ws.Spec.Subsets {
+				ws.Spec.Subsets[i].Tolerations = nil
+			}
+		}})},
+		{"new pods get no patch", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
+			for i := range ws.Spec.Subsets {
+				ws.Spec.Subsets[i].Patch.Raw = nil
+			}
+		}})},
+		{"new pods go anywhere", invariants.Placement, 0, inPlacer(misread{spread: demandNothing})},
+		{"a webhook writes", invariants.Spec, 0, ofDeployment(bug{webhookWrites: true})},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// bug is a bug of one of the parts that spread pods. Its zero value is none.
+type bug struct {
+	// deployment has a Deployment be spread, and not a CloneSet.
+	deployment bool
+	controller spoil
+	// sees is how the controller misreads its caches, placerSees how Placers do.
+	sees, placerSees misread
+	// forgets has Placers forget where they have sent pods, misses not notice those that appear.
+	forgets, misses bool
+	webhookWrites   bool
+}
+
+type spoil = simulation.Spoil[Options, Reconciler]
+
+func ofDeployment(b bug) bug {
+	b.deployment = true
+	return b
+}
+
+// inPlan plants a bug into plans, inSnapshot into what they are made of, inPlacer into what new pods are placed by.
+func inPlan(change func(*Snapshot, *Plan)) bug {
+	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+}
+
+func inSnapshot(m misread) bug {
+	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
+		r.shell.Plan = func(s *Snapshot) *Plan {
+			misread := *s
+			misread.Spread = s.Spread.DeepCopy()
+			if m.spread != nil {
+				m.spread(misread.Spread)
+			}
+			misread.Pods = m.pods(s.Pods)
+			if m.workload != nil && s.Workload != nil {
+				w := &Workload{Workload: *s.Workload}
+				m.workload(w)
+				misread.Workload = &w.Workload
+			}
+			return NewPlan(&misread)
+		}
+	}}}
+}
+
+func inPlacer(m misread) bug { return bug{placerSees: m} }
+
+// misread is how caches are misread: it changes copies.
+type misread struct {
+	spread   func(*v1alpha1.WorkloadSpread)
+	pod      func(*corev1.Pod)
+	workload func(*Workload)
+}
+
+func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
+	if m.pod == nil {
+		return pods
+	}
+	copies := make([]*corev1.Pod, len(pods))
+	for i, pod := range pods {
+		copies[i] = pod.DeepCopy()
+		m.pod(copies[i])
+	}
+	return copies
+}
+
+// of is a Reader that misreads.
+func (m misread) of(r Reader) Reader { return misreader{r, m} }
+
+type misreader struct {
+	Reader
+	misread misread
+}
+
+func (r misreader) Spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) {
+	all, err := r.Reader.Spreads(namespace)
+	if r.misread.spread == nil {
+		return all, err
+	}
+	copies := make([]*v1alpha1.WorkloadSpread, len(all))
+	for i, ws := range all {
+		copies[i] = ws.DeepCopy()
+		r.misread.spread(copies[i])
+	}
+	return copies, err
+}
+
+func (r misreader) Workload(namespace string, kind schema.GroupKind, name string) (*Workload, bool, error) {
+	w, known, err := r.Reader.Workload(namespace, kind, name)
+	if w != nil && r.misread.workload != nil {
+		r.misread.workload(w)
+	}
+	return w, known, err
+}
+
+func (r misreader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
+	pods, err := r.Reader.Pods(namespace, owner)
+	return r.misread.pods(pods), err
+}
+
+func revive(pod *corev1.Pod) {
+	if pod.Status.Phase == corev1.PodFailed {
+		pod.Status.Phase = corev1.PodRunning
+	}
+}
+
+func undelete(pod *corev1.Pod) { pod.DeletionTimestamp = nil }
+
+func aSecondOlder(pod *corev1.Pod) {
+	pod.CreationTimestamp = metav1.NewTime(pod.CreationTimestamp.Add(-time.Second))
+}
+
+func anyRevision(w *Workload) { w.Revision = "" }
+
+func onlyNewest(w *Workload) {
+	if len(w.Owners) > 1 {
+		w.Owners = w.Owners[:1]
+	}
+}
+
+func demandNothing(ws *v1alpha1.WorkloadSpread) {
+	for i := range ws.Spec.Subsets {
+		ws.Spec.Subsets[i].RequiredNodeSelectorTerm = nil
+	}
+}
+
+func preferNothing(ws *v1alpha1.WorkloadSpread) {
+	for i := range ws.Spec.Subsets {
+		ws.Spec.Subsets[i].PreferredNodeSelectorTerms = nil
+	}
+}
+
+func hurry(ws *v1alpha1.WorkloadSpread) {
+	if a := ws.Spec.ScheduleStrategy.Adaptive; a != nil {
+		a.RescheduleCriticalSeconds = new(int32(1))
+	}
+}
+
+// stayClosed never opens a subset again.
+func stayClosed(s *Snapshot, p *Plan) {
+	if p.Status == nil {
+		return
+	}
+	for i := range p.Status.SubsetStatuses {
+		now := &p.Status.SubsetStatuses[i]
+		if !slices.Contains(p.Recovered, now.Name) {
+			continue
+		}
+		for _, before := range s.Spread.Status.SubsetStatuses {
+			if before.Name == now.Name {
+				now.Conditions = before.Conditions
+			}
+		}
+	}
+	if spread.Equal(&s.Spread.Status, p.Status) {
+		p.Status = nil
+	}
+}
+
+// costAlike has deleting pods of all subsets cost the same.
+func costAlike(_ *Snapshot, p *Plan) {
+	for i := range p.Patches {
+		if cost := p.Patches[i].Annotations[corev1.PodDeletionCost]; cost != nil && *cost == "200" {
+			*cost = "100"
+		}
+	}
+}
+
+// ungraded has deleting the pods of a subset cost the same though limits are percentages.
+func ungraded(_ *Snapshot, p *Plan) {
+	for i := range p.Patches {
+		if cost := p.Patches[i].Annotations[corev1.PodDeletionCost]; cost != nil && len(*cost) > len("-1000") {
+			*cost = strconv.Itoa(9_000_000)
+		}
+	}
+}
+
+// adoptDropped gives pods of a subset that is not in the spec to the first one.
+func adoptDropped(s *Snapshot, p *Plan) {
+	for i := range p.Patches {
+		patch := &p.Patches[i]
+		if matched, readable := spread.Matched(patch.Pod); patch.Subset == v1alpha1.FakeSubsetName && readable && matched.Name == s.Spread.Name {
+			patch.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = new(`{"name":"` + s.Spread.Name + `","subset":"` + s.Spread.Spec.Subsets[0].Name + `"}`)
+		}
+	}
+}
+
+// note has a replica of the webhook write into the WorkloadSpread whom it has placed.
+func note(ctx context.Context, p *simulation.Process) {
+	kube, err := p.Kubernetes()
+	if err == nil {
+		err = kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath("/apis/apps.kruise.io/v1alpha1/namespaces/default/workloadspreads/web/status").
+			Body([]byte(`{"status":{"observedGeneration":0}}`)).Do(ctx).Error()
+	}
+	_ = err // it is a bug anyway
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// deploymentBeside is what a simulation needs to know of the Deployment that is spread, whose controller is a model.
+func deploymentBeside() *simulation.Workload {
+	return &simulation.Workload{
+		Resource: others[2],
+		Empty:    func() simulation.Object { return &appsv1.Deployment{} },
+		Create:   anyDeployment,
+		Start:    startDeployment,
+		Act: func(u *simulation.User, r *rand.Rand) {
+			if rs := u.AnyObject(string(resourceReplicaSets), r); rs != nil && r.IntN(15) == 0 {
+				u.DeleteObject(string(resourceReplicaSets), rs.GetName(), metav1.DeletePropagationBackground)
+				return
+			}
+			u.Edit(simulation.AnyEdit(r, deploymentEdits))
+		},
+		Push: func(u *simulation.User) { // a rollout of all pods
+			u.Edit(`{"spec":{"replicas":6,"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}}}}`)
+		},
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Settled: func(*invariants.State, bool) []invariants.Violation { return nil }}
+		},
+	}
+}
+
+func anyDeployment(r *rand.Rand) simulation.Object {
+	return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{
+		Replicas: new(1 + r.Int32N(6)),
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		},
+	}}
+}
+
+var deploymentEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 4, 6),
+}
+
+// deployments is a model of the controllers of Deployments and ReplicaSets: it sees what there is, not
+// caches, and updates one pod beyond what is wanted at a time.
+type deployments struct {
+	process *simulation.Process
+	kube    kubernetes.Interface
+}
+
+func startDeployment(p *simulation.Process) (simulation.Controller, error) {
+	kube, err := p.Kubernetes()
+	d := &deployments{p, kube}
+	return simulation.Controller{Reconcile: d.reconcile, Unfinished: func() (string, error) { return "", nil }}, err
+}
+
+func (d *deployments) reconcile(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
+	live := d.process.Live(string(resourceDeployments))
+	if len(live) == 0 || live[0].GetDeletionTimestamp() != nil {
+		return 0, nil
+	}
+	of := live[0].(*appsv1.Deployment)
+	current, older, err := d.replicaSets(ctx, of)
+	if err != nil {
+		return 0, err
+	}
+	wants, old := int(*of.Spec.Replicas), 0
+	for _, rs := range older {
+		old += len(d.pods(rs))
+	}
+	surplus := old + count(d.pods(current), readiness.Ready) - wants
+	for _, rs := range older {
+		pods := d.pods(rs)
+		gone := max(min(len(pods), surplus), 0)
+		surplus, old = surplus-gone, old-gone
+		if err := d.scale(ctx, rs, len(pods)-gone); err != nil {
+			return 0, err
+		}
+	}
+	return 0, d.scale(ctx, current, max(min(wants, wants+1-old), 0))
+}
+
+// replicaSets finds the ReplicaSet of the template of a Deployment, which is the newest, or makes one; and the others.
+func (d *deployments) replicaSets(ctx context.Context, of *appsv1.Deployment) (current *appsv1.ReplicaSet, older []*appsv1.ReplicaSet, err error) {
+	template, err := json.Marshal(of.Spec.Template)
+	if err != nil {
+		return nil, nil, err
+	}
+	sum := fnv.New32a()
+	sum.Write(template)
+	hash, highest := fmt.Sprintf("h%d", sum.Sum32()%100_000), 0
+	for _, object := range d.process.Live(string(resourceReplicaSets)) {
+		rs := object.(*appsv1.ReplicaSet)
+		if !metav1.IsControlledBy(rs, of) || rs.DeletionTimestamp != nil {
+			continue
+		}
+		revision, _ := strconv.Atoi(rs.Annotations[caches.DeploymentRevision])
+		highest = max(highest, revision)
+		if rs.Labels[podTemplateHash] == hash {
+			current = rs
+			continue
+		}
+		older = append(older, rs)
+	}
+	api := d.kube.AppsV1().ReplicaSets(of.Namespace)
+	switch {
+	case current == nil:
+		current = &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-" + hash, Labels: map[string]string{podTemplateHash: hash},
+			Annotations:     map[string]string{caches.DeploymentRevision: strconv.Itoa(highest + 1)},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(of, appsv1.SchemeGroupVersion.WithKind("Deployment"))}}}
+		current.Spec.Replicas, current.Spec.Template = new(int32), *of.Spec.Template.DeepCopy()
+		current, err = api.Create(ctx, current, metav1.CreateOptions{})
+	case current.Annotations[caches.DeploymentRevision] != strconv.Itoa(highest):
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, caches.DeploymentRevision, highest+1)
+		current, err = api.Patch(ctx, current.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	}
+	return current, older, err
+}
+
+// pods are the pods of a ReplicaSet that have not ended.
+func (d *deployments) pods(of *appsv1.ReplicaSet) (pods []*corev1.Pod) {
+	for _, object := range d.process.Live(string(ResourcePods)) {
+		if pod := object.(*corev1.Pod); metav1.IsControlledBy(pod, of) && podstate.Active(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+func count(pods []*corev1.Pod, which func(*corev1.Pod) bool) (n int) {
+	for _, pod := range pods {
+		if which(pod) {
+			n++
+		}
+	}
+	return n
+}
+
+// scale has a ReplicaSet have so many pods.
+func (d *deployments) scale(ctx context.Context, rs *appsv1.ReplicaSet, to int) error {
+	if *rs.Spec.Replicas != int32(to) {
+		if _, err := d.kube.AppsV1().ReplicaSets(rs.Namespace).Patch(ctx, rs.Name, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, to), metav1.PatchOptions{}); err != nil {
+			return err
+		}
+	}
+	pods := d.pods(rs)
+	for range to - len(pods) {
+		if err := d.create(ctx, rs); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(len(a.Spec.NodeName), len(b.Spec.NodeName)), cmp.Compare(deletionCost(a), deletionCost(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+	})
+	for i := range len(pods) - to {
+		uid := pods[i].UID
+		if err := d.kube.CoreV1().Pods(rs.Namespace).Delete(ctx, pods[i].Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func deletionCost(pod *corev1.Pod) int {
+	cost, _ := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
+	return cost
+}
+
+// create creates a pod of a ReplicaSet, about which the webhook is asked.
+func (d *deployments) create(ctx context.Context, rs *appsv1.ReplicaSet) error {
+	pod := &corev1.Pod{ObjectMeta: *rs.Spec.Template.ObjectMeta.DeepCopy(), Spec: *rs.Spec.Template.Spec.DeepCopy()}
+	pod.GenerateName, pod.Labels[podTemplateHash] = rs.Name+"-", rs.Labels[podTemplateHash]
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+	response := d.process.Create(ctx, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: rs.Namespace, Object: runtime.RawExtension{Object: pod}})
+	if !response.Allowed {
+		return fmt.Errorf("the webhook refuses it: %s", response.Result.Message)
+	}
+	_, err := d.kube.CoreV1().Pods(rs.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	return err
+}

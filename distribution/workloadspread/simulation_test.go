@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+)
+
+// TestSimulation has users change a WorkloadSpread and its workload at random amid everything that can go
+// wrong, and judges each write of the controller and where each new pod is sent: by the controller of a CloneSet that places
+// its pods itself, or by two replicas of the webhook for the pods of a Deployment.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(&bug{}), simulated(&bug{deployment: true}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	t.Parallel()
+	simulation.CheckReplay(t, simulated(&bug{deployment: true}), 2)
+}
+
+// simulated is what a simulation needs to know of WorkloadSpreads, of whose parts one has a bug.
+func simulated(bug *bug) *simulation.Workload {
+	w := &simulation.Workload{
+		Resource: spreadResource,
+		Empty:    func() simulation.Object { return &v1alpha1.WorkloadSpread{} },
+		Seeds:    14,
+		Nodes:    3,
+		StartIn:  4 * time.Second,
+		Reports:  true,
+		Create: func(r *rand.Rand) simulation.Object {
+			ws := anySpread(r)
+			if ws.Spec.TargetReference = &cloneSet; bug.deployment {
+				ws.Spec.TargetReference = &deployment
+			}
+			return ws
+		},
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Patience: 10 * time.Minute,
+		Act:      bug.controller.Act(act),
+		Push:     push,
+		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
+		Beside:   []*simulation.Workload{cloneSetBeside(bug)},
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Write: invariants.WorkloadSpread, Witness: invariants.WorkloadSpreadWitness,
+				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
+					ws, _ := s.Workload.(*v1alpha1.WorkloadSpread)
+					return invariants.WorkloadSpreadSettled(s, pushed && ws != nil && ws.Spec.ScheduleStrategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType)
+				}}
+		},
+	}
+	if bug.deployment {
+		w.Beside = []*simulation.Workload{deploymentBeside()}
+		w.Further = []simulation.Further{{Resource: others[3], Empty: func() simulation.Object { return &appsv1.ReplicaSet{} }}}
+		w.Webhooks = 2
+		w.StartWebhook = func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) }
+	}
+	return w
+}
+
+// The workloads.
+var (
+	cloneSet   = v1alpha1.TargetReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web"}
+	deployment = v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
+)
+
+// observer tells a simulation when a reconcile reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) Spread(namespace, name string) (*v1alpha1.WorkloadSpread, error) {
+	o.process.Observe()
+	return o.Reader.Spread(namespace, name)
+}
+
+func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
+		reader, err := readerOf(p, bug)
+		if err != nil {
+			return o, err
+		}
+		o.Reader = observer{bug.sees.of(reader), p}
+		if o.Kubernetes, err = p.Kubernetes(); err == nil {
+			o.Distribution, err = client.NewForConfig(p.Config)
+		}
+		return o, err
+	}, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
+		plan, err := r.Plan(simulation.Web)
+		if plan == nil || err != nil {
+			return "", err
+		}
+		return plan.String(), plan.Problem
+	}}, nil
+}
+
+// readerOf reads the caches of a process.
+func readerOf(p *simulation.Process, bug *bug) (Reader, error) {
+	reader := caches.Reader{}
+	resources := []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceCloneSets}
+	if bug.deployment {
+		resources = []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceDeployments, resourceReplicaSets}
+	}
+	for _, resource := range resources {
+		informer := p.Informer(string(resource))
+		if err := caches.AddOwnerIndex(informer); err != nil {
+			return nil, err
+		}
+		if err := indexByNamespace(informer); err != nil {
+			return nil, err
+		}
+		reader[resource] = informer.GetIndexer()
+	}
+	return informerReader{reader}, nil
+}
+
+// anySpread is the WorkloadSpread of a seed.
+func anySpread(r *rand.Rand) *v1alpha1.WorkloadSpread {
+	ws := &v1alpha1.WorkloadSpread{}
+	simulation.Merge(ws, anySubsets(r))
+	for range r.IntN(2) {
+		simulation.Merge(ws, anyStrategy(r))
+	}
+	return ws
+}
+
+// anySubsets are up to four subsets with limits of one kind, of which the last has none.
+func anySubsets(r *rand.Rand) string {
+	names := []string{"a", "b", "c", "d"}[r.IntN(2):]
+	n, inPercent := 1+r.IntN(len(names)), r.IntN(3) == 0
+	subsets := make([]map[string]any, 0, n)
+	left := 100
+	for i, name := range names[:n] {
+		s := map[string]any{"name": name}
+		switch {
+		case i == n-1:
+		case inPercent:
+			percent := []int{10, 20, 25, 33, 50}[r.IntN(5)]
+			percent = min(percent, left)
+			left -= percent
+			s["maxReplicas"] = fmt.Sprint(percent, "%")
+		default:
+			s["maxReplicas"] = r.IntN(4)
+		}
+		if value := []string{"", "a", "b"}[r.IntN(3)]; value != "" {
+			s["requiredNodeSelectorTerm"] = map[string]any{"matchExpressions": onRing(value)}
+		}
+		if r.IntN(3) == 0 {
+			s["preferredNodeSelectorTerms"] = []any{map[string]any{"weight": 1 + r.IntN(3), "preference": map[string]any{"matchExpressions": onRing([]string{"a", "b"}[r.IntN(2)])}}}
+		}
+		if r.IntN(3) == 0 {
+			s["tolerations"] = []any{map[string]any{"key": "drain", "operator": "Exists"}}
+		}
+		if r.IntN(2) == 0 {
+			s["patch"] = map[string]any{"metadata": map[string]any{"labels": map[string]any{"subset": name}}}
+		}
+		subsets = append(subsets, s)
+	}
+	data, err := json.Marshal(map[string]any{"spec": map[string]any{"subsets": subsets}})
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func onRing(value string) []any {
+	return []any{map[string]any{"key": simulation.Ring, "operator": "In", "values": []string{value}}}
+}
+
+var anyStrategy = simulation.Pick(`{"spec":{"scheduleStrategy":%v}}`,
+	`{"type":"Fixed","adaptive":null}`, `{"type":"Adaptive","adaptive":null}`,
+	`{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":5}}`, `{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":30}}`)
+
+// act is what users of a WorkloadSpread do in a step, and others to the pods.
+func act(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(20); {
+	case n < 6 || pod == nil:
+		u.Edit(anySubsets(r))
+	case n < 10:
+		u.Edit(anyStrategy(r))
+	case n == 10:
+		u.Edit(simulation.Pick(`{"metadata":{"annotations":{"workloadspread.kruise.io/ignore-patch-existing-pods-metadata":%v}}}`, `"true"`, "null")(r))
+	case n == 11:
+		target := u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference
+		u.Delete(metav1.DeletePropagationBackground)
+		ws := anySpread(r)
+		ws.Spec.TargetReference = target
+		u.CreateAs(ws)
+	case n < 17:
+		u.DeletePod(pod.Name, nil)
+	case n == 17:
+		u.PatchPod(pod.Name, simulation.Pick(`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":%v}}}`, "null", `"7"`, `"x"`)(r))
+	default:
+		u.PatchPod(pod.Name, simulation.Pick(`{"metadata":{"annotations":{"apps.kruise.io/matched-workloadspread":%v}}}`, "null", `"{"`, `"{\"name\":\"other\",\"subset\":\"a\"}"`)(r))
+	}
+}
+
+// push is all that users do in the end: they see to it that there are nodes for all subsets, which take all pods.
+func push(u *simulation.User) {
+	for i, ring := range []string{"a", "b", "a", "b", "a"} {
+		u.ReadyNode(fmt.Sprint("n", i+1), ring)
+	}
+	if u.Workload().GetGeneration()%3 > 0 {
+		u.Edit(`{"spec":{"scheduleStrategy":{"type":"Fixed","adaptive":null}}}`)
+	}
+}
+
+// placing is a Placer of a process, and who judges where it sends pods.
+type placing struct {
+	*Placer
+	process *simulation.Process
+	bug     *bug
+	judge   invariants.Placed
+}
+
+// newPlacing returns the Placer of a process, of which a pod that nobody has seen counts for so long.
+func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing, error) {
+	reader, err := readerOf(p, bug)
+	if err != nil {
+		return nil, err
+	}
+	placer, keys := newPlacer(Options{Reader: bug.placerSees.of(reader), NoNodes: true}), 0
+	placer.newKey = func() string {
+		keys++
+		return fmt.Sprint(p.Name, "-", keys)
+	}
+	it := &placing{Placer: placer, process: p, bug: bug, judge: invariants.Placed{Counts: counts}}
+	p.OnAdd(string(ResourcePods), func(object simulation.Object) {
+		if !bug.misses {
+			placer.podAdded(object)
+		}
+		it.judge.See(object.(*corev1.Pod))
+	})
+	return it, nil
+}
+
+// judged judges what has become of a pod.
+func (p *placing) judged(before, after *corev1.Pod) {
+	truth := map[string]*corev1.Pod{}
+	for _, object := range p.process.Live(string(ResourcePods)) {
+		truth[object.GetName()] = object.(*corev1.Pod)
+	}
+	if p.bug.forgets {
+		p.reserved.forget(simulation.Web)
+	}
+	p.process.Violates(p.judge.Judge(p.process.Cached(), truth, before, after)...)
+}
+
+// startWebhook starts a replica of the webhook of pods.
+func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
+	placing, err := newPlacing(p, 30*time.Second, bug)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		pod, ok := request.Object.Object.(*corev1.Pod)
+		if request.Operation != admissionv1.Create || !ok {
+			return admission.Allowed()
+		}
+		before := pod.DeepCopy()
+		if err := placing.Mutate(ctx, request, pod); err != nil {
+			return admission.Errored(err)
+		}
+		placing.judged(before, pod)
+		if bug.webhookWrites {
+			note(ctx, p)
+		}
+		return admission.Allowed()
+	}, nil
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// The subsets of pods that are in none.
+const (
+	nowhere = -1 // the pod names no subset of the WorkloadSpread
+	dropped = -2 // it names one that the spec no longer has
+)
+
+// spreading is a WorkloadSpread and its workload, a CloneSet or a Deployment of the same name, at a
+// moment.
+type spreading struct {
+	*v1alpha1.WorkloadSpread
+	state  *State
+	wants  int32
+	owners map[types.UID]bool // what controls its pods
+	latest string             // the revision of new pods, as their labels may end; empty: nobody knows
+	pods   []*corev1.Pod      // of the workload, by name
+}
+
+// spreadingOf finds the WorkloadSpread of a state, nil where there is none.
+func spreadingOf(s *State) *spreading {
+	ws, _ := s.Workload.(*v1alpha1.WorkloadSpread)
+	if ws == nil {
+		ws, _ = s.Beside["workloadspreads"].(*v1alpha1.WorkloadSpread)
+	}
+	if ws == nil {
+		return nil
+	}
+	f := &spreading{WorkloadSpread: ws, state: s, owners: map[types.UID]bool{}}
+	if set, _ := s.Beside["clonesets"].(*workloadsv1alpha1.CloneSet); set != nil {
+		f.owners[set.UID] = true
+		f.latest = set.Status.UpdateRevision
+		f.wants = wanted(set, set.Spec.Replicas)
+	}
+	if d, _ := s.Beside["deployments"].(*appsv1.Deployment); d != nil {
+		f.addReplicaSets(d)
+		f.wants = wanted(d, d.Spec.Replicas)
+	}
+	for _, pod := range s.Pods {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && f.owners[ref.UID] {
+			f.pods = append(f.pods, pod)
+		}
+	}
+	slices.SortFunc(f.pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return f
+}
+
+func wanted(object metav1.Object, replicas *int32) int32 {
+	switch {
+	case object.GetDeletionTimestamp() != nil:
+		return 0
+	case replicas == nil:
+		return 1
+	}
+	return max(*replicas, 0)
+}
+
+// addReplicaSets has a Deployment own the pods of its ReplicaSets, of which the one of the highest revision is the latest.
+func (f *spreading) addReplicaSets(d *appsv1.Deployment) {
+	highest := 0
+	for _, object := range f.state.Further["replicasets"] {
+		if ref := metav1.GetControllerOfNoCopy(object); ref == nil || ref.UID != d.UID {
+			continue
+		}
+		f.owners[object.GetUID()] = true
+		if n, err := strconv.Atoi(object.GetAnnotations()["deployment.kubernetes.io/revision"]); err == nil && n > highest {
+			highest, f.latest = n, object.GetLabels()[templateHashLabel]
+		}
+	}
+}
+
+// isLatest tells whether a pod is of the latest revision, as far as anybody knows.
+func (f *spreading) isLatest(pod *corev1.Pod) bool { return f.isLatestHash(hashOf(pod)) }
+
+func (f *spreading) isLatestHash(hash string) bool {
+	return f.latest == "" || hash == f.latest || hash != "" && strings.HasSuffix(f.latest, "-"+hash)
+}
+
+// hashOf is the revision of a pod, by its labels.
+func hashOf(pod *corev1.Pod) string {
+	if hash := pod.Labels[revisionLabel]; hash != "" {
+		return hash
+	}
+	return pod.Labels[templateHashLabel]
+}
+
+// subsetOf is the index of the subset that a pod names. (WS-4)
+func (f *spreading) subsetOf(pod *corev1.Pod) int {
+	var says v1alpha1.MatchedWorkloadSpread
+	if json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) != nil || says.Name != f.Name || says.Subset == "" {
+		return nowhere
+	}
+	if i := f.named(says.Subset); i >= 0 {
+		return i
+	}
+	return dropped
+}
+
+func (f *spreading) named(subset string) int {
+	return slices.IndexFunc(f.Spec.Subsets, func(s v1alpha1.WorkloadSpreadSubset) bool { return s.Name == subset })
+}
+
+// unbounded is the limit of a subset that has none.
+const unbounded = int32(1 << 30)
+
+// limit is how many pods a subset takes. (WS-2)
+func (f *spreading) limit(i int) int32 {
+	value := f.Spec.Subsets[i].MaxReplicas
+	if value == nil {
+		return unbounded
+	}
+	if text, isPercent := strings.CutSuffix(value.StrVal, "%"); isPercent {
+		percent, err := strconv.Atoi(text)
+		if err != nil {
+			return 0
+		}
+		return (int32(percent)*f.wants + 99) / 100
+	}
+	return value.IntVal
+}
+
+// inPercent tells whether limits are percentages.
+func (f *spreading) inPercent() bool {
+	return slices.ContainsFunc(f.Spec.Subsets, func(s v1alpha1.WorkloadSpreadSubset) bool {
+		return s.MaxReplicas != nil && strings.HasSuffix(s.MaxReplicas.StrVal, "%")
+	})
+}
+
+// closes is after how many seconds a pod has failed to be scheduled; 0 for never. (WS-17)
+func (f *spreading) closes() int32 {
+	strategy := &f.Spec.ScheduleStrategy
+	if strategy.Type != v1alpha1.AdaptiveWorkloadSpreadScheduleStrategyType || strategy.Adaptive == nil || strategy.Adaptive.RescheduleCriticalSeconds == nil {
+		return 0
+	}
+	return *strategy.Adaptive.RescheduleCriticalSeconds
+}
+
+// schedulable is the condition of a subset in the status; nil where there is none.
+func (f *spreading) schedulable(i int) *v1alpha1.WorkloadSpreadSubsetCondition {
+	for s := range f.Status.SubsetStatuses {
+		if f.Status.SubsetStatuses[s].Name != f.Spec.Subsets[i].Name {
+			continue
+		}
+		for c := range f.Status.SubsetStatuses[s].Conditions {
+			if c := &f.Status.SubsetStatuses[s].Conditions[c]; c.Type == v1alpha1.SubsetSchedulable {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// open tells whether new pods are sent to a subset. (WS-17)
+func (f *spreading) open(i int) bool {
+	c := f.schedulable(i)
+	return f.closes() == 0 || c == nil || c.Status != corev1.ConditionFalse
+}
+
+// shares fills the subsets in their order with what is wanted, of which those that are closed keep what they
+// have. (WS-3)
+func (f *spreading) shares(has []int32, wants int32) []int32 {
+	shares := make([]int32, len(has))
+	for i := range has {
+		if !f.open(i) {
+			shares[i] = min(has[i], f.limit(i), wants)
+			wants -= shares[i]
+		}
+	}
+	for i := range has {
+		if f.open(i) {
+			shares[i] = min(f.limit(i), wants)
+			wants -= shares[i]
+		}
+	}
+	return shares
+}
+
+// failedToSchedule tells whether the scheduler finds no node for a pod. (WS-17)
+func failedToSchedule(pod *corev1.Pod) bool {
+	c := condition(pod, corev1.PodScheduled)
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" &&
+		c != nil && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+}

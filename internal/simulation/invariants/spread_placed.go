@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// Placed remembers where pods that are about to be created were sent, by a controller or a replica of a webhook, and judges it.
+// It knows what its caches show, and what they have shown. The zero value has sent nothing.
+type Placed struct {
+	// Counts is how long a pod counts that nobody has seen. Required.
+	Counts time.Duration
+	sent   []sent
+}
+
+// sent is a pod that was sent somewhere.
+type sent struct {
+	name, key string // one of them
+	subset    string
+	hash      string
+	owner     types.UID
+	spread    types.UID
+	at        time.Time
+}
+
+// See takes note of a pod that the caches show now.
+func (p *Placed) See(pod *corev1.Pod) {
+	p.sent = slices.DeleteFunc(p.sent, func(s sent) bool { return s.is(pod) })
+}
+
+func (s *sent) is(pod *corev1.Pod) bool {
+	var says v1alpha1.MatchedWorkloadSpread
+	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) // otherwise it says nothing
+	return s.name != "" && s.name == pod.Name || s.key != "" && s.key == says.UID
+}
+
+// Judge judges what became of a pod that is to be created: by what the caches show, and by which pods there
+// are, that count in any case where they were sent and are not seen yet. Where others may count as well, because nobody
+// can tell yet whether they are created, only that is judged which holds either way. (WS-4 to WS-11)
+func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
+	var v violations
+	f := spreadingOf(cached)
+	ref := metav1.GetControllerOfNoCopy(before)
+	if f == nil || f.DeletionTimestamp != nil || len(f.Spec.Subsets) == 0 || ref == nil || !f.owners[ref.UID] {
+		return nil
+	}
+	p.sent = slices.DeleteFunc(p.sent, func(s sent) bool { return cached.Now.Sub(s.at) > p.Counts })
+	i := f.subsetOf(after)
+	if i >= 0 {
+		checkGiven(&v, &f.Spec.Subsets[i], after)
+	}
+	if len(f.Spec.Subsets) == 1 && f.Spec.Subsets[0].MaxReplicas == nil {
+		if i != 0 {
+			v.add(Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
+		}
+		return v
+	}
+	// One that was assigned before keeps its subset; and of more than its controller wants some were refused, and nobody
+	// can tell which.
+	again := f.tooMany(before, ref.UID, p.sent) || slices.ContainsFunc(p.sent, func(s sent) bool { return s.name != "" && s.name == before.Name })
+	least, most := f.tally(before, p.sent, truth, true), f.tally(before, p.sent, truth, false)
+	if first := least.choose(f, before); !again && slices.Equal(least.all, most.all) && slices.Equal(least.same, most.same) && least.loose == most.loose && i != first {
+		v.add(Placement, "pod %s%s of revision %s goes to subset %d, not %d: there are %v, of its revision %v", before.GenerateName, before.Name, hashOf(before), i, first, least.all, least.same)
+	}
+	if !again && i >= 0 && !least.mayTake(f, i, before) {
+		v.add(Placement, "pod %s%s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, before.Name, i, least.all, least.same)
+	}
+	if i >= 0 {
+		var says v1alpha1.MatchedWorkloadSpread
+		_ = json.Unmarshal([]byte(after.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) // it is readable
+		p.sent = append(p.sent, sent{name: before.Name, key: says.UID, subset: says.Subset, hash: hashOf(before), owner: ref.UID, spread: f.UID, at: cached.Now})
+	}
+	return v
+}
+
+// tooMany tells whether the controller of a new pod would have more pods of its revision than it wants.
+func (f *spreading) tooMany(pod *corev1.Pod, owner types.UID, all []sent) bool {
+	alike, wants := int32(1), f.wants
+	for _, rs := range f.state.Further["replicasets"] {
+		if rs, ok := rs.(*appsv1.ReplicaSet); ok && rs.UID == owner {
+			wants = *rs.Spec.Replicas
+		}
+	}
+	for _, other := range f.pods {
+		if active(other) && hashOf(other) == hashOf(pod) && metav1.GetControllerOfNoCopy(other).UID == owner {
+			alike++
+		}
+	}
+	for i := range all {
+		if s := &all[i]; s.owner == owner && s.hash == hashOf(pod) && !slices.ContainsFunc(f.pods, s.is) {
+			alike++
+		}
+	}
+	return alike > wants
+}
+
+// tally is how many pods the subsets have, and how many of the revision of a new one.
+type tally struct {
+	all, same []int32
+	loose     int32 // pods of the latest revision that are in no subset
+}
+
+// tally counts. Sure leaves out what was sent and may never be created.
+func (f *spreading) tally(pod *corev1.Pod, all []sent, truth map[string]*corev1.Pod, sure bool) *tally {
+	t := &tally{all: make([]int32, len(f.Spec.Subsets)), same: make([]int32, len(f.Spec.Subsets))}
+	add := func(i int, hash string) {
+		switch {
+		case i >= 0:
+			t.all[i]++
+			if hash == hashOf(pod) {
+				t.same[i]++
+			}
+		case f.isLatestHash(hash):
+			t.loose++
+		}
+	}
+	for _, other := range f.pods {
+		if active(other) && (other.Name != pod.Name || pod.Name == "") {
+			add(f.subsetOf(other), hashOf(other))
+		}
+	}
+	for i := range all {
+		s := &all[i]
+		if s.name != "" && s.name == pod.Name || slices.ContainsFunc(f.pods, s.is) {
+			continue
+		}
+		if exists := s.spread == f.UID && slices.ContainsFunc(podsOf(truth), s.is); exists || !sure {
+			add(f.named(s.subset), s.hash)
+		}
+	}
+	return t
+}
+
+func podsOf(all map[string]*corev1.Pod) (pods []*corev1.Pod) {
+	for _, pod := range all {
+		pods = append(pods, pod)
+	}
+	return pods
+}
+
+// choose is the subset that a pod goes to; nowhere where none takes it. (WS-8)
+func (t *tally) choose(f *spreading, pod *corev1.Pod) int {
+	shares, isLatest := f.shares(t.all, max(f.wants-t.loose, 0)), f.isLatest(pod)
+	for _, takes := range []func(int) bool{
+		func(i int) bool { return t.all[i] < shares[i] && (!isLatest || t.same[i] < shares[i]) },
+		func(i int) bool { return isLatest && t.same[i] < shares[i] },
+		func(i int) bool { return t.all[i] < f.limit(i) },
+	} {
+		for i := range shares {
+			if f.open(i) && takes(i) {
+				return i
+			}
+		}
+	}
+	return nowhere
+}
+
+// mayTake tells whether a subset may take one more pod at all. (WS-8)
+func (t *tally) mayTake(f *spreading, i int, pod *corev1.Pod) bool {
+	return f.open(i) && (t.all[i] < f.limit(i) || f.isLatest(pod) && t.same[i] < f.shares(t.all, max(f.wants-t.loose, 0))[i])
+}
+
+// checkGiven judges that a pod has what its subset asks for. (WS-10, WS-11)
+func checkGiven(v *violations, subset *v1alpha1.WorkloadSpreadSubset, pod *corev1.Pod) {
+	for _, t := range subset.Tolerations {
+		if !slices.Contains(pod.Spec.Tolerations, t) {
+			v.add(Placement, "pod %s%s of subset %s has no toleration of %s", pod.GenerateName, pod.Name, subset.Name, t.Key)
+		}
+	}
+	labels, annotations := patchedMetadata(subset.Patch.Raw)
+	for key, value := range labels {
+		if pod.Labels[key] != value {
+			v.add(Placement, "pod %s%s of subset %s has not the label %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
+		}
+	}
+	for key, value := range annotations {
+		if pod.Annotations[key] != value {
+			v.add(Placement, "pod %s%s of subset %s has not the annotation %s of its patch", pod.GenerateName, pod.Name, subset.Name, key)
+		}
+	}
+	if subset.RequiredNodeSelectorTerm == nil {
+		return
+	}
+	if a := pod.Spec.Affinity; a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		v.add(Placement, "pod %s%s of subset %s requires nothing of its node", pod.GenerateName, pod.Name, subset.Name)
+		return
+	}
+	for _, term := range pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, e := range subset.RequiredNodeSelectorTerm.MatchExpressions {
+			if !slices.ContainsFunc(term.MatchExpressions, func(has corev1.NodeSelectorRequirement) bool { return equality.Semantic.DeepEqual(has, e) }) {
+				v.add(Placement, "pod %s%s of subset %s does not require %s of its node", pod.GenerateName, pod.Name, subset.Name, e.Key)
+			}
+		}
+	}
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// checkStatusWrite judges what a status says, by what its author knew. (WS-20)
+func (f *spreading) checkStatusWrite(v *violations, w *Write) {
+	after, ok := w.After.(*v1alpha1.WorkloadSpread)
+	if !ok || after.UID != f.UID {
+		v.add(Ownership, "the status of another WorkloadSpread is written")
+		return
+	}
+	if after.Status.ObservedGeneration != f.Generation {
+		v.add(Status, "observedGeneration is %d, and what was known was at %d", after.Status.ObservedGeneration, f.Generation)
+		return
+	}
+	f.checkStatus(v, &after.Status, len(w.Known.failed()) > 0)
+}
+
+// failed are the pods about which something has failed.
+func (s *State) failed() map[string]bool {
+	if s == nil {
+		return nil
+	}
+	return s.Failed
+}
+
+// checkStatus judges the numbers of a status. Where some pods could not be written, those that are to be adopted
+// count nevertheless. (WS-20)
+func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadStatus, someFailed bool) {
+	if len(status.SubsetStatuses) != len(f.Spec.Subsets) {
+		v.add(Status, "there are %d subsets in the status, and %d in the spec", len(status.SubsetStatuses), len(f.Spec.Subsets))
+		return
+	}
+	has := f.counts(active)
+	for i := range f.Spec.Subsets {
+		s := &status.SubsetStatuses[i]
+		if s.Name != f.Spec.Subsets[i].Name || len(s.CreatingPods)+len(s.DeletingPods) > 0 {
+			v.add(Status, "subset %d is %s in the status, which keeps %d pods", i, s.Name, len(s.CreatingPods)+len(s.DeletingPods))
+		}
+		if someFailed {
+			continue
+		}
+		missing := int32(-1)
+		if limit := f.limit(i); limit != unbounded {
+			missing = max(limit-has[i], 0)
+		}
+		(&counter{fmt.Sprintf("replicas of subset %s", s.Name), has[i], s.Replicas}).check(v)
+		(&counter{fmt.Sprintf("missingReplicas of subset %s", s.Name), missing, s.MissingReplicas}).check(v)
+	}
+}
+
+// counts counts pods of each subset; of a workload that wants none there are none. (WS-12)
+func (f *spreading) counts(which func(*corev1.Pod) bool) []int32 {
+	has := make([]int32, len(f.Spec.Subsets))
+	for _, pod := range f.pods {
+		if i := f.subsetOf(pod); i >= 0 && which(pod) && f.wants > 0 {
+			has[i]++
+		}
+	}
+	return has
+}
+
+// WorkloadSpreadSettled judges what there is when nothing more happens. Even says that all pods have come from one
+// rollout while every node was there, so that no subset has more than its share.
+func WorkloadSpreadSettled(s *State, even bool) []Violation {
+	var v violations
+	f := spreadingOf(s)
+	if f == nil {
+		return nil
+	}
+	if f.Status.ObservedGeneration != f.Generation {
+		v.add(Status, "observedGeneration is %d, not %d", f.Status.ObservedGeneration, f.Generation)
+	}
+	if s.refuses("patch", "pods") { // what should be adopted counts as if it were
+		return v
+	}
+	f.checkStatus(&v, &f.Status, false)
+	f.checkConditions(&v)
+	if f.wants == 0 { // the rest is nobody's concern
+		return v
+	}
+	f.checkCosts(&v)
+	for _, pod := range f.pods {
+		node := s.Nodes[pod.Spec.NodeName]
+		if !active(pod) || f.subsetOf(pod) != nowhere || node == nil {
+			continue
+		}
+		for i := range f.Spec.Subsets {
+			if f.fits(pod, i, node) {
+				v.add(Settled, "pod %s is in no subset, and %s fits", pod.Name, f.Spec.Subsets[i].Name)
+			}
+		}
+	}
+	if even {
+		has := f.counts(active)
+		if shares := f.shares(has, f.wants); !slices.Equal(shares, has) {
+			v.add(Placement, "the subsets have %v pods, and their shares are %v", has, shares)
+		}
+	}
+	return v
+}
+
+// checkConditions judges whether subsets say what becomes of new pods. (WS-17, WS-18)
+func (f *spreading) checkConditions(v *violations) {
+	last := len(f.Spec.Subsets) - 1
+	for i := range f.Spec.Subsets {
+		c, name := f.schedulable(i), f.Spec.Subsets[i].Name
+		switch {
+		case f.closes() == 0 && c != nil:
+			v.add(Status, "subset %s has the condition Schedulable, and nobody asks for it", name)
+		case f.closes() > 0 && c == nil:
+			v.add(Status, "subset %s has no condition Schedulable", name)
+		case c == nil || c.Status == corev1.ConditionTrue:
+		case i == last:
+			v.add(Status, "the last subset %s takes no pods", name)
+		case f.state.Now.Sub(c.LastTransitionTime.Time) > 301*time.Second && !slices.ContainsFunc(f.pods, func(pod *corev1.Pod) bool {
+			return f.subsetOf(pod) == i && failedToSchedule(pod)
+		}):
+			v.add(Status, "subset %s takes no pods since %v", name, f.state.Now.Sub(c.LastTransitionTime.Time))
+		}
+	}
+	if f.closes() == 0 || f.state.refuses("delete", "pods") || f.wants == 0 {
+		return
+	}
+	for _, pod := range f.pods {
+		if i := f.subsetOf(pod); i >= 0 && i < last && failedToSchedule(pod) && f.state.Now.Sub(pod.CreationTimestamp.Time) > time.Duration(f.closes()+2)*time.Second {
+			v.add(Settled, "pod %s waits for a node in subset %d", pod.Name, i)
+		}
+	}
+}
+
+// checkCosts judges what deleting pods costs. (WS-15, WS-16)
+func (f *spreading) checkCosts(v *violations) {
+	n := len(f.Spec.Subsets)
+	within, beyond := make([][]*corev1.Pod, n), make([][]*corev1.Pod, n)
+	costs := map[string]int{}
+	for _, pod := range f.pods {
+		if !active(pod) {
+			continue
+		}
+		cost, err := strconv.Atoi(pod.Annotations[corev1.PodDeletionCost])
+		i := f.subsetOf(pod)
+		costs[pod.Name] = cost
+		switch {
+		case err != nil || !f.mayCost(i, pod.Annotations[corev1.PodDeletionCost]):
+			v.add(Order, "pod %s of subset %d costs %q", pod.Name, i, pod.Annotations[corev1.PodDeletionCost])
+		case i < 0:
+		case cost < 0:
+			beyond[i] = append(beyond[i], pod)
+		default:
+			within[i] = append(within[i], pod)
+		}
+	}
+	for i := range n {
+		if surplus := max(len(within[i])+len(beyond[i])-int(f.limit(i)), 0); surplus != len(beyond[i]) {
+			v.add(Order, "%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
+		}
+		for _, out := range beyond[i] {
+			for _, in := range within[i] {
+				if rank(f, out) > rank(f, in) {
+					v.add(Order, "pod %s of subset %d goes before %s", out.Name, i, in.Name)
+				}
+			}
+		}
+		if f.inPercent() {
+			f.checkPlaces(v, i, within[i], costs)
+		}
+	}
+}
+
+// rank says how much a pod is worth, of those of its subset: revision before node, phase and readiness.
+func rank(f *spreading, pod *corev1.Pod) (worth int) {
+	for _, is := range []bool{f.isLatest(pod), pod.Spec.NodeName != "", pod.Status.Phase == corev1.PodRunning, ready(pod)} {
+		worth *= 2
+		if is {
+			worth++
+		}
+	}
+	return worth
+}
+
+// checkPlaces judges that the pods within the limit of a subset have the first places of those that its percentage gives.
+// (WS-16)
+func (f *spreading) checkPlaces(v *violations, i int, pods []*corev1.Pod, costs map[string]int) {
+	weight := f.weight(i)
+	if weight == 0 {
+		return
+	}
+	var has, want []int
+	for k, pod := range pods {
+		has = append(has, costs[pod.Name])
+		want = append(want, 10_000_000-500*(2*k+1)/weight)
+	}
+	slices.Sort(has)
+	slices.Sort(want)
+	if !slices.Equal(has, want) {
+		v.add(Order, "the pods of subset %d with %d %% cost %v, not %v", i, weight, has, want)
+	}
+}
+
+// weight is the percentage of a subset; 0 for one that gets nothing.
+func (f *spreading) weight(i int) int {
+	left, unlimited := 100, -1
+	for other := range f.Spec.Subsets {
+		value := f.Spec.Subsets[other].MaxReplicas
+		if value == nil {
+			if unlimited < 0 {
+				unlimited = other
+			}
+			continue
+		}
+		percent, _ := strconv.Atoi(value.StrVal[:len(value.StrVal)-1])
+		if other == i {
+			return percent
+		}
+		left -= percent
+	}
+	if unlimited != i {
+		return 0
+	}
+	return left
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// checkStatusWrite judges what a status says, by what its author knew. (UD-12)
+func (u *united) checkStatusWrite(v *violations, w *Write) {
+	after, ok := w.After.(*v1alpha1.UnitedDeployment)
+	if !ok || after.UID != u.UID {
+		v.add(Ownership, "the status of another UnitedDeployment is written")
+		return
+	}
+	before, _ := w.Before.(*v1alpha1.UnitedDeployment)
+	if before != nil && !same32(before.Status.CollisionCount, after.Status.CollisionCount) { // which is written alone
+		return
+	}
+	if after.Status.ObservedGeneration != u.Generation {
+		v.add(Status, "observedGeneration is %d, and what was known was at %d", after.Status.ObservedGeneration, u.Generation)
+		return
+	}
+	u.checkStatus(v, &after.Status)
+}
+
+func same32(a, b *int32) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
+// checkStatus judges a status by the workloads and pods of a state. (UD-12)
+func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
+	all, readable := u.allocated()
+	failure := slices.ContainsFunc(status.Conditions, func(c v1alpha1.UnitedDeploymentCondition) bool {
+		return c.Type == v1alpha1.SubsetFailure && c.Status == corev1.ConditionTrue
+	})
+	if wrong := !readable || u.resource == ""; wrong || failure {
+		if wrong != failure {
+			v.add(Status, "the condition SubsetFailure is there: %t, and something is wrong: %t", failure, wrong)
+		}
+		return
+	}
+	if status.Selector != "app=web" || status.LabelSelector != status.Selector {
+		v.add(Status, "the selector is %q", status.Selector)
+	}
+	partitions := map[string]int32{}
+	var has, can int32
+	for name, n := range all {
+		partitions[name] = u.partitioned(name, n)
+		if c := u.childOf(name); c != nil {
+			has, can = has+c.has, can+c.can
+		}
+	}
+	if !maps.Equal(status.SubsetReplicas, all) || status.UpdateStatus == nil || !maps.Equal(status.UpdateStatus.CurrentPartitions, partitions) {
+		v.add(Status, "subsetReplicas are %v, and should be %v with the partitions %v", status.SubsetReplicas, all, partitions)
+		return
+	}
+	var updated, updatedReady int32
+	for _, pod := range u.state.Pods {
+		if pod.Labels[v1alpha1.SubsetRevisionLabel] == status.UpdateStatus.UpdatedRevision && pod.Labels["app"] == "web" && pod.DeletionTimestamp == nil {
+			updated++
+			if ready(pod) {
+				updatedReady++
+			}
+		}
+	}
+	counters := []counter{{"replicas", has, status.Replicas}, {"readyReplicas", can, status.ReadyReplicas}}
+	if u.state.Revisions[status.UpdateStatus.UpdatedRevision] != nil { // else it is new, and its pods are found by its name next time
+		counters = append(counters, counter{"updatedReplicas", updated, status.UpdatedReplicas}, counter{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas})
+	}
+	for _, c := range counters {
+		c.check(v)
+	}
+}
+
+// UnitedSettled judges what there is when nothing more happens. Pushed says that the pods of the template run, and that
+// nothing is refused.
+func UnitedSettled(s *State, pushed bool) []Violation {
+	var v violations
+	u := unitedOf(s)
+	if u == nil || u.DeletionTimestamp != nil || s.refuses("create", "controllerrevisions") {
+		return nil
+	}
+	if u.Status.ObservedGeneration != u.Generation {
+		v.add(Status, "observedGeneration is %d, not %d", u.Status.ObservedGeneration, u.Generation)
+	}
+	u.checkStatus(&v, &u.Status)
+	if _, readable := u.allocated(); !readable || u.resource == "" {
+		return v
+	}
+	sum := int32(0)
+	for i := range u.Spec.Topology.Subsets {
+		name := u.Spec.Topology.Subsets[i].Name
+		c := u.childOf(name)
+		if c == nil || !u.controls(c) {
+			v.add(Settled, "subset %s has no workload", name)
+			continue
+		}
+		sum += c.replicas
+		u.checkChild(&v, c)
+		if revision := u.Status.UpdateStatus; revision != nil && c.revision != revision.UpdatedRevision {
+			v.add(Settled, "the workload of subset %s is at %s, not %s", name, c.revision, revision.UpdatedRevision)
+		}
+	}
+	if pushed {
+		u.checkUpdated(&v)
+	}
+	if len(u.Spec.Topology.Subsets) > 0 && sum != u.wants() {
+		v.add(Placement, "the subsets are to have %d pods, and there are to be %d", sum, u.wants())
+	}
+	for i := range u.children {
+		c := &u.children[i]
+		if chosen := u.childOf(c.subset); u.controls(c) && c.GetDeletionTimestamp() == nil && c.subset != "" &&
+			(chosen == nil || chosen.GetUID() != c.GetUID() || u.subset(c.subset) == nil) {
+			v.add(Settled, "%s %s is left, which is that of no subset", c.resource, c.GetName())
+		}
+	}
+	if status := u.Status.UpdateStatus; status != nil {
+		u.checkHistory(&v, status.UpdatedRevision)
+	}
+	return v
+}
+
+// checkUpdated: all pods are updated but those that are held back. (UD-4, UD-11)
+func (u *united) checkUpdated(v *violations) {
+	for _, pod := range u.state.Pods {
+		ref, c := metav1.GetControllerOfNoCopy(pod), u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
+		if c == nil || ref == nil || ref.UID != c.GetUID() || c.paused || !active(pod) {
+			continue
+		}
+		if _, ordinal, _ := cutOrdinal(pod.Name); ordinal >= c.partition && pod.Labels[v1alpha1.SubsetRevisionLabel] != c.revision {
+			v.add(Settled, "pod %s stays at %s, and %d are held back", pod.Name, pod.Labels[v1alpha1.SubsetRevisionLabel], c.partition)
+		}
+	}
+}
+
+// checkHistory: the present revision is there, and no more are than are used or to be kept. (UD-R5, UD-12.3)
+func (u *united) checkHistory(v *violations, updated string) {
+	if u.state.Revisions[updated] == nil {
+		v.add(History, "the revision %s of the template is not there", updated)
+	}
+	if u.Status.UpdatedReadyReplicas == u.Status.Replicas && u.Status.Replicas == u.wants() && u.Status.CurrentRevision != updated {
+		v.add(Status, "currentRevision is %s, and all pods are at %s", u.Status.CurrentRevision, updated)
+	}
+	used := map[string]bool{updated: true, u.Status.CurrentRevision: true}
+	for i := range u.children {
+		used[u.children[i].revision] = true
+	}
+	for _, pod := range u.state.Pods {
+		used[pod.Labels[v1alpha1.SubsetRevisionLabel]] = true
+	}
+	spare, limit := 0, int32(10)
+	if u.Spec.RevisionHistoryLimit != nil {
+		limit = *u.Spec.RevisionHistoryLimit
+	}
+	for name, r := range u.state.Revisions {
+		if u.controls(r) && !used[name] {
+			spare++
+		}
+	}
+	if spare > int(limit) {
+		v.add(History, "%d revisions are kept that nothing uses, beyond %d", spare, limit)
+	}
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// UnitedPast is what has become of a UnitedDeployment so far. Its zero value knows nothing.
+type UnitedPast struct {
+	sets []*v1alpha1.UnitedDeployment
+}
+
+// Observe takes note of a change.
+func (p *UnitedPast) Observe(c *Change) {
+	if set, ok := c.After.(*v1alpha1.UnitedDeployment); ok {
+		p.sets = append(p.sets, set)
+	}
+}
+
+// at is the UnitedDeployment as the API server had it at a version; nil where nobody can tell.
+func (p *UnitedPast) at(version int64) (found *v1alpha1.UnitedDeployment) {
+	for _, set := range p.sets {
+		if n, err := strconv.ParseInt(set.ResourceVersion, 10, 64); err == nil && n <= version {
+			found = set
+		}
+	}
+	return found
+}
+
+// Write judges a write of the controller of a UnitedDeployment.
+func (p *UnitedPast) Write(w *Write) []Violation {
+	var v violations
+	observed := w.Truth
+	if w.Observed != nil {
+		observed = w.Observed
+	}
+	u := unitedOf(observed)
+	if u == nil || u.DeletionTimestamp != nil {
+		v.add(Needless, "%s of %s %s for no UnitedDeployment", w.Verb, w.Resource, w.name())
+		return v
+	}
+	switch {
+	case w.Resource == "uniteddeployments" && w.Subresource == "status":
+		u.checkStatusWrite(&v, w)
+	case w.Resource == "controllerrevisions":
+		u.checkRevisionWrite(&v, w)
+	case w.Resource == "pods" && w.Verb == "delete":
+		u.checkPodDeletion(&v, w)
+	case slices.Contains(unitedKinds, w.Resource) && w.Subresource == "":
+		p.checkChildWrite(&v, u, w)
+	default:
+		v.add(Spec, "%s of %s/%s is none of its business", w.Verb, w.Resource, w.Subresource)
+	}
+	return v
+}
+
+func (p *UnitedPast) checkChildWrite(v *violations, u *united, w *Write) {
+	switch {
+	case w.Before == nil:
+		after := childOf(w.Resource, w.After)
+		if had := u.childOf(after.subset); had != nil {
+			v.add(Identity, "%s %s is created for subset %s, which has %s", w.Resource, w.name(), after.subset, had.GetName())
+		}
+		if !u.controls(w.After) {
+			v.add(Ownership, "%s %s is created, which nobody controls", w.Resource, w.name())
+		}
+		u.checkChild(v, &after)
+		u.checkMade(v, &after)
+	case w.After == nil || w.After.GetDeletionTimestamp() != nil && w.Before.GetDeletionTimestamp() == nil:
+		p.checkChildDeletion(v, u, w)
+	default:
+		u.checkChange(v, w)
+	}
+}
+
+// checkChildDeletion: a workload is deleted whose subset, or kind, is gone, or that is beside another, when all others are
+// there. (UD-5, UD-19)
+func (p *UnitedPast) checkChildDeletion(v *violations, u *united, w *Write) {
+	checkPrecise(v, w)
+	gone := func(u *united) bool {
+		for i := range u.children {
+			if c := &u.children[i]; c.GetUID() == w.Before.GetUID() {
+				chosen := u.childOf(c.subset)
+				return u.controls(c) && u.counts(c) && (u.resource != c.resource || u.subset(c.subset) == nil || chosen != nil && chosen.GetUID() != c.GetUID())
+			}
+		}
+		return false
+	}
+	if !gone(u) {
+		v.add(Ownership, "%s %s is deleted, which is that of its subset, or somebody else's", w.Resource, w.name())
+		return
+	}
+	if set := p.at(w.Known.Version); set != nil && set.UID == u.UID { // it has asked since
+		state := *u.state
+		state.Workload = set
+		if asked := unitedOf(&state); asked.resource != "" && !gone(asked) {
+			v.add(Ownership, "%s %s is deleted, which the UnitedDeployment wanted when it was asked", w.Resource, w.name())
+		}
+	}
+	there := *w.Truth
+	there.Workload = u.UnitedDeployment
+	known, truth := unitedOf(w.Known), unitedOf(&there)
+	for i := range u.Spec.Topology.Subsets { // it may have asked, where another manager has created one
+		if name := u.Spec.Topology.Subsets[i].Name; known.childOf(name) == nil && truth.childOf(name) == nil {
+			v.add(Order, "%s %s is deleted, and subset %s has no workload yet", w.Resource, w.name(), name)
+		}
+	}
+}
+
+// checkChange judges a change of a workload: it is adopted, released, or gets what it should have. (UD-2, UD-10)
+func (u *united) checkChange(v *violations, w *Write) {
+	before, after := childOf(w.Resource, w.Before), childOf(w.Resource, w.After)
+	checkPrecise(v, w)
+	known := u.state.Further[w.Resource][w.name()]
+	if known == nil || known.GetUID() != w.Before.GetUID() {
+		v.add(Ownership, "%s %s is changed, which was not known", w.Resource, w.name())
+		return
+	}
+	c := childOf(w.Resource, known)
+	if !equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences()) {
+		switch chosen := u.childOf(c.subset); {
+		case u.controls(w.After) && (chosen == nil || chosen.GetUID() != c.GetUID() || u.subset(c.subset) == nil || metav1.GetControllerOfNoCopy(w.Before) != nil):
+			v.add(Ownership, "%s %s is adopted, which is that of no subset", w.Resource, w.name())
+		case !u.controls(w.After) && (!u.controls(known) || matches(u.Spec.Selector, known.GetLabels())):
+			v.add(Ownership, "%s %s is given up, which is one of those it selects", w.Resource, w.name())
+		}
+		return
+	}
+	if chosen := u.childOf(c.subset); chosen == nil || chosen.GetUID() != c.GetUID() {
+		v.add(Ownership, "%s %s is changed, which is that of no subset", w.Resource, w.name())
+		return
+	}
+	if before.paused != after.paused {
+		v.add(Spec, "%s %s is paused or not, which no template says", w.Resource, w.name())
+	}
+	u.checkChild(v, &after)
+	if !equality.Semantic.DeepEqual(before.pods, after.pods) || before.revision != after.revision {
+		u.checkMade(v, &after)
+	}
+}
+
+// checkChild judges the number of pods and the partition of a workload. (UD-3, UD-4, UD-10.1)
+func (u *united) checkChild(v *violations, c *unitedChild) {
+	all, readable := u.allocated()
+	if u.subset(c.subset) == nil || c.resource != u.resource || !readable {
+		v.add(Placement, "%s %s is written for subset %q, which there is not", c.resource, c.GetName(), c.subset)
+		return
+	}
+	if c.replicas != all[c.subset] {
+		v.add(Placement, "%s %s gets %d pods, and subset %s is to have %d", c.resource, c.GetName(), c.replicas, c.subset, all[c.subset])
+	}
+	if want := u.partitioned(c.subset, all[c.subset]); c.partition >= 0 && c.partition != want {
+		v.add(Partition, "%s %s holds back %d pods, and subset %s is to hold back %d", c.resource, c.GetName(), c.partition, c.subset, want)
+	}
+}
+
+// checkMade judges a workload that is made of the template. (UD-7, UD-8)
+func (u *united) checkMade(v *violations, c *unitedChild) {
+	subset := u.subset(c.subset)
+	if subset == nil || c.pods == nil {
+		return
+	}
+	for key, value := range map[string]string{v1alpha1.SubsetNameLabel: c.subset, v1alpha1.SubsetRevisionLabel: c.revision, "app": "web"} {
+		if c.pods.Labels[key] != value || c.GetLabels()[key] != value || value == "" {
+			v.add(Spec, "%s %s has the label %s %q, and its pods %q", c.resource, c.GetName(), key, c.GetLabels()[key], c.pods.Labels[key])
+		}
+	}
+	if !equality.Semantic.DeepEqual(c.pods.Spec.Containers, u.pods.Spec.Containers) {
+		v.add(Spec, "%s %s has the containers %v, and the template %v", c.resource, c.GetName(), images(c.pods), images(u.pods))
+	}
+	if !slices.Equal(c.pods.Spec.Tolerations, append(slices.Clone(u.pods.Spec.Tolerations), subset.Tolerations...)) {
+		v.add(Spec, "%s %s has the tolerations %v", c.resource, c.GetName(), c.pods.Spec.Tolerations)
+	}
+	var terms []corev1.NodeSelectorTerm
+	if a := c.pods.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		terms = a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	}
+	if e := subset.NodeSelectorTerm.MatchExpressions; len(e) > 0 && (len(terms) != 1 || !equality.Semantic.DeepEqual(terms[0].MatchExpressions, e)) || len(e) == 0 && len(terms) > 0 {
+		v.add(Spec, "%s %s restricts its pods to %v", c.resource, c.GetName(), terms)
+	}
+	var patch struct {
+		Metadata struct{ Annotations map[string]string }
+	}
+	if subset.Patch != nil {
+		_ = json.Unmarshal(subset.Patch.Raw, &patch) // otherwise it patches nothing
+	}
+	if !equality.Semantic.DeepEqual(c.pods.Annotations, patch.Metadata.Annotations) {
+		v.add(Spec, "%s %s gives its pods the annotations %v, and the patch is %v", c.resource, c.GetName(), c.pods.Annotations, patch.Metadata.Annotations)
+	}
+}
+
+func images(pods *corev1.PodTemplateSpec) (images []string) {
+	for i := range pods.Spec.Containers {
+		images = append(images, pods.Spec.Containers[i].Image)
+	}
+	return images
+}
+
+// checkPodDeletion: a pod is deleted that keeps a StatefulSet from updating. (UD-11)
+func (u *united) checkPodDeletion(v *violations, w *Write) {
+	before, _ := w.pods()
+	pod := w.knownPod()
+	if pod == nil {
+		v.add(Ownership, "pod %s is deleted, which was not known", before.Name)
+		return
+	}
+	checkPrecise(v, w)
+	ref := metav1.GetControllerOfNoCopy(pod)
+	c := u.childOf(pod.Labels[v1alpha1.SubsetNameLabel])
+	if c == nil || ref == nil || c.GetUID() != ref.UID || c.resource != "statefulsets" {
+		v.add(Ownership, "pod %s is deleted, which is of no StatefulSet", pod.Name)
+		return
+	}
+	_, ordinal, _ := cutOrdinal(pod.Name)
+	if ready(pod) || pod.Labels[v1alpha1.SubsetRevisionLabel] == c.revision || ordinal < c.partition || pod.DeletionTimestamp != nil {
+		v.add(Needless, "pod %s is deleted: ready %t, of revision %s", pod.Name, ready(pod), pod.Labels[v1alpha1.SubsetRevisionLabel])
+	}
+}
+
+// cutOrdinal cuts the ordinal off the name of a pod.
+func cutOrdinal(name string) (set string, ordinal int32, ok bool) {
+	for i := len(name) - 1; i >= 0; i-- {
+		if name[i] == '-' {
+			n, err := strconv.ParseInt(name[i+1:], 10, 32)
+			return name[:i], int32(n), err == nil
+		}
+	}
+	return name, 0, false
+}
+
+// checkRevisionWrite: revisions are its own, and stay while they are used. (UD-R3, UD-R5)
+func (u *united) checkRevisionWrite(v *violations, w *Write) {
+	if w.Before != nil && !u.controls(w.Before) && (metav1.GetControllerOfNoCopy(w.Before) != nil || w.Verb == "delete") {
+		v.add(Ownership, "%s of revision %s, which is not its own", w.Verb, w.name())
+	}
+	if w.Verb != "delete" {
+		return
+	}
+	name := w.name()
+	if known := unitedOf(w.Known); known != nil && known.Status.CurrentRevision == name { // as it has written before
+		v.add(History, "revision %s is deleted, which is the current one", name)
+	}
+	for i := range u.children {
+		if c := &u.children[i]; c.revision == name && u.controls(c) && u.counts(c) {
+			v.add(History, "revision %s is deleted, which %s %s has", name, c.resource, c.GetName())
+		}
+	}
+	for _, pod := range u.state.Pods {
+		if pod.Labels[v1alpha1.SubsetRevisionLabel] == name {
+			v.add(History, "revision %s is deleted, which pod %s has", name, pod.Name)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ephemeraljob
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// newWriter returns what a Reconciler writes with.
+func newWriter(o *Options) *apply.Writer {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads, w.Recorder = ResourceEphemeralJobs, o.Recorder
+	w.Merge = apiwriter.TypedMerge(o.Lifecycle.EphemeralJobs)
+	return w
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	job      *v1alpha1.EphemeralJob
+	snapshot *Snapshot
+	plan     *Plan
+}
+
+// apply applies the plan. One pod's failure does not stop the others, nor the status; all errors
+// are collected, so that the reconcile is repeated.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, snapshot: s, plan: plan}
+	if plan.AddFinalizer || plan.RemoveFinalizer {
+		if err := a.finalizer(ctx); err != nil || a.Gone {
+			return 0, err
+		}
+	}
+	again, err := a.inject(ctx)
+	err = errors.Join(err, a.status(ctx))
+	if plan.DeleteJob {
+		err = errors.Join(err, a.deleteJob(ctx))
+	}
+	requeueAfter = plan.RequeueAfter
+	if again > 0 && (requeueAfter == 0 || again < requeueAfter) {
+		requeueAfter = again
+	}
+	return requeueAfter, apply.WorthRetrying(err)
+}
+
+// finalizer adds or removes the finalizer, and leaves those of others alone: the API server
+// refuses it where the job has changed. (EJ-2, EJ-20)
+func (a *applier) finalizer(ctx context.Context) error {
+	const own = v1alpha1.EphemeralJobFinalizer
+	finalizers := slices.DeleteFunc(slices.Clone(a.job.Finalizers), func(f string) bool { return f == own })
+	if a.plan.AddFinalizer {
+		finalizers = append(finalizers, own)
+	}
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": a.job.UID, "resourceVersion": a.Version, "finalizers": append([]string{}, finalizers...)}}) // never null
+	if err != nil {
+		return fmt.Errorf("encode the finalizers of EphemeralJob %s: %w", a.Key, err)
+	}
+	version, err := a.Merge(ctx, a.Key, data)
+	if apierrors.IsNotFound(err) {
+		a.Gone = true
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("write the finalizers of EphemeralJob %s: %w", a.Key, err)
+	}
+	a.Wrote(ResourceEphemeralJobs, version)
+	return nil
+}
+
+// status writes the planned status, and records the events of what has come to stand in it.
+// (EJ-22)
+func (a *applier) status(ctx context.Context) error {
+	if a.plan.Status == nil {
+		return nil
+	}
+	if err := a.WriteStatus(ctx, &a.job.Status, a.plan.Status); err != nil || a.Gone {
+		return err
+	}
+	a.reported.Set(a.Key, a.snapshot.Now)
+	for _, e := range a.plan.Events {
+		a.Event(e.Type, e.Reason, "%s", e.Message)
+	}
+	return nil
+}
+
+// deleteJob deletes the job, unless another one has taken its name. (EJ-19)
+func (a *applier) deleteJob(ctx context.Context) error {
+	err := a.options.Lifecycle.EphemeralJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return fmt.Errorf("delete the job, which was over long enough: %w", err)
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ephemeraljob
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/client/fake"
+)
+
+// TestConformance debugs four pods, two at a time, of which one never ends. Then that one goes: the job is
+// over, and deleted soon. (EJ-8, EJ-19)
+func TestConformance(t *testing.T) {
+	of := func(c *conformance.Cluster) *cluster {
+		return &cluster{Cluster: c.Cluster, ends: func(pod, _ string) string {
+			switch {
+			case strings.HasSuffix(pod, "-slow"):
+				return "running"
+			case strings.HasSuffix(pod, "-bad"):
+				return "exit1"
+			}
+			return "exit0"
+		}}
+	}
+	conformance.Test(t, conformance.Kind{
+		Resource: jobResource, Watches: []string{"ephemeraljobs", "pods"},
+		Writes:  []string{"patch ephemeraljobs", "patch ephemeraljobs/status", "patch pods/ephemeralcontainers", "delete ephemeraljobs"},
+		Repeats: []string{"patch pods/ephemeralcontainers"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			kube, jobs := c.Client(fixture.ControllerUser), of(c).jobs(fixture.ControllerUser)
+			controller, err := New(Options{Kubernetes: kube, Lifecycle: jobs, Recorder: &c.Events, Metrics: c.Reconciles,
+				EphemeralJobs: c.Share(client.NewEphemeralJobInformer(jobs, "", 0, nil)), Pods: c.Share(caches.NewInformers(kube, "").Pods())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				return unfinished(controller.Reconciler, key)
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			of(c).addPods(name+"-slow", name+"-bad", name+"-1", name+"-2")
+			c.Create(testJob(name), `{"spec":{"parallelism":2,"ttlSecondsAfterFinished":5}}`)
+		},
+		Change: func(c *conformance.Cluster, name string) { c.DeletePod(name + "-slow") },
+		Step:   func(c *conformance.Cluster) { of(c).nodeStep() },
+		Outcome: func(c *conformance.Cluster, name string) string {
+			lines := strings.Split(of(c).containers(), "\n")
+			lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.HasPrefix(line, name+"-") })
+			return of(c).outcome(name) + "\n" + strings.Join(lines, "\n")
+		},
+		Strangers: func(c *conformance.Cluster, name string) {
+			c.CreateStrangers("stranger-of-" + name)
+			of(c).addPods(fmt.Sprint("another", name))
+		},
+	})
+}
+
+func TestOptions(t *testing.T) {
+	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Lifecycle: fake.NewClient()}, Required: "Kubernetes Lifecycle", Reader: Reader(&informerReader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ephemeraljob
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// situations are jobs in the midst of something, so that between them the planner reads
+// all that it ever reads.
+func situations(t *testing.T) map[string]*Snapshot {
+	settled := place(t, newJob(), "p1:running p2")
+	settled.Job.Status = *NewPlan(settled).Status
+	return map[string]*Snapshot{
+		"settled":  settled,
+		"running":  place(t, jobOf(t, "spec: {parallelism: 2}"), "p1:running p2 p3:taken p4:exit1"),
+		"waiting":  place(t, jobOf(t, "spec: {parallelism: 3}"), "p1:waiting p2:injected p3:unstartable p4"),
+		"almost":   place(t, jobOf(t, "spec: {activeDeadlineSeconds: 90}"), "p1:exit0 p2:running"),
+		"unique":   place(t, jobOf(t, `metadata: {annotations: {ephemeraljobs.podwright.io/unique-names: "true"}}`), "p1:taken p2"),
+		"paused":   place(t, jobOf(t, "spec: {paused: true, replicas: 1}"), "p1:running p2"),
+		"error":    place(t, jobOf(t, "spec: {template: {ephemeralContainers: []}}"), "p1"),
+		"finished": place(t, jobOf(t, "status: {completionTime: '2026-01-01T11:50:00Z'}"), "p1:exit0"),
+	}
+}
+
+// describe is everything that a plan says, whatever object it says it about.
+func describe(p *Plan) string {
+	data, err := json.Marshal([]any{p.AddFinalizer, p.RemoveFinalizer, p.Containers, p.TryFirst, p.Status, p.DeleteJob, p.Events, p.RequeueAfter})
+	out := []string{fmt.Sprintf("%s %v", data, err)}
+	for _, t := range p.Targets {
+		out = append(out, fmt.Sprint(t.Pod.Name, t.State))
+	}
+	for _, pod := range p.Inject {
+		out = append(out, "+"+pod.Name)
+	}
+	for _, w := range slices.Concat(p.Waiting, p.Skipped) {
+		out = append(out, w.String())
+	}
+	return strings.Join(out, "\n")
+}
+
+// EJ-24: whatever changes about a pod, where that changes the plan, the job is enqueued.
+func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	can := regexp.MustCompile(mutation.Metadata + `|^\.Spec\.NodeName|^\.Spec\.EphemeralContainers$|^\.Status`)
+	for name, s := range situations(t) {
+		for i := range s.Pods {
+			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
+					with := *s
+					with.Pods = slices.Clone(s.Pods)
+					with.Pods[i] = p
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Pods[i])
+			})
+		}
+	}
+	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[app]", ".Spec.EphemeralContainers", ".Status.Phase",
+		".Status.EphemeralContainerStatuses[].Name", ".Status.EphemeralContainerStatuses[].State.Running", ".Status.EphemeralContainerStatuses[].State.Waiting.Reason",
+		".Status.EphemeralContainerStatuses[].State.Terminated.ExitCode", ".Status.EphemeralContainerStatuses[].State.Terminated.Message")
+}
+
+// EJ-24: so it is with the job itself, whose generation stands for its spec.
+func TestEverythingThatThePlannerReadsOfAJobMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	can := regexp.MustCompile(strings.Replace(mutation.Metadata, "ResourceVersion|", "", 1) + `|^\.Status`)
+	for name, s := range situations(t) {
+		t.Run(name, func(t *testing.T) {
+			mutation.Plan[v1alpha1.EphemeralJob]{Copy: (*v1alpha1.EphemeralJob).DeepCopy, Can: can,
+				Matters: mutation.Declared[v1alpha1.EphemeralJob](controller.Workload | controller.Finalizers), Of: func(job *v1alpha1.EphemeralJob) string {
+					with := *s
+					with.Job = job
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Job)
+		})
+	}
+	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Finalizers", ".ObjectMeta.Annotations["+v1alpha1.EphemeralJobUniqueNamesAnnotation+"]",
+		".ObjectMeta.Generation", ".Status.StartTime", ".Status.CompletionTime", ".Status.Matches")
+}
+
+// EJ-24: heartbeats and what else changes about a pod concern no job.
+func TestEventsThatDoNotMatter(t *testing.T) {
+	pod := situations(t)["waiting"].Pods[0]
+	for name, change := range map[string]func(*corev1.Pod){
+		"an annotation":          func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} },
+		"an address":             func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" },
+		"its node":               func(p *corev1.Pod) { p.Spec.NodeName = "another" },
+		"readiness":              func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} },
+		"its own containers":     func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}} },
+		"how one ran before":     func(p *corev1.Pod) { p.Status.EphemeralContainerStatuses[0].RestartCount = 3 },
+		"the images of the spec": func(p *corev1.Pod) { p.Spec.Containers[0].Image = "web:2" },
+	} {
+		after := pod.DeepCopy()
+		if change(after); controller.Changed(pod, after, podFields) != 0 {
+			t.Errorf("%s matters", name)
+		}
+	}
+}
+
+// EJ-24: whom a pod concerns.
+func TestPodsConcernTheJobsThatSelectThem(t *testing.T) {
+	jobs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	add := func(name string, edits ...func(*v1alpha1.EphemeralJob)) {
+		job := newJob()
+		job.Name = name
+		for _, edit := range edits {
+			edit(job)
+		}
+		if err := jobs.Add(job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("web")
+	add("all", func(j *v1alpha1.EphemeralJob) { j.Spec.Selector = &metav1.LabelSelector{} })
+	add("none", func(j *v1alpha1.EphemeralJob) { j.Spec.Selector = nil })
+	add("db", func(j *v1alpha1.EphemeralJob) { j.Spec.Selector.MatchLabels["app"] = "db" })
+	add("unreadable", func(j *v1alpha1.EphemeralJob) {
+		j.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Operator: "Like"}}
+	})
+	add("elsewhere", func(j *v1alpha1.EphemeralJob) { j.Namespace = "bank" })
+	add("finished", func(j *v1alpha1.EphemeralJob) { j.Status.CompletionTime = &metav1.Time{Time: noon} })
+	add("leaving", func(j *v1alpha1.EphemeralJob) { j.DeletionTimestamp = &metav1.Time{Time: noon} })
+	web, db := newPod("p1", 0), newPod("p1", 0)
+	db.Labels["app"] = "db"
+	for _, test := range []struct {
+		name          string
+		before, after *corev1.Pod
+		want          string
+	}{
+		{"it appears", nil, web, "all web"},
+		{"it goes", web, nil, "all web"},
+		{"it changes", web, web, "all web"},
+		{"other labels", web, db, "all db web"},
+	} {
+		var got []string
+		podChanged(func() cache.Indexer { return jobs })(test.before, test.after, func(key types.NamespacedName) { got = append(got, key.Name) })
+		slices.Sort(got)
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ephemeraljob
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Resource names a cache: ResourceEphemeralJobs or ResourcePods.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler reads, and waits for.
+const (
+	ResourceEphemeralJobs Resource = "ephemeraljobs"
+	ResourcePods          Resource = caches.Pods
+)
+
+// podFields are the fields that a plan reads of pods.
+const podFields = controller.Labels | controller.Phase | controller.EphemeralContainers
+
+// reads lists what a job's plan depends on. Pods that are there at the start concern
+// jobs that are there at the start.
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{
+		{Resource: ResourceEphemeralJobs, Live: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, Make: func() cache.SharedIndexInformer {
+			return client.NewEphemeralJobInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
+		}, Index: func(informer cache.SharedIndexInformer) error {
+			_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
+			return err
+		}, Fields: controller.Workload | controller.Finalizers, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), Collect: true, OnlyLater: true},
+	}
+}
+
+// podChanged returns the function that enqueues the jobs that select a pod, or did before,
+// but those that are over. (EJ-24)
+func podChanged(jobs func() cache.Indexer) func(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	return func(before, after *corev1.Pod, enqueue controller.Enqueue) {
+		// The index is there, so there is no error.
+		found, _ := jobs().ByIndex(cache.NamespaceIndex, cmp.Or(after, before).Namespace)
+		for _, object := range found {
+			job, ok := object.(*v1alpha1.EphemeralJob)
+			if !ok || over(job) {
+				continue
+			}
+			matcher, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+			if err == nil && (selects(matcher, before) || selects(matcher, after)) {
+				enqueue(cache.MetaObjectToName(job).AsNamespacedName())
+			}
+		}
+	}
+}
+
+// selects tells whether a pod, which may be nil, is selected.
+func selects(matcher labels.Selector, pod *corev1.Pod) bool {
+	return pod != nil && matcher.Matches(labels.Set(pod.Labels))
+}
+
+// newReconciler describes EphemeralJobs to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "ephemeraljob", Name: "ephemeraljob-controller", Options: controller.Options{
+			Workers: cmp.Or(o.Workers, defaultWorkers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && controller.Holds(s.Pods, name)
+		},
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.refusals.Forget(key)
+	r.reported.Forget(key)
+}
+
+// observe reads everything that a plan for the job depends on. It returns nil
+// when the job does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	job, err := r.options.Reader.EphemeralJob(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read EphemeralJob %s: %w", key, err)
+	}
+	s := &Snapshot{Job: job, Refusals: r.refusals.Get(key).of(job), Reported: r.reported.Get(key), Now: r.shell.Clock.Now()}
+	if over(job) {
+		return s, nil // the pods no longer matter
+	}
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	if err != nil {
+		return s, nil // the plan reports it
+	}
+	if s.Pods, err = r.options.Reader.Pods(key.Namespace, selector); err != nil {
+		return nil, fmt.Errorf("read the pods of EphemeralJob %s: %w", key, err)
+	}
+	return s, nil
+}

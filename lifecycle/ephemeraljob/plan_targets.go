@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ephemeraljob
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
+)
+
+// target is a pod that the job is for.
+type target struct {
+	pod   *corev1.Pod
+	own   []string // the names of the containers that the job has injected into it
+	state State
+}
+
+// findTargets finds the pods that the job is for, and how far they are. (EJ-4 to EJ-6)
+func (p *planner) findTargets(matcher labels.Selector) {
+	wanted := namesFor(p.Job)
+	var injected, others []target
+	for _, pod := range byAge(p.Pods) {
+		if !podstate.Active(pod) || pod.Namespace != p.Job.Namespace || !matcher.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		t := target{pod: pod, own: ownContainers(p.Job, pod)}
+		if t.state = stateOf(pod, t.own); t.state != NotInjected {
+			injected = append(injected, t)
+			if t.state != Succeeded && t.state != Failed {
+				p.active++
+			}
+			continue
+		}
+		if name := taken(pod, wanted); name != "" {
+			p.plan.Skipped = append(p.plan.Skipped, rollout.Wait{Pod: pod, Reason: &rollout.Reason{Rule: RuleNameTaken,
+				Message: fmt.Sprintf("it has another ephemeral container %s", name)}})
+			continue
+		}
+		others = append(others, t)
+	}
+	p.targets = append(injected, others...)
+	if replicas := p.Job.Spec.Replicas; replicas != nil {
+		p.targets = p.targets[:min(len(p.targets), max(int(*replicas), 0))]
+	}
+	for i := range p.targets {
+		p.plan.Targets = append(p.plan.Targets, Target{p.targets[i].pod, p.targets[i].state})
+	}
+}
+
+// byAge returns the pods, the oldest first, of one age by name.
+func byAge(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// taken returns the name of an ephemeral container of a pod that is wanted for another one;
+// empty where there is none. (EJ-5)
+func taken(pod *corev1.Pod, wanted []string) string {
+	for i := range pod.Spec.EphemeralContainers {
+		if name := pod.Spec.EphemeralContainers[i].Name; slices.Contains(wanted, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// stateOf tells how far the containers of a pod that the job has injected are. (EJ-15)
+func stateOf(pod *corev1.Pod, own []string) State {
+	if len(own) == 0 {
+		return NotInjected
+	}
+	count := map[State]int{}
+	for _, name := range own {
+		count[containerState(ephemeralStatus(pod, name))]++
+	}
+	switch {
+	case count[Failed] > 0:
+		return Failed
+	case count[Succeeded] == len(own):
+		return Succeeded
+	case count[Running] > 0:
+		return Running
+	case count[Waiting] > 0:
+		return Waiting
+	}
+	return Injected
+}
+
+// cannotStart is why a container waits that will never run.
+const cannotStart = "RunContainerError"
+
+// containerState tells how far a container is by its status, nil where there is none.
+func containerState(status *corev1.ContainerStatus) State {
+	if status == nil {
+		return Injected
+	}
+	switch state := &status.State; {
+	case state.Terminated != nil && state.Terminated.ExitCode != 0:
+		return Failed
+	case state.Terminated != nil:
+		return Succeeded
+	case state.Running != nil:
+		return Running
+	case state.Waiting != nil && state.Waiting.Reason == cannotStart:
+		return Failed
+	case state.Waiting != nil:
+		return Waiting
+	}
+	return Injected
+}
+
+// ephemeralStatus is the status of the ephemeral container with a name, nil where the
+// kubelet has not reported on it.
+func ephemeralStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for i := range pod.Status.EphemeralContainerStatuses {
+		if pod.Status.EphemeralContainerStatuses[i].Name == name {
+			return &pod.Status.EphemeralContainerStatuses[i]
+		}
+	}
+	return nil
+}
+
+// count counts the targets by how far they are. (EJ-15)
+func (p *planner) count() {
+	s := &p.status
+	s.Matches, s.Skipped = int32(len(p.targets)), int32(len(p.plan.Skipped))
+	s.Running, s.Succeeded, s.Waiting, s.Failed = 0, 0, 0, 0
+	counters := map[State]*int32{Running: &s.Running, Succeeded: &s.Succeeded, Waiting: &s.Waiting, Failed: &s.Failed}
+	for i := range p.targets {
+		if counter := counters[p.targets[i].state]; counter != nil {
+			*counter++
+		}
+	}
+	s.PodResults, s.OmittedPodResults = p.results()
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ephemeraljob
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Rules returns the RBAC rules that a Controller with these options needs, and
+// none beyond. Reading shared informers counts, whoever runs them; recording
+// events counts where there is a Recorder. Every call returns new rules.
+//
+// The options need not be complete, and no client of them is asked anything, so
+// that a manifest can be written without a cluster. A Role is enough where
+// Options.Namespace is set.
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs", "list watch patch delete"),
+		manifests.Rule(v1alpha1.GroupName, "ephemeraljobs/status", "patch"),
+		// get finds out what became of a write without an answer.
+		manifests.Rule("", "pods", "get list watch"),
+		manifests.Rule("", "pods/ephemeralcontainers", "patch"),
+	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
+}

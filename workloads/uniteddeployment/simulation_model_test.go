@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// model is a workload of a subset as the model of its controller sees it: all kinds name their pods by ordinals, and update
+// from the highest on.
+type model struct {
+	simulation.Object
+	resource  Resource
+	owner     metav1.OwnerReference
+	replicas  int
+	partition int
+	pods      *corev1.PodTemplateSpec
+	// inOrder has the update wait for each pod that is not ready, and paused for ever.
+	inOrder, paused bool
+	observed        int64
+	has, ready      int32 // as its status says
+}
+
+func modelOf(object simulation.Object) *model {
+	m := &model{Object: object}
+	switch o := object.(type) {
+	case *v1alpha1.CloneSet:
+		m.resource, m.replicas, m.pods, m.paused = ResourceCloneSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.UpdateStrategy.Paused
+		if p := o.Spec.UpdateStrategy.Partition; p != nil {
+			m.partition, _ = intstr.GetScaledValueFromIntOrPercent(p, m.replicas, true)
+		}
+		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
+		m.owner = *metav1.NewControllerRef(o, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
+	case *appsv1.Deployment:
+		m.resource, m.replicas, m.pods, m.paused = ResourceDeployments, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.Paused
+		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
+		m.owner = *metav1.NewControllerRef(o, appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	case *appsv1.StatefulSet:
+		m.resource, m.replicas, m.pods, m.inOrder = ResourceStatefulSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, true
+		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+			m.partition = int(ptr.Deref(rolling.Partition, 0))
+		}
+		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
+		m.owner = *metav1.NewControllerRef(o, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
+	}
+	return m
+}
+
+// models are all workloads of subsets, and those of others beside them.
+func models(u *simulation.User) (all []*model) {
+	for _, resource := range []Resource{ResourceCloneSets, ResourceDeployments, ResourceStatefulSets} {
+		for _, object := range u.Objects(string(resource)) {
+			if object.GetDeletionTimestamp() == nil {
+				all = append(all, modelOf(object))
+			}
+		}
+	}
+	return all
+}
+
+// runSome has the controller of a workload take a step, runAll those of all.
+func runSome(u *simulation.User, r *rand.Rand) {
+	if all := models(u); len(all) > 0 {
+		all[r.IntN(len(all))].run(u)
+	}
+}
+
+func runAll(u *simulation.User) {
+	for _, m := range models(u) {
+		m.run(u)
+	}
+}
+
+// run does one thing: it reports, creates the pods that are missing, deletes one that is too many, or that is to be updated.
+func (m *model) run(u *simulation.User) {
+	var pods []*corev1.Pod
+	ready := int32(0)
+	for _, pod := range u.Pods() {
+		if metav1.IsControlledBy(pod, m) && podstate.Active(pod) {
+			pods = append(pods, pod)
+			if readiness.Ready(pod) {
+				ready++
+			}
+		}
+	}
+	if has := int32(len(pods)); m.observed != m.GetGeneration() || m.has != has || m.ready != ready {
+		u.Patch(string(m.resource), m.GetName(), fmt.Sprintf(`{"status":{"observedGeneration":%d,"replicas":%d,"readyReplicas":%d}}`, m.GetGeneration(), has, ready), "status")
+		return
+	}
+	ordinal := func(pod *corev1.Pod) int32 {
+		_, n, _ := podplan.SplitOrdinal(pod.Name)
+		return n
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(ordinal(b), ordinal(a)) })
+	made := false
+	for i := range int32(min(m.replicas, math.MaxInt16)) {
+		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return ordinal(pod) == i }) && !slices.ContainsFunc(u.Pods(), func(pod *corev1.Pod) bool { return pod.Name == m.podName(i) }) {
+			u.CreatePod(m.pod(i))
+			made = true
+		}
+	}
+	if made {
+		return
+	}
+	for _, pod := range pods {
+		switch at := int(ordinal(pod)); {
+		case at >= m.replicas:
+		case m.inOrder && !readiness.Ready(pod) && pod.Labels[v1alpha1.SubsetRevisionLabel] != m.pods.Labels[v1alpha1.SubsetRevisionLabel]:
+			return // for which it waits
+		case !m.paused && at >= m.partition && pod.Labels[v1alpha1.SubsetRevisionLabel] != m.pods.Labels[v1alpha1.SubsetRevisionLabel]:
+		default:
+			continue
+		}
+		u.DeletePod(pod.Name, nil)
+		return
+	}
+}
+
+func (m *model) podName(ordinal int32) string { return fmt.Sprint(m.GetName(), "-", ordinal) }
+
+func (m *model) pod(ordinal int32) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: *m.pods.ObjectMeta.DeepCopy(), Spec: *m.pods.Spec.DeepCopy()}
+	pod.Name, pod.Namespace, pod.OwnerReferences = m.podName(ordinal), simulation.Web.Namespace, []metav1.OwnerReference{m.owner}
+	return pod
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestSimulation has users change a UnitedDeployment and the workloads of its subsets at random amid everything that can go
+// wrong, and judges each write of the controller. A model plays the controllers of the workloads.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(&bug{}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	t.Parallel()
+	simulation.CheckReplay(t, simulated(&bug{}), 1)
+}
+
+// simulated is what a simulation needs to know of UnitedDeployments, whose controllers have a bug.
+func simulated(bug *bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(ResourceUnitedDeployments)),
+		Empty:    func() simulation.Object { return &v1alpha1.UnitedDeployment{} },
+		Further: []simulation.Further{
+			{Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), string(ResourceCloneSets)),
+				Empty: func() simulation.Object { return &v1alpha1.CloneSet{} }},
+			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), string(ResourceDeployments), func() any { return &appsv1.Deployment{} }),
+				Empty: func() simulation.Object { return &appsv1.Deployment{} }},
+			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), string(ResourceStatefulSets), func() any { return &appsv1.StatefulSet{} }),
+				Empty: func() simulation.Object { return &appsv1.StatefulSet{} }},
+		},
+		Seeds:    20,
+		Create:   func(r *rand.Rand) simulation.Object { return anySet(r) },
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Patience: 20 * time.Minute,
+		Act:      bug.controller.Act(act),
+		Others:   func(u *simulation.User, r *rand.Rand) { runSome(u, r) },
+		Release:  runAll,
+		Push:     push,
+		Ignores:  []string{string(caches.Claims)},
+		Judge: func(uint64) simulation.Judge {
+			past := &invariants.UnitedPast{}
+			return simulation.Judge{Observe: past.Observe, Write: past.Write,
+				Settled: invariants.UnitedSettled}
+		},
+	}
+}
+
+// observer tells a simulation when a reconcile reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) UnitedDeployment(namespace, name string) (*v1alpha1.UnitedDeployment, error) {
+	o.process.Observe()
+	return o.Reader.UnitedDeployment(namespace, name)
+}
+
+func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	r, err := bug.controller.Start(p, simulatedOptions, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
+		s, err := r.Snapshot(simulation.Web)
+		if s == nil || err != nil {
+			return "", err
+		}
+		plan := r.shell.Plan(s)
+		if text := plan.String(); text != "" && len(plan.Problems) == 0 {
+			return text, nil
+		}
+		if plan.Status != nil && !sameStatus(&s.Set.Status, plan.Status) {
+			return fmt.Sprintf("status %+v", plan.Status), nil
+		}
+		return "", nil
+	}}, nil
+}
+
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	reader := caches.Reader{}
+	for resource, index := range map[Resource]func(cache.SharedIndexInformer) error{
+		ResourceUnitedDeployments: addNamespaceIndex, ResourceCloneSets: caches.AddOwnerIndex, ResourceDeployments: caches.AddOwnerIndex,
+		ResourceStatefulSets: caches.AddOwnerIndex, ResourceRevisions: caches.AddOwnerIndex, ResourcePods: addRevisionIndex,
+	} {
+		informer := p.Informer(string(resource))
+		if err := index(informer); err != nil {
+			return o, err
+		}
+		reader[resource] = informer.GetIndexer()
+	}
+	o.Reader, o.Without = observer{informerReader{reader}, p}, []TemplateKind{AdvancedStatefulSet}
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
+		o.Workloads, err = client.NewForConfig(p.Config)
+	}
+	return o, err
+}
+
+// anySet is the UnitedDeployment of a seed.
+func anySet(r *rand.Rand) *v1alpha1.UnitedDeployment {
+	set := &v1alpha1.UnitedDeployment{Spec: v1alpha1.UnitedDeploymentSpec{
+		Replicas: new(1 + r.Int32N(7)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+	}}
+	simulation.Merge(set, anyTemplate(r))
+	simulation.Merge(set, anyTopology(r))
+	for range r.IntN(3) {
+		simulation.Merge(set, simulation.AnyEdit(r, setEdits))
+	}
+	return set
+}
+
+// anyTemplate is a template of one of the kinds.
+func anyTemplate(r *rand.Rand) string {
+	fields := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate"}
+	own := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate", "statefulSetTemplate"}[r.IntN(4)]
+	templates := map[string]any{}
+	for _, field := range fields {
+		templates[field] = nil
+		if field == own {
+			templates[field] = map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "spec": map[string]any{"template": map[string]any{
+				"metadata": map[string]any{"labels": map[string]any{"app": "web"}},
+				"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": fmt.Sprint("nginx:", 1+r.IntN(3))}}},
+			}}}
+		}
+	}
+	return specPatch("template", templates)
+}
+
+func specPatch(field string, value any) string {
+	data, err := json.Marshal(map[string]any{"spec": map[string]any{field: value}})
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// anyTopology is up to four subsets.
+func anyTopology(r *rand.Rand) string {
+	var subsets []any
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if r.IntN(3) == 0 {
+			continue
+		}
+		s := named(name)
+		switch r.IntN(4) {
+		case 0:
+			s["replicas"] = r.IntN(4)
+		case 1:
+			s["replicas"] = []string{"10%", "25%", "33%", "50%", "100%"}[r.IntN(5)]
+		}
+		if r.IntN(3) == 0 {
+			s["patch"] = map[string]any{"metadata": map[string]any{"annotations": map[string]any{"patched": fmt.Sprint(name, r.IntN(2))}}}
+		}
+		subsets = append(subsets, s)
+	}
+	return specPatch("topology", map[string]any{"subsets": subsets})
+}
+
+// named is a subset of a name, with what cannot be changed about it.
+func named(name string) map[string]any {
+	s := map[string]any{"name": name}
+	if name == "a" || name == "b" {
+		s["nodeSelectorTerm"] = map[string]any{"matchExpressions": []any{map[string]any{"key": "zone", "operator": "In", "values": []string{name}}}}
+	}
+	if name == "b" {
+		s["tolerations"] = []any{map[string]any{"key": "drain", "operator": "Exists"}}
+	}
+	return s
+}
+
+// newImage is another image in the template that there is.
+func newImage(set *v1alpha1.UnitedDeployment, tag any) string {
+	for field, is := range map[string]bool{"cloneSetTemplate": set.Spec.Template.CloneSetTemplate != nil,
+		"deploymentTemplate": set.Spec.Template.DeploymentTemplate != nil, "statefulSetTemplate": set.Spec.Template.StatefulSetTemplate != nil} {
+		if is {
+			return fmt.Sprintf(`{"spec":{"template":{%q:{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}}}}`, field, tag)
+		}
+	}
+	return "{}"
+}
+
+// setEdits are what users change about a UnitedDeployment, beside its template and its topology.
+var setEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7, 8),
+	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"a":%v}}}}}`, 0, 1, 2, 9),
+	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"b":%v}}}}}`, 0, 1, 2),
+	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"c":%v}}}}}`, "null", 1),
+	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 2, "null"),
+}
+
+// act is what users do in a step, to the UnitedDeployment or to the workloads of its subsets.
+func act(u *simulation.User, r *rand.Rand) {
+	set := u.Workload().(*v1alpha1.UnitedDeployment)
+	switch n := r.IntN(24); {
+	case n < 4:
+		u.Edit(newImage(set, []any{1, 2, 3, 4, "bad"}[r.IntN(5)]))
+	case n < 5:
+		u.Edit(anyTemplate(r))
+	case n < 9:
+		u.Edit(anyTopology(r))
+	case n < 14:
+		u.Edit(simulation.AnyEdit(r, setEdits))
+	case n == 14:
+		wrong := named("a")
+		wrong["replicas"] = "half"
+		u.Edit(specPatch("topology", map[string]any{"subsets": []any{wrong}}))
+	default:
+		actOnChild(u, set, r)
+	}
+}
+
+// actOnChild is what users do to the workload of a subset, or beside it.
+func actOnChild(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) {
+	resource := []Resource{ResourceCloneSets, ResourceDeployments, ResourceStatefulSets}[r.IntN(3)]
+	child := u.AnyObject(string(resource), r)
+	for _, other := range []Resource{ResourceCloneSets, ResourceDeployments, ResourceStatefulSets} {
+		if child == nil {
+			resource = other
+			child = u.AnyObject(string(resource), r)
+		}
+	}
+	if child == nil {
+		return
+	}
+	name := child.GetName()
+	patch := func(patch string) { u.Patch(string(resource), name, patch) }
+	switch r.IntN(10) {
+	case 0, 1:
+		u.DeleteObject(string(resource), name, []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}[r.IntN(3)])
+	case 2, 3:
+		patch(fmt.Sprintf(`{"spec":{"replicas":%d}}`, r.IntN(6)))
+	case 4:
+		switch resource {
+		case ResourceCloneSets:
+			patch(simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 1, `"50%"`)(r))
+		case ResourceStatefulSets:
+			patch(simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 1)(r))
+		default:
+			patch(simulation.Pick(`{"spec":{"paused":%v}}`, true, false)(r))
+		}
+	case 5:
+		patch(simulation.Pick(`{"metadata":{"labels":{"apps.kruise.io/subset-name":%v}}}`, "null", `"a"`, `"z"`)(r))
+	case 6:
+		patch(simulation.Pick(`{"metadata":{"labels":{"app":%v}}}`, `"other"`, `"web"`)(r))
+	case 7:
+		patch(`{"metadata":{"ownerReferences":null}}`)
+	case 8:
+		patch(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"theirs"}]}}}}`)
+	default:
+		takeName(u, set, r)
+	}
+}
+
+// takeName has somebody else create a workload, of the name that the one of a subset is to get.
+func takeName(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) {
+	p := &planner{Snapshot: &Snapshot{Set: set}, plan: &Plan{}}
+	subset := []string{"a", "b", "c", "d"}[r.IntN(4)]
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: p.newName(subset), Namespace: set.Namespace}}
+	if r.IntN(2) == 0 { // which is like that of a subset, perhaps of one that there is not
+		d.Labels = map[string]string{"app": "web", v1alpha1.SubsetNameLabel: []string{subset, "z"}[r.IntN(2)]}
+	}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "theirs"}}
+	u.CreateObject(string(ResourceDeployments), d)
+}
+
+// push is all that users do in the end: they push an image that runs, to subsets that can be split.
+func push(u *simulation.User) {
+	u.Edit(specPatch("topology", map[string]any{"subsets": []any{named("b"), map[string]any{"name": "c", "replicas": "30%"}, map[string]any{"name": "d"}}}))
+	u.Edit(newImage(u.Workload().(*v1alpha1.UnitedDeployment), 9))
+}
