@@ -13,7 +13,7 @@
 // and their workloads from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply
 // sends what the plan says. On demand PodDisruptionBudgets show budgets to autoscalers: see
 // Options.Mirror. An answer costs one request where something is booked, and none where not; a
-// denied eviction may cost one, for the note on the pod.
+// denied eviction may cost one, for the note on the pod, and one of a pod that does not count costs two, since that may change.
 //
 // What is done stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/availability/budget/RULES.md

@@ -57,7 +57,8 @@ type Webhook struct {
 	// is denied. Required where Deletions is set.
 	Kubernetes kubernetes.Interface
 	// Pods reads a cache of these pods, which may be behind, and may still be empty, so that an
-	// eviction costs one request; TrimPod keeps it small. Default nil: it costs two.
+	// eviction costs one request; TrimPod keeps it small. Default nil: it costs two. That of a pod that
+	// does not count costs one more (PUB-33).
 	Pods corev1listers.PodLister
 	// Availability reads the other budgets of a namespace. Nil: a budget is judged as if
 	// there were no others.

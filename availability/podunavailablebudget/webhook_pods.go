@@ -91,7 +91,8 @@ func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionReq
 		return w.ask(ctx, request, q, eviction.DeleteOptions)
 	}
 	names, err := w.Guard.mayBeOf(pod)
-	for _, q.budget = range names {
+	for _, name := range names {
+		q.budget = name
 		if err := w.ask(ctx, request, q, eviction.DeleteOptions); err != nil {
 			return err
 		}

@@ -33,9 +33,9 @@ func TestUnitedDeployment(t *testing.T) {
 	const (
 		one      = "spec.template: must hold exactly one of statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate and deploymentTemplate"
 		names    = "spec.topology.subsets: every name must be a DNS label: lower case letters, digits and dashes, 63 at most"
-		limits   = "spec.topology.subsets: minReplicas and maxReplicas of every subset must be 0 or more, or a whole percentage from 0% to 100%"
+		least    = "spec.topology.subsets: minReplicas of every subset must be 0 or more, or a whole percentage from 0% to 100%"
+		most     = "spec.topology.subsets: maxReplicas of every subset must be 0 or more, or a whole percentage from 0% to 100%"
 		both     = "spec.topology.subsets: a subset must not have both replicas and minReplicas or maxReplicas"
-		order    = "spec.topology.subsets: minReplicas must be at most maxReplicas in every subset"
 		seconds  = "spec.topology.scheduleStrategy.adaptive: rescheduleCriticalSeconds, unschedulableDuration and unschedulableLastSeconds must be 0 or more"
 		replicas = "spec.topology.subsets: the replicas of every subset must be 0 or more, or a whole percentage from 0% to 100%"
 	)
@@ -62,10 +62,10 @@ func TestUnitedDeployment(t *testing.T) {
 		{"UD-15.5: limits", "topology: {subsets: [{name: a, minReplicas: 1, maxReplicas: 50%}, {name: b, minReplicas: 2, maxReplicas: 2}, {name: c, replicas: 1}]}", ""},
 		{"UD-15.5: everything of the strategy", "topology: {scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 0, unschedulableDuration: 1, unschedulableLastSeconds: 1, reserveUnschedulablePods: true}}}", ""},
 		{"UD-15.5: the strategy Fixed", "topology: {scheduleStrategy: {type: Fixed}}", ""},
-		{"UD-15.5: a negative minimum", "topology: {subsets: [{name: a, minReplicas: -1}]}", limits},
-		{"UD-15.5: a maximum that is no percentage", "topology: {subsets: [{name: a, maxReplicas: ''}]}", limits},
+		{"UD-15.5: a negative minimum", "topology: {subsets: [{name: a, minReplicas: -1}]}", least},
+		{"UD-15.5: a maximum that is no percentage", "topology: {subsets: [{name: a, maxReplicas: ''}]}", most},
 		{"UD-15.5: replicas and a limit", "topology: {subsets: [{name: a, replicas: 1, maxReplicas: 2}]}", both},
-		{"UD-15.5: a minimum above the maximum", "topology: {subsets: [{name: a, minReplicas: 3, maxReplicas: 2}]}", order},
+		{"UD-15.5: a minimum above the maximum, which the webhook refuses", "topology: {subsets: [{name: a, minReplicas: 3, maxReplicas: 2}]}", ""},
 		{"UD-15.5: another type", "topology: {scheduleStrategy: {type: Clever}}", "spec.topology.scheduleStrategy.type: must be Fixed or Adaptive"},
 		{"UD-15.5: a negative time", "topology: {scheduleStrategy: {adaptive: {rescheduleCriticalSeconds: -1}}}", seconds},
 		{"UD-15.5: under the earlier name", "topology: {scheduleStrategy: {adaptive: {unschedulableLastSeconds: -1}}}", seconds},

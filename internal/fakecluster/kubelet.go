@@ -42,6 +42,9 @@ type Kubelet struct {
 	Schedule func(pod *corev1.Pod) string
 }
 
+// conflictRetries is how often a pod is read anew that others change meanwhile.
+const conflictRetries = 10
+
 // SyncAll makes one step for every pod of a namespace.
 func (k *Kubelet) SyncAll(ctx context.Context, namespace string) error {
 	pods, err := k.list(ctx, namespace)
@@ -50,7 +53,7 @@ func (k *Kubelet) SyncAll(ctx context.Context, namespace string) error {
 	}
 	for i := range pods {
 		err := k.sync(ctx, &pods[i])
-		for apierrors.IsConflict(err) { // a controller has changed the pod meanwhile
+		for tries := 0; tries < conflictRetries && apierrors.IsConflict(err); tries++ {
 			err = k.Sync(ctx, namespace, pods[i].Name)
 		}
 		if err != nil {

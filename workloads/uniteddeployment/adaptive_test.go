@@ -98,7 +98,7 @@ func TestAdaptive(t *testing.T) {
 	}
 }
 
-// UD-21.2: a StatefulSet gives up its highest ordinals alone: where one of these runs, a pod with a
+// UD-21.2: a StatefulSet deletes its highest ordinals alone: where one of these runs, a pod with a
 // lower one stays, and another subset runs a substitute.
 func TestAdaptiveOrdinals(t *testing.T) {
 	for _, kind := range []TemplateKind{StatefulSet, AdvancedStatefulSet} {

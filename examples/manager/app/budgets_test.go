@@ -60,8 +60,8 @@ func evictionOf(pod string) *admissionv1.AdmissionRequest {
 	}
 }
 
-// The answer to an eviction takes one request to the API server at most, before the manager leads too: the caches of every
-// replica have the rest. (PUB-25, PUB-28)
+// The answer to an eviction takes one request to the API server at most, or two where the pod does not count, before the
+// manager leads too: the caches of every replica have the rest. (PUB-14, PUB-25, PUB-28, PUB-33)
 func TestRequestsOfADecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakecluster.New(nil, served...)
@@ -96,7 +96,8 @@ func TestRequestsOfADecision(t *testing.T) {
 			{"b", http.StatusTooManyRequests, nil},
 			{"c", http.StatusTooManyRequests, []string{"PATCH /api/v1/namespaces/shop/pods/c"}}, // of a CloneSet, which may make room
 			{"alone", 0, []string{"GET /api/v1/namespaces/shop/pods/alone"}},                    // its cache may be behind
-			{"unready", 0, []string{"GET /api/v1/namespaces/shop/pods/unready"}},
+			{"unready", 0, []string{"GET /api/v1/namespaces/shop/pods/unready", // it may turn ready before it is gone
+				"PATCH /apis/policy.kruise.io/v1alpha1/namespaces/shop/podunavailablebudgets/web/status"}},
 		} {
 			var code int32
 			if answer := webhook.ValidatePod(t.Context(), evictionOf(tt.pod)); !answer.Allowed {

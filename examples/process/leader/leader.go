@@ -177,6 +177,9 @@ func (f *fence) transport(next http.RoundTripper) http.RoundTripper {
 		ctx, cancel := context.WithTimeoutCause(request.Context(), left, errLeaseOver)
 		response, err := next.RoundTrip(request.WithContext(ctx))
 		if err != nil {
+			if cause := context.Cause(ctx); errors.Is(cause, errLeaseOver) {
+				err = fmt.Errorf("%w: %w", cause, err)
+			}
 			cancel()
 			return nil, err
 		}

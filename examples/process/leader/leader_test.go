@@ -173,7 +173,7 @@ func TestFencedRequestThatWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = f.transport(dialing).RoundTrip(request)
-		if took := time.Since(begin); err == nil || took != 8*time.Second {
+		if took := time.Since(begin); !errors.Is(err, errLeaseOver) || took != 8*time.Second {
 			t.Errorf("error %v after %v", err, took)
 		}
 		dialing.CloseIdleConnections()

@@ -56,20 +56,20 @@ func (r *remembering) keys() []string {
 	return keys
 }
 
-func picked(from map[string]string, keys []string) map[string]string {
-	picked := map[string]string{}
+func withKeys(from map[string]string, keys []string) map[string]string {
+	kept := map[string]string{}
 	for _, key := range keys {
 		if value, found := from[key]; found {
-			picked[key] = value
+			kept[key] = value
 		}
 	}
-	return picked
+	return kept
 }
 
 // exists tells whether a node has labels.
 func (r *remembering) exists(labels map[string]string) bool {
 	for _, node := range r.state.Nodes {
-		if maps.Equal(picked(node.Labels, slices.Collect(maps.Keys(labels))), labels) {
+		if maps.Equal(withKeys(node.Labels, slices.Collect(maps.Keys(labels))), labels) {
 			return true
 		}
 	}
@@ -93,7 +93,7 @@ func (r *remembering) recorded() map[string]v1alpha1.PodState {
 		if there[pod.Name] = active(pod); !active(pod) || c == nil || c.Status != corev1.ConditionTrue || node == nil {
 			continue
 		}
-		states[pod.Name] = v1alpha1.PodState{NodeName: node.Name, NodeTopologyLabels: picked(node.Labels, r.keys()), Annotations: picked(pod.Annotations, annotations)}
+		states[pod.Name] = v1alpha1.PodState{NodeName: node.Name, NodeTopologyLabels: withKeys(node.Labels, r.keys()), Annotations: withKeys(pod.Annotations, annotations)}
 	}
 	if r.Spec.PersistentPodStateRetentionPolicy == v1alpha1.WhenDeleted {
 		return states
@@ -124,7 +124,7 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 	}
 	lost := int32(0)
 	for _, s := range status.PodStates {
-		if labels := picked(s.NodeTopologyLabels, r.required()); len(labels) > 0 && !r.exists(labels) {
+		if labels := withKeys(s.NodeTopologyLabels, r.required()); len(labels) > 0 && !r.exists(labels) {
 			lost++
 		}
 	}
@@ -173,7 +173,7 @@ func (r *remembering) injected(pod *corev1.Pod) map[string]string {
 	if pod.Annotations[v1alpha1.InjectedPersistentPodStateAnnotation] != r.Name {
 		return nil
 	}
-	return picked(pod.Spec.NodeSelector, strings.Split(pod.Annotations[v1alpha1.InjectedNodeSelectorAnnotation], ","))
+	return withKeys(pod.Spec.NodeSelector, strings.Split(pod.Annotations[v1alpha1.InjectedNodeSelectorAnnotation], ","))
 }
 
 // gaveUp is how long a pod waits for a node that is not there.
@@ -220,7 +220,7 @@ func PersistentPodStatePlaced(cached *State, before, after *corev1.Pod) []Violat
 	maps.Copy(selector, before.Spec.NodeSelector)
 	var terms []corev1.PreferredSchedulingTerm
 	if r != nil {
-		labels := picked(record.NodeTopologyLabels, r.required())
+		labels := withKeys(record.NodeTopologyLabels, r.required())
 		elsewhere := !r.exists(labels)
 		for key, value := range labels {
 			elsewhere = elsewhere || selector[key] != "" && selector[key] != value
