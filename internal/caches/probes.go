@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -38,7 +37,7 @@ func PodsOn(indexer cache.Indexer, node string) ([]*corev1.Pod, error) {
 func AddMarkerIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byMarker, func(obj any) (keys []string, err error) {
 		if n, ok := obj.(*v1alpha1.NodePodProbe); ok {
-			for _, marker := range probes.Markers(n) {
+			for _, marker := range n.Markers() {
 				keys = append(keys, marker.String())
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -60,7 +59,7 @@ func (o *Options) markerChanged(before, after *v1alpha1.PodProbeMarker, enqueue 
 		for _, n := range o.nodesProbedFor(cache.MetaObjectToName(m).AsNamespacedName()) {
 			nodes[n.Name] = true
 		}
-		selector, err := probes.Selector(m)
+		selector, err := m.PodSelector()
 		if err != nil || m.DeletionTimestamp != nil {
 			continue
 		}
@@ -93,12 +92,12 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 // matters tells whether an event of a pod may change what markers want of it, or what they have written.
 func matters(before, after *corev1.Pod, markers []*v1alpha1.PodProbeMarker) bool {
 	wanted := func(pod *corev1.Pod) bool {
-		return pod != nil && slices.ContainsFunc(markers, func(m *v1alpha1.PodProbeMarker) bool { return probes.Selects(m, pod) })
+		return pod != nil && slices.ContainsFunc(markers, func(m *v1alpha1.PodProbeMarker) bool { return m.Selects(pod) })
 	}
 	switch was, is := wanted(before), wanted(after); {
 	case !was && !is:
 		return false
-	case before == nil || after == nil || was != is || before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName || probes.Probed(before) != probes.Probed(after):
+	case before == nil || after == nil || was != is || before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName || v1alpha1.CanBeProbed(before) != v1alpha1.CanBeProbed(after):
 		return true
 	}
 	return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations) || conditionsDiffer(before, after, markers)

@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -78,7 +77,7 @@ func (r *results) condition(w *wanted, state *v1alpha1.ContainerProbeState) {
 	switch first, taken := r.types[conditionType]; {
 	case conditionType == "":
 		return
-	case slices.Contains(probes.Native, conditionType):
+	case v1alpha1.NoProbeCondition(conditionType):
 		r.ignore(r.patch.Pod, w.probe.Name, "the condition %s is written by Kubernetes or podwright", conditionType)
 		return
 	case taken:

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -51,14 +50,14 @@ func newPlanner(s *Snapshot) *planner {
 	})
 	for namespace, all := range s.Markers {
 		for _, m := range all {
-			selector, _ := probes.Selector(m)
+			selector, _ := m.PodSelector()
 			p.markers[namespace] = append(p.markers[namespace], marker{m, selector})
 		}
 		slices.SortFunc(p.markers[namespace], func(a, b marker) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	for _, pod := range p.pods {
 		p.byName[nameOf(pod)] = pod
-		if probes.Probed(pod) {
+		if v1alpha1.CanBeProbed(pod) {
 			p.wanted[pod.UID] = p.wantedOf(pod)
 		}
 	}

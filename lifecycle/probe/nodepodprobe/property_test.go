@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -80,7 +79,7 @@ func TestProperties(t *testing.T) {
 				t.Fatalf("%d writes to pod %s, error %v", len(writes), p.Pod.Name, err)
 			}
 			for _, c := range p.Conditions {
-				if slices.Contains(probes.Native, string(c.Type)) {
+				if v1alpha1.NoProbeCondition(string(c.Type)) {
 					t.Fatalf("the condition %s is written", c.Type)
 				}
 			}
@@ -120,7 +119,7 @@ func checkSpec(t *rapid.T, s *Snapshot, n *v1alpha1.NodePodProbe) {
 	for _, pod := range s.Pods {
 		for _, m := range s.Markers["shop"] {
 			for i := range m.Spec.Probes {
-				if probes.Selects(m, pod) {
+				if m.Selects(pod) {
 					want[pod.Name+" "+v1alpha1.ProbeName(m.Name, m.Spec.Probes[i].Name)] = 1
 				}
 			}

@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -58,7 +57,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 		return // it has the index of namespaces, or needs none
 	}
 	for _, m := range markers {
-		was, is := before != nil && probes.Selects(m, before), after != nil && probes.Selects(m, after)
+		was, is := before != nil && m.Selects(before), after != nil && m.Selects(after)
 		if was != is {
 			enqueue(cache.MetaObjectToName(m).AsNamespacedName())
 		}
@@ -72,9 +71,9 @@ func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqu
 	}
 	var left []types.NamespacedName
 	if after != nil && after.DeletionTimestamp == nil {
-		left = probes.Markers(after)
+		left = after.Markers()
 	}
-	for _, key := range probes.Markers(before) {
+	for _, key := range before.Markers() {
 		if slices.Contains(left, key) {
 			continue
 		}
@@ -115,7 +114,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		}
 		return s, nil
 	}
-	selector, _ := probes.Selector(marker) // the plan reports it
+	selector, _ := marker.PodSelector() // the plan reports it
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, selector); err != nil {
 		return nil, fmt.Errorf("read the pods of PodProbeMarker %s: %w", key, err)
 	}

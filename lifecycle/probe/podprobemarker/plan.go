@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -50,10 +49,10 @@ func planFinalizer(marker *v1alpha1.PodProbeMarker, plan *Plan) {
 
 // planStatus counts the pods. (PPM-2.3)
 func planStatus(s *Snapshot, plan *Plan) {
-	_, plan.Problem = probes.Selector(s.Marker)
+	_, plan.Problem = s.Marker.PodSelector()
 	status := v1alpha1.PodProbeMarkerStatus{ObservedGeneration: s.Marker.Generation}
 	for _, pod := range s.Pods {
-		if probes.Selects(s.Marker, pod) {
+		if s.Marker.Selects(pod) {
 			status.MatchedPods++
 		}
 	}

@@ -3,7 +3,6 @@
 package podprobemarker
 
 import (
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podwright/podwright/internal/probes"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -63,7 +61,7 @@ func validateNames(probe *v1alpha1.PodContainerProbe, seen map[string]bool, path
 	switch name := probe.Name; {
 	case name == "":
 		errs = append(errs, field.Required(path.Child("name"), "it tells the probe from others of the marker"))
-	case slices.Contains(probes.Native, name):
+	case v1alpha1.NoProbeCondition(name):
 		errs = append(errs, field.Invalid(path.Child("name"), name, "it is the name of a condition that Kubernetes or podwright writes"))
 	case seen[name]:
 		errs = append(errs, field.Duplicate(path.Child("name"), name))
