@@ -113,7 +113,7 @@ func TestEveryKindIsWatchedOnce(t *testing.T) {
 			"advancedcronjobs by caches: 1", "broadcastjobs by caches: 1", "daemonsets by caches: 1", "jobs by caches: 1",
 			"deployments by caches: 1", "podunavailablebudgets by caches: 1", "replicasets by caches: 1", "replicationcontrollers by caches: 1",
 			"namespaces by caches: 1", "persistentvolumeclaims by caches: 1", "sidecarsets by caches: 1", "statefulsets by caches: 2", "uniteddeployments by caches: 1",
-			"workloadspreads by caches: 1", "persistentpodstates by caches: 1", "ephemeraljobs by caches: 1"}, core...)},
+			"workloadspreads by caches: 1", "persistentpodstates by caches: 1", "ephemeraljobs by caches: 1", "podprobemarkers by caches: 1", "nodepodprobes by caches: 1"}, core...)},
 		"PF-4: no workloads": {[]string{"imagepulljobs", "nodeimages"}, core},
 		"PF-4: StatefulSets only": {[]string{"imagepulljobs", "nodeimages", "statefulsets"},
 			append([]string{"controllerrevisions by caches: 1", "persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},
