@@ -3,12 +3,16 @@
 package probe
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -154,5 +158,26 @@ func TestDrift(t *testing.T) {
 			c.pause(time.Second)
 		}
 		expect(c, "PPM-3.7: two that do not agree", []string{"3 patch pods/status"}, c.sent())
+	})
+}
+
+// PPM-3.3: a result that the API server does not take, since others write to the pod all the time, is written again.
+func TestConflict(t *testing.T) {
+	play(t, func(c *cluster) {
+		c.addNode("n1")
+		c.addPod("n1", "web-0", "web")
+		c.mark("games", "web", idle)
+		conflicts := 0
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.User != nodeUser || r.Verb != "patch" || r.Resource != "pods" || conflicts == 2 {
+				return nil
+			}
+			conflicts++
+			return apierrors.NewConflict(corev1.Resource("pods"), r.Name, errors.New("the object has been modified"))
+		})
+		c.agent("n1", v1alpha1.ProbeSucceeded)
+		c.pause(10 * time.Second)
+		expect(c, "conflicts", 2, conflicts)
+		expect(c, "the pod", "idle=yes cost=-10 Idle=True", c.pod("web-0"))
 	})
 }

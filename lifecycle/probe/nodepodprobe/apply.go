@@ -125,7 +125,7 @@ func (a *applier) change(ctx context.Context, plan *Plan) error {
 		return fmt.Errorf("change NodePodProbe %s: %w", a.Key.Name, err)
 	}
 	version, err := a.Merge(ctx, a.Key, data)
-	if apierrors.IsNotFound(err) {
+	if err != nil && apply.Gone(err) {
 		return nil // the cache will show it
 	}
 	if err != nil {
@@ -147,8 +147,8 @@ func (a *applier) patch(ctx context.Context, p *PodPatch, now time.Time) error {
 	for _, w := range writes {
 		w.Subresource = "status" // it takes labels and annotations too, and no webhook of pods is asked
 		version, err := a.Pods.Patch(ctx, p.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)
-		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-			return nil // it is gone, or another one has its name: the cache will show it
+		if err != nil && apply.Gone(err) {
+			return nil // the cache will show it
 		}
 		if err != nil {
 			return fmt.Errorf("write the results of probes to pod %s: %w", nameOf(p.Pod), a.Unanswered(ResourcePods, nameOf(p.Pod).String(), err))
