@@ -31,8 +31,11 @@ import (
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
-// reconciles measures the features. What a process measures stands in component-base's registry.
-var reconciles = metrics.New(legacyregistry.Registerer())
+// reconciles measures the features, and probes what the probes of pods do. What a process measures stands in component-base's registry.
+var (
+	reconciles = metrics.New(legacyregistry.Registerer())
+	probes     = metrics.NewProbes(legacyregistry.Registerer())
+)
 
 // shared is what the features share.
 type shared struct {
@@ -68,7 +71,7 @@ func (s *shared) features() []controllers.Controller {
 		Name: probe.EventSource, Gate: features.PodProbeMarkerGate, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"),
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.Of(probe.Options{
-				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, NodePodProbes: s.caches.nodePodProbes(), Recorder: own.Recorder, Metrics: reconciles,
+				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, NodePodProbes: s.caches.nodePodProbes(), Recorder: own.Recorder, Metrics: reconciles, ProbeMetrics: probes,
 			}, probe.New, probe.Rules), nil
 		},
 	}}
