@@ -31,8 +31,8 @@ import (
 
 // The users of the server.
 const (
-	markerUser = "PodProbeMarker-controller"
-	nodeUser   = "NodePodProbe-controller"
+	markerUser = "podprobemarker-controller"
+	nodeUser   = "nodepodprobe-controller"
 	agentUser  = "agent"
 	testUser   = "test"
 )

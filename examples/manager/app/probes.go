@@ -17,7 +17,7 @@ import (
 func podProbeMarkers(f *pflag.FlagSet) kind {
 	workers := f.Int("podprobemarker-workers", 3, "PodProbeMarkers reconciled at the same time")
 	return kind{
-		name: "PodProbeMarker-controller", gate: features.PodProbeMarkerGate, resource: v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers"),
+		name: "podprobemarker-controller", gate: features.PodProbeMarkerGate, resource: v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers"),
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(podprobemarker.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
@@ -31,7 +31,7 @@ func podProbeMarkers(f *pflag.FlagSet) kind {
 func nodePodProbes(f *pflag.FlagSet) kind {
 	workers := f.Int("nodepodprobe-workers", 3, "nodes reconciled with their NodePodProbes at the same time")
 	return kind{
-		name: "NodePodProbe-controller", gate: features.PodProbeMarkerGate, resource: v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"),
+		name: "nodepodprobe-controller", gate: features.PodProbeMarkerGate, resource: v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"),
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(nodepodprobe.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Metrics: reconciles, Workers: *workers,

@@ -51,7 +51,7 @@ func (o *Options) reads() []controller.Read {
 func newReconciler(o *Options) *Reconciler {
 	r := &Reconciler{options: *o, writer: newWriter(o)}
 	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "nodepodprobe", Name: "NodePodProbe-controller", Options: controller.Options{
+		Package: "nodepodprobe", Name: "nodepodprobe-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,

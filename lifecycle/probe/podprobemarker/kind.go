@@ -88,7 +88,7 @@ func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqu
 func newReconciler(o *Options) *Reconciler {
 	r := &Reconciler{options: *o, writer: newWriter(o)}
 	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "podprobemarker", Name: "PodProbeMarker-controller", Options: controller.Options{
+		Package: "podprobemarker", Name: "podprobemarker-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
