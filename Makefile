@@ -98,7 +98,7 @@ test-histories: ## Play random histories of workloads, more than test-library do
 DURATION ?= 1m
 SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset ./internal/simulation/together \
             ./availability/podunavailablebudget ./distribution/workloadspread ./workloads/uniteddeployment \
-            ./distribution/persistentpodstate ./lifecycle/ephemeraljob ./distribution/resource
+            ./distribution/persistentpodstate ./lifecycle/ephemeraljob ./distribution/resource ./lifecycle/probe/nodepodprobe
 
 .PHONY: soak
 soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and SEED=1.

@@ -49,7 +49,9 @@
 //     process per node that runs features with the same words. Below it,
 //     containermeta reports which containers really run, and restarts those whose
 //     environment comes from labels and annotations that have changed; recreate
-//     stops the containers that requests name; image pulls images.
+//     stops the containers that requests name; image pulls images; probe runs the
+//     probes of PodProbeMarkers, whose results
+//     [github.com/podwright/podwright/lifecycle/probe/nodepodprobe] writes to pods.
 //   - [github.com/podwright/podwright/sidecar/terminator] ends the sidecars of Jobs
 //     once the main containers have finished.
 //   - [github.com/podwright/podwright/availability/podunavailablebudget] keeps

@@ -16,6 +16,8 @@ func ExampleCRDs() {
 	// Output:
 	// CustomResourceDefinition containerrecreaterequests.apps.kruise.io
 	// CustomResourceDefinition ephemeraljobs.apps.kruise.io
+	// CustomResourceDefinition nodepodprobes.apps.kruise.io
+	// CustomResourceDefinition podprobemarkers.apps.kruise.io
 }
 
 // Where a URL leads to the webhooks, it takes the place of the service.

@@ -22,7 +22,7 @@ const (
 // Who serves them says in the ClientConfig of each how they are reached: the name
 // and namespace of the service (whose path is set), or a URL that ends in the
 // path, and the certificate authority. The paths are those of
-// podwebhook.Webhook and recreate.Webhook.
+// podwebhook.Webhook, recreate.Webhook and podprobemarker.Webhook.
 //
 // An object that no webhook judges is refused: the failure policy is Fail. The
 // requests have no side effects, and may take 10 seconds.
@@ -32,6 +32,7 @@ const (
 // podreadiness.MatchExpression spare the pods that it would leave as they are.
 func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook) {
 	requests := manifests.Resource(v1alpha1.GroupName, "containerrecreaterequests", v1alpha1.SchemeGroupVersion.Version)
+	markers := manifests.Resource(v1alpha1.GroupName, "podprobemarkers", v1alpha1.SchemeGroupVersion.Version)
 	pods := manifests.Mutating("pod", "/mutate-pod", manifests.Resource("", "pods", "v1"), create)
 	pods.NamespaceSelector.MatchExpressions = []metav1.LabelSelectorRequirement{
 		{Key: "control-plane", Operator: metav1.LabelSelectorOpDoesNotExist},
@@ -39,5 +40,5 @@ func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrat
 	return []admissionregistrationv1.MutatingWebhook{
 		pods,
 		manifests.Mutating("containerrecreaterequest", "/mutate-apps-kruise-io-v1alpha1-containerrecreaterequest", requests, create, update),
-	}, nil
+	}, []admissionregistrationv1.ValidatingWebhook{manifests.Validating("podprobemarker", "/validate-apps-kruise-io-podprobemarker", markers, create, update)}
 }

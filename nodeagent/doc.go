@@ -13,6 +13,8 @@
 //     ContainerRecreateRequests name, so that the kubelet starts them again.
 //   - [github.com/podwright/podwright/nodeagent/image] pulls images before pods
 //     need them.
+//   - [github.com/podwright/podwright/nodeagent/probe] runs the probes of
+//     PodProbeMarkers.
 //
 // This package holds what the features share. [Dial] connects to the runtime
 // over CRI v1, and a [Runtime] survives the restart of what it is connected to.

@@ -11,6 +11,9 @@ const sharedRevisions = "the workloads' cache of revisions, of all namespaces, h
 // onlyFailures is why events are not recorded, or not a second time.
 const onlyFailures = "it is for what fails, or fails again, and here that depends on how soon a pod, a node or a cache is there"
 
+// onlyInvalid is why events are not recorded.
+const onlyInvalid = "it is for objects from before admission, and here there are none"
+
 // unusedRules are the RBAC rules of the manager that no test here needs.
 var unusedRules = map[string]string{
 	": get podunavailablebudgets":                                              "it is for a cache that is behind, and for conflicts, and here that depends on how soon a cache is there",
@@ -26,6 +29,9 @@ var unusedRules = map[string]string{
 	"persistentpodstate-controller: get persistentpodstates":                   "it is for writes without an answer, and here every write has one",
 	"persistentpodstate-controller: get pods":                                  "it is for writes without an answer, and here every write has one",
 	"persistentpodstate-controller: patch events":                              onlyFailures,
+	"nodepodprobe-controller: get pods":                                        "it is for writes without an answer, and here every write has one",
+	"podprobemarker-controller: create events":                                 onlyInvalid,
+	"podprobemarker-controller: patch events":                                  onlyInvalid,
 	"podunavailablebudget-controller: get poddisruptionbudgets":                "it is for writes without an answer, and here every write has one",
 	"podunavailablebudget-controller: update podunavailablebudgets/finalizers": askedFor,
 	"podunavailablebudget-controller: get pods":                                "it is for writes without an answer, and here every write has one",

@@ -170,6 +170,9 @@ func (p *Patch) conditionsAfter(pod *corev1.Pod, have []corev1.PodCondition) []c
 		}
 		out[i].Status, out[i].Reason, out[i].Message = c.Status, orEmpty(c.Reason), orEmpty(c.Message)
 		out[i].LastTransitionTime = c.LastTransitionTime.Rfc3339Copy()
+		if c.LastProbeTime != nil {
+			out[i].LastProbeTime = c.LastProbeTime.Rfc3339Copy()
+		}
 	}
 	before := make([]corev1.PodConditionType, len(have))
 	for i, c := range have {

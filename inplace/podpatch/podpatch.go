@@ -43,7 +43,8 @@ type Patch struct {
 	Metadata []byte
 
 	// Conditions replace the pod's conditions of the same types. The time of
-	// the last transition is written as given; a zero one removes it.
+	// the last transition is written as given; a zero one removes it. A zero time
+	// of the last probe leaves that as it is.
 	Conditions []corev1.PodCondition
 
 	// IfUnchanged makes the API server refuse the first write with a conflict

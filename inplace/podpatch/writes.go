@@ -82,6 +82,7 @@ type conditionBody struct {
 	Status             corev1.ConditionStatus  `json:"status"`
 	Reason             *string                 `json:"reason"`
 	Message            *string                 `json:"message"`
+	LastProbeTime      *metav1.Time            `json:"lastProbeTime,omitempty"`
 	LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
 }
 
@@ -118,11 +119,15 @@ func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
 		if stands(pod, c) {
 			continue
 		}
-		out = append(out, conditionBody{
+		body := conditionBody{
 			Type: c.Type, Status: c.Status,
 			Reason: nonEmpty(c.Reason), Message: nonEmpty(c.Message),
 			LastTransitionTime: c.LastTransitionTime,
-		})
+		}
+		if !c.LastProbeTime.IsZero() {
+			body.LastProbeTime = &c.LastProbeTime
+		}
+		out = append(out, body)
 	}
 	return out
 }

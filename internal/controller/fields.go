@@ -64,6 +64,8 @@ const (
 	Restarts
 	// Scheduled is whether the scheduler has found a node, and why not.
 	Scheduled
+	// Conditions is which conditions a pod has, and whether they hold.
+	Conditions
 	// EphemeralContainers is which there are, whether they run or why they do not yet, and
 	// how they have ended. What is there never changes in the spec.
 	EphemeralContainers
@@ -179,6 +181,11 @@ var podFields = []field[*corev1.Pod]{
 			return was != is
 		}
 		return was.Status != is.Status || was.Reason != is.Reason
+	}},
+	{Conditions, func(b, a *corev1.Pod) bool {
+		return !slices.EqualFunc(b.Status.Conditions, a.Status.Conditions, func(b, a corev1.PodCondition) bool {
+			return b.Type == a.Type && b.Status == a.Status
+		})
 	}},
 	{EphemeralContainers, func(b, a *corev1.Pod) bool {
 		return !slices.EqualFunc(b.Spec.EphemeralContainers, a.Spec.EphemeralContainers, func(b, a corev1.EphemeralContainer) bool { return b.Name == a.Name }) ||

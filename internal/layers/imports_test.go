@@ -58,7 +58,7 @@ var areas = modules("workloads", "sidecar", "availability", "distribution", "nod
 // controllers and webhooks of pods whatever they belong to, so of no area. They
 // may import what controllers of an area may; the arithmetic and the areas
 // never import them.
-var runningPackages = modules("lifecycle/ephemeraljob", "lifecycle/launchpriority", "lifecycle/podreadiness", "lifecycle/podwebhook", "lifecycle/recreate")
+var runningPackages = modules("lifecycle/ephemeraljob", "lifecycle/launchpriority", "lifecycle/podreadiness", "lifecycle/podwebhook", "lifecycle/probe", "lifecycle/probe/nodepodprobe", "lifecycle/probe/podprobemarker", "lifecycle/recreate")
 
 // maxWeight is how many packages beyond the standard library a pure package may
 // be, with all that it needs. k8s.io/api/core/v1 alone is 62.

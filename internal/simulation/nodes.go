@@ -87,7 +87,8 @@ func (h *history) schedule(pod *corev1.Pod) string {
 // join has a node join the cluster.
 func (h *history) join(name, zone, ring string) error {
 	_, err := h.kube.CoreV1().Nodes().Create(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Labels: map[string]string{Zone: zone, Ring: ring}}}, metav1.CreateOptions{})
+		Name: name, Labels: map[string]string{Zone: zone, Ring: ring}},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}, metav1.CreateOptions{})
 	return err
 }
 

@@ -19,6 +19,11 @@ type Interface interface {
 	ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface
 	// EphemeralJobs gives the client of the EphemeralJobs of a namespace, as above.
 	EphemeralJobs(namespace string) EphemeralJobInterface
+	// PodProbeMarkers gives the client of the PodProbeMarkers of a namespace, as
+	// ContainerRecreateRequests does.
+	PodProbeMarkers(namespace string) PodProbeMarkerInterface
+	// NodePodProbes gives the client of the NodePodProbes, which have no namespace.
+	NodePodProbes() NodePodProbeInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

@@ -10,6 +10,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/internal/typedclient/clienttest"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/client/fake"
@@ -52,5 +53,39 @@ func TestEphemeralJobs(t *testing.T) {
 			return client.NewEphemeralJobInformer(c, namespace, 0, indexers)
 		},
 		Lister: client.NewEphemeralJobLister,
+	})
+}
+
+func TestPodProbeMarkers(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.PodProbeMarker, *v1alpha1.PodProbeMarkerList, client.Interface]{
+		Name: "PodProbeMarker", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers"),
+		Object: func() *v1alpha1.PodProbeMarker {
+			return &v1alpha1.PodProbeMarker{Spec: v1alpha1.PodProbeMarkerSpec{Probes: []v1alpha1.PodContainerProbe{{Name: "idle"}}}}
+		},
+		List:    func() *v1alpha1.PodProbeMarkerList { return &v1alpha1.PodProbeMarkerList{} },
+		Connect: connect, Fake: inMemory,
+		Client: client.Interface.PodProbeMarkers,
+		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewPodProbeMarkerInformer(c, namespace, 0, indexers)
+		},
+		Lister: client.NewPodProbeMarkerLister,
+	})
+}
+
+func TestNodePodProbes(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.NodePodProbe, *v1alpha1.NodePodProbeList, client.Interface]{
+		Name: "NodePodProbe", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"), InCluster: true,
+		Object: func() *v1alpha1.NodePodProbe {
+			return &v1alpha1.NodePodProbe{Spec: v1alpha1.NodePodProbeSpec{PodProbes: []v1alpha1.PodProbe{{Name: "web-0"}}}}
+		},
+		List:    func() *v1alpha1.NodePodProbeList { return &v1alpha1.NodePodProbeList{} },
+		Connect: connect, Fake: inMemory,
+		Client: func(c client.Interface, _ string) client.NodePodProbeInterface { return c.NodePodProbes() },
+		Informer: func(c client.Interface, _ string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewNodePodProbeInformer(c, 0, indexers)
+		},
+		Lister: func(indexer cache.Indexer) typedclient.Lister[*v1alpha1.NodePodProbe] {
+			return clienttest.OfCluster(client.NewNodePodProbeLister(indexer))
+		},
 	})
 }

@@ -16,7 +16,12 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha
 
 // AddToScheme adds the kinds of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &ContainerRecreateRequest{}, &ContainerRecreateRequestList{}, &EphemeralJob{}, &EphemeralJobList{})
+	scheme.AddKnownTypes(SchemeGroupVersion,
+		&ContainerRecreateRequest{}, &ContainerRecreateRequestList{},
+		&EphemeralJob{}, &EphemeralJobList{},
+		&PodProbeMarker{}, &PodProbeMarkerList{},
+		&NodePodProbe{}, &NodePodProbeList{},
+	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
+	"github.com/podwright/podwright/nodeagent/probe"
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
@@ -55,7 +56,7 @@ func TestEveryWriteIsHeld(t *testing.T) {
 	operations := map[string]admissionregistrationv1.OperationType{"create": "CREATE", "patch": "UPDATE", "update": "UPDATE", "delete": "DELETE", "deletecollection": "DELETE"}
 	recorder := &record.FakeRecorder{}
 	for _, rule := range slices.Concat[[]rbacv1.PolicyRule](
-		containermeta.Rules(containermeta.Options{Recorder: recorder}), recreate.Rules(recreate.Options{Recorder: recorder}), image.Rules(image.Options{Recorder: recorder}),
+		containermeta.Rules(containermeta.Options{Recorder: recorder}), recreate.Rules(recreate.Options{Recorder: recorder}), image.Rules(image.Options{Recorder: recorder}), probe.Rules(probe.Options{Recorder: recorder}),
 	) {
 		for _, verb := range rule.Verbs {
 			operation, write := operations[verb]

@@ -109,6 +109,14 @@ func (c *caches) sidecarSets() cache.SharedIndexInformer {
 	})
 }
 
+func (c *caches) podProbeMarkers() cache.SharedIndexInformer {
+	return shared(c, &lifecyclev1alpha1.PodProbeMarker{}, c.clients.Lifecycle, lifecycleclient.NewPodProbeMarkerInformer)
+}
+func (c *caches) nodePodProbes() cache.SharedIndexInformer {
+	return c.InformerFor(&lifecyclev1alpha1.NodePodProbe{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return lifecycleclient.NewNodePodProbeInformer(c.clients.Lifecycle, 0, cache.Indexers{})
+	})
+}
 func (c *caches) containerRecreateRequests() cache.SharedIndexInformer {
 	return shared(c, &lifecyclev1alpha1.ContainerRecreateRequest{}, c.clients.Lifecycle, lifecycleclient.NewContainerRecreateRequestInformer)
 }

@@ -151,8 +151,6 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	process.WithoutEffect(f, false, "the lock is a Lease, a failing object's back-off is fixed, and caches are not gone through again",
 		"leader-election-resource-lock", "sync-period", "expectation-timeout", "rate-limiter-base-delay", "rate-limiter-max-delay",
 		"rate-limiter-qps", "rate-limiter-bucket-size")
-	process.WithoutEffect(f, false, "the manager does not run that controller",
-		"podprobemarker-workers", "nodepodprobe-workers")
 }
 
 // Validate returns what is wrong with a configuration and would not be found by who uses it, naming the flag, its value

@@ -45,7 +45,7 @@ func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f), unitedDeployments(f),
 		imagePullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f), sidecarSets(f), sidecarSetPolicies(f),
-		launchPriorities(), podReadiness(), containerRecreateRequests(f), ephemeralJobs(f), sidecarTerminator(f), podUnavailableBudgets(f), evictionResponder(f), pods(),
+		launchPriorities(), podReadiness(), podProbeMarkers(f), nodePodProbes(f), containerRecreateRequests(f), ephemeralJobs(f), sidecarTerminator(f), podUnavailableBudgets(f), evictionResponder(f), pods(),
 		deletionProtection(f),
 	}
 }

@@ -99,6 +99,7 @@ func TestWebhooks(t *testing.T) {
 		"vworkloadspread.kb.io /validate-apps-kruise-io-v1alpha1-workloadspread [CREATE UPDATE] [workloadspreads] [apps.kruise.io] [v1alpha1]",
 		"vpersistentpodstate.kb.io /validate-apps-kruise-io-persistentpodstate [CREATE UPDATE] [persistentpodstates] [apps.kruise.io] [v1alpha1]",
 		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
+		"vpodprobemarker.kb.io /validate-apps-kruise-io-podprobemarker [CREATE UPDATE] [podprobemarkers] [apps.kruise.io] [v1alpha1]",
 		"vpodunavailablebudget.kb.io /validate-policy-kruise-io-podunavailablebudget [CREATE UPDATE] [podunavailablebudgets] [policy.kruise.io] [v1alpha1]",
 		"vpod.kb.io /validate-pod [UPDATE DELETE] [pods] [] [v1]",
 		"vpodeviction.kb.io /validate-pod [CREATE] [pods/eviction] [] [v1]",

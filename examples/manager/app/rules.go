@@ -130,4 +130,4 @@ func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
 }
 
 // withoutNamespace are resources that controllers use which have no namespace.
-var withoutNamespace = []string{"nodes", "namespaces", "nodeimages", "nodeimages/status", "sidecarsets", "sidecarsets/status", "sidecarsets/finalizers"}
+var withoutNamespace = []string{"nodes", "namespaces", "nodeimages", "nodeimages/status", "nodepodprobes", "sidecarsets", "sidecarsets/status", "sidecarsets/finalizers"}

@@ -70,7 +70,7 @@ func TestAgent(t *testing.T) {
 	}
 	stopRuntime()
 	code, body := get(t, "http://"+address+"/readyz?verbose")
-	if code != http.StatusServiceUnavailable || !strings.Contains(body, "[+] features\n[+] podInformerSynced\n[+] crrInformerSynced\n[+] nodeImageInformerSynced\n[-] runtime: container runtime unix://"+s.config.Endpoint+" does not answer") {
+	if code != http.StatusServiceUnavailable || !strings.Contains(body, "[+] features\n[+] podInformerSynced\n[+] crrInformerSynced\n[+] nodeImageInformerSynced\n[+] nodePodProbeInformerSynced\n[-] runtime: container runtime unix://"+s.config.Endpoint+" does not answer") {
 		t.Errorf("readiness without a runtime: %d %s", code, body)
 	}
 	if code, _ := get(t, "http://"+address+"/healthz"); code != http.StatusOK {

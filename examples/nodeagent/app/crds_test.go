@@ -92,7 +92,7 @@ func TestAgentDoesNotKnowWhatIsServed(t *testing.T) {
 	address, stop := s.runLookingAgain(20 * time.Millisecond)
 	defer stop()
 	const why = "[-] features: not yet known whether the API server serves what they are about: " +
-		"kruise-daemon-containermeta, kruise-daemon-crr, kruise-daemon-imagepuller\n"
+		"kruise-daemon-containermeta, kruise-daemon-crr, kruise-daemon-imagepuller, kruise-daemon-podprobe\n"
 	s.until("it says so", func() bool {
 		code, body := get(t, "http://"+address+"/readyz?verbose")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, why)

@@ -27,11 +27,15 @@ import (
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
 	"github.com/podwright/podwright/nodeagent/policies"
+	"github.com/podwright/podwright/nodeagent/probe"
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
-// reconciles measures the features. What a process measures stands in component-base's registry.
-var reconciles = metrics.New(legacyregistry.Registerer())
+// reconciles measures the features, and probes what the probes of pods do. What a process measures stands in component-base's registry.
+var (
+	reconciles = metrics.New(legacyregistry.Registerer())
+	probes     = metrics.NewProbes(legacyregistry.Registerer())
+)
 
 // shared is what the features share.
 type shared struct {
@@ -62,6 +66,13 @@ func (s *shared) features() []controllers.Controller {
 				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, Requests: s.caches.requests(), Recorder: own.Recorder, Metrics: reconciles,
 				MaxGracePeriod: s.config.MaxGracePeriod,
 			}, recreate.New, recreate.Rules), nil
+		},
+	}, {
+		Name: probe.EventSource, Gate: features.PodProbeMarkerGate, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"),
+		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+			return controllers.Of(probe.Options{
+				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, NodePodProbes: s.caches.nodePodProbes(), Recorder: own.Recorder, Metrics: reconciles, ProbeMetrics: probes,
+			}, probe.New, probe.Rules), nil
 		},
 	}}
 	if s.config.PullImages {
@@ -154,6 +165,12 @@ func (c *caches) pods() cache.SharedIndexInformer {
 func (c *caches) nodeImages() cache.SharedIndexInformer {
 	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return image.NewInformer(c.clients.Distribution, c.node)
+	})
+}
+
+func (c *caches) nodePodProbes() cache.SharedIndexInformer {
+	return c.InformerFor(&lifecyclev1alpha1.NodePodProbe{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return probe.NewInformer(c.clients.Lifecycle, c.node)
 	})
 }
 

@@ -103,6 +103,7 @@ func (r *readiness) checks() []process.Check {
 		synced("podInformerSynced", "pods", &corev1.Pod{}),
 		synced("crrInformerSynced", "ContainerRecreateRequests", &lifecyclev1alpha1.ContainerRecreateRequest{}),
 		synced("nodeImageInformerSynced", "tasks to pull images", &distributionv1alpha1.NodeImage{}),
+		synced("nodePodProbeInformerSynced", "probes", &lifecyclev1alpha1.NodePodProbe{}),
 		check("runtime", func(s *shared, request *http.Request) error { return s.runtime.Check(request.Context()) }),
 	}
 }

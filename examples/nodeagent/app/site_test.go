@@ -36,6 +36,11 @@ type site struct {
 	config  Config
 }
 
+// nodePodProbes are the kind that the probes are in.
+var nodePodProbes = fakecluster.Resource{
+	GroupVersionKind: lifecyclev1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: "nodepodprobes", ClusterScoped: true, Status: true, Generation: true,
+}
+
 // nodeImages are the kind that the tasks to pull images are in.
 var nodeImages = fakecluster.Resource{
 	GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true,
@@ -48,7 +53,7 @@ var recreateRequests = fakecluster.Resource{
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, api: fakecluster.New(nil, nodeImages, recreateRequests), runtime: fakecri.New(nil)}
+	s := &site{T: t, api: fakecluster.New(nil, nodeImages, recreateRequests, nodePodProbes), runtime: fakecri.New(nil)}
 	var err error
 	if s.kube, err = kubernetes.NewForConfig(s.api.Config("test")); err != nil {
 		t.Fatal(err)
@@ -57,7 +62,7 @@ func newSite(t *testing.T) *site {
 	s.config = NewConfig(onNode)
 	s.config.REST, s.config.HealthAddr = s.api.Config("agent"), "127.0.0.1:0"
 	s.config.Endpoint = filepath.Join(t.TempDir(), "cri.sock")
-	s.crds = &installed{T: t, next: s.config.REST.Transport, served: map[string]bool{"nodeimages": true, "containerrecreaterequests": true}}
+	s.crds = &installed{T: t, next: s.config.REST.Transport, served: map[string]bool{"nodeimages": true, "containerrecreaterequests": true, "nodepodprobes": true}}
 	s.config.REST.Transport = s.crds
 	return s
 }

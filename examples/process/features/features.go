@@ -30,6 +30,7 @@ const (
 	PodUnavailableBudgetDeleteGate     featuregate.Feature = "PodUnavailableBudgetDeleteGate"
 	PodUnavailableBudgetUpdateGate     featuregate.Feature = "PodUnavailableBudgetUpdateGate"
 	WorkloadSpread                     featuregate.Feature = "WorkloadSpread"
+	PodProbeMarkerGate                 featuregate.Feature = "PodProbeMarkerGate"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"       // podwright's own
@@ -57,6 +58,7 @@ var (
 		PodUnavailableBudgetDeleteGate:     {Default: true, PreRelease: featuregate.Alpha},
 		PodUnavailableBudgetUpdateGate:     {PreRelease: featuregate.Alpha},
 		WorkloadSpread:                     {Default: true, PreRelease: featuregate.Alpha},
+		PodProbeMarkerGate:                 {Default: true, PreRelease: featuregate.Alpha},
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
@@ -64,7 +66,6 @@ var (
 		EvictionResponder:                         {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
-		"PodProbeMarkerGate":               {Default: true, PreRelease: featuregate.Alpha},
 		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},
 	}
 )
@@ -77,7 +78,7 @@ var coupled = map[featuregate.Feature][]featuregate.Feature{
 	},
 	KruiseDaemon: {
 		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
-		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", SidecarTerminator,
+		InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator,
 	},
 }
 

@@ -14,7 +14,7 @@ import (
 
 // defaults are the gates that are on when nothing is set.
 var defaults = []featuregate.Feature{
-	DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, KruiseDaemon, "PodProbeMarkerGate", PodUnavailableBudgetDeleteGate,
+	DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
 	PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
 }
 
@@ -43,11 +43,11 @@ func TestParse(t *testing.T) {
 		"PF-1 coupling: KruiseDaemon": {
 			text: "AllAlpha=true,KruiseDaemon=false",
 			want: without(all(), KruiseDaemon, PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate,
-				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", SidecarTerminator),
+				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator),
 		},
 		"PF-1 coupling: overrides an explicit setting": {
 			text: "KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true",
-			want: without(defaults, KruiseDaemon, DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate"),
+			want: without(defaults, KruiseDaemon, DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate),
 		},
 		"PF-1 coupling: AllBeta=false turns off both parents": {
 			text: "AllBeta=false", want: []featuregate.Feature{StatefulSetAutoDeletePVC},
@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 		"a gate of a part that does not run is accepted and named": {
 			text: "CloneSetEventHandlerOptimization=true,PodProbeMarkerGate=true,CloneSetShortHash=true",
 			want: with(defaults, "CloneSetEventHandlerOptimization", CloneSetShortHash), withoutEffect: []string{
-				"CloneSetEventHandlerOptimization", "PodProbeMarkerGate",
+				"CloneSetEventHandlerOptimization",
 			},
 		},
 	}

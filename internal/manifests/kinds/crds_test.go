@@ -19,7 +19,7 @@ func TestCRDs(t *testing.T) {
 		want []string
 	}{
 		{workloads.CRDs, []string{"advancedcronjobs.apps.kruise.io", "broadcastjobs.apps.kruise.io", "clonesets.apps.kruise.io", "daemonsets.apps.kruise.io", "statefulsets.apps.kruise.io", "uniteddeployments.apps.kruise.io"}},
-		{lifecycle.CRDs, []string{"containerrecreaterequests.apps.kruise.io", "ephemeraljobs.apps.kruise.io"}},
+		{lifecycle.CRDs, []string{"containerrecreaterequests.apps.kruise.io", "ephemeraljobs.apps.kruise.io", "nodepodprobes.apps.kruise.io", "podprobemarkers.apps.kruise.io"}},
 		{distribution.CRDs, []string{"imagepulljobs.apps.kruise.io", "nodeimages.apps.kruise.io", "persistentpodstates.apps.kruise.io", "resourcedistributions.apps.kruise.io", "workloadspreads.apps.kruise.io"}},
 	} {
 		var got []string

@@ -35,10 +35,13 @@ import (
 	"github.com/podwright/podwright/lifecycle/ephemeraljob"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/probe/nodepodprobe"
+	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	nodeimages "github.com/podwright/podwright/nodeagent/image"
+	nodeprobes "github.com/podwright/podwright/nodeagent/probe"
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/terminator"
@@ -86,6 +89,8 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			(&deletion.Webhook{List: deletion.Metadata(nil)}).Rules(),
 			recreate.Rules(recreate.Options{}),
 			(&recreate.Webhook{Pods: getPod}).Rules(),
+			podprobemarker.Rules(podprobemarker.Options{Recorder: recorder}),
+			nodepodprobe.Rules(nodepodprobe.Options{}),
 			sidecarset.Rules(sidecarset.Options{Recorder: recorder}),
 			(&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(),
 			(&sidecarset.AdmissionCaches{}).Rules(),
@@ -101,6 +106,7 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),
 			noderecreate.Rules(noderecreate.Options{Recorder: recorder}),
 			nodeimages.Rules(nodeimages.Options{Recorder: recorder}),
+			nodeprobes.Rules(nodeprobes.Options{Recorder: recorder}),
 			nodeagent.RuntimeOfRules(),
 		},
 	} {
@@ -201,6 +207,10 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{Recorder: recorder}), events},
 		"a recorder of images": {
 			nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{Recorder: recorder}), events},
+		"a recorder of PodProbeMarkers": {
+			podprobemarker.Rules(podprobemarker.Options{}), podprobemarker.Rules(podprobemarker.Options{Recorder: recorder}), events},
+		"a recorder of probes": {
+			nodeprobes.Rules(nodeprobes.Options{}), nodeprobes.Rules(nodeprobes.Options{Recorder: recorder}), events},
 		"UnitedDeployments of Deployments": {
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),

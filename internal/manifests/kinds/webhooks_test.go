@@ -22,6 +22,7 @@ import (
 	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -45,7 +46,7 @@ func TestWebhooksAreServed(t *testing.T) {
 		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers(), (&uniteddeployment.Webhook{}).Handlers()}},
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers(), (&resource.Webhook{}).Handlers(), (&workloadspread.Webhook{}).Handlers(), (&persistentpodstate.Webhook{}).Handlers()}},
 		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
-		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
+		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers(), (&podprobemarker.Webhook{}).Handlers()}},
 		"availability": {availability.Webhooks, []map[string]http.Handler{(&podunavailablebudget.Webhook{Deletions: true}).Handlers(), (&deletion.Webhook{}).Handlers()}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +106,7 @@ func TestWebhooksAsk(t *testing.T) {
 		"vresourcedistribution.kb.io":     {resource.ValidatePath, changes, kruise, alpha, []string{"resourcedistributions"}},
 		"vworkloadspread.kb.io":           {workloadspread.ValidatePath, changes, kruise, alpha, []string{"workloadspreads"}},
 		"vpersistentpodstate.kb.io":       {persistentpodstate.ValidatePath, changes, kruise, alpha, []string{"persistentpodstates"}},
+		"vpodprobemarker.kb.io":           {podprobemarker.ValidatePath, changes, kruise, alpha, []string{"podprobemarkers"}},
 		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
 		"vsidecarset.kb.io":               {sidecarset.ValidatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 

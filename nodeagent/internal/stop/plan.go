@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -97,28 +96,4 @@ func (r *Request) grace() time.Duration {
 func (r *Request) graceAfter(hook time.Duration) time.Duration {
 	const least = lifecyclev1alpha1.MinContainerRecreateGracePeriodSeconds * time.Second
 	return max(r.grace()-hook.Truncate(time.Second), least)
-}
-
-// port returns the number of a port, which may be the name of one of the container's.
-func (r *Request) port(port intstr.IntOrString) (int32, error) {
-	if port.Type == intstr.Int {
-		return port.IntVal, checkPort(port.IntVal)
-	}
-	for i := range r.Ports {
-		if r.Ports[i].Name == port.StrVal {
-			return r.Ports[i].ContainerPort, checkPort(r.Ports[i].ContainerPort)
-		}
-	}
-	number, err := strconv.ParseInt(port.StrVal, 10, 32)
-	if err != nil {
-		return 0, fmt.Errorf("port %q: want a number, or the name of a port of the container", port.StrVal)
-	}
-	return int32(number), checkPort(int32(number))
-}
-
-func checkPort(number int32) error {
-	if number < 1 || number > 65535 {
-		return fmt.Errorf("port %d: want 1 to 65535", number)
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/nodeagent/internal/podnet"
 )
 
 func TestKnown(t *testing.T) {
@@ -106,30 +107,6 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-func TestPort(t *testing.T) {
-	r := &Request{Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}, {Name: "admin", ContainerPort: 9}}}
-	for _, test := range []struct {
-		name string
-		port intstr.IntOrString
-		want int32
-		err  string
-	}{
-		{"a number", intstr.FromInt32(81), 81, ""},
-		{"the name of a port", intstr.FromString("admin"), 9, ""},
-		{"a number as text", intstr.FromString("82"), 82, ""},
-		{"an unknown name", intstr.FromString("grpc"), 0, `port "grpc": want a number, or the name of a port`},
-		{"none", intstr.IntOrString{}, 0, "port 0: want 1 to 65535"},
-		{"too large", intstr.FromString("65536"), 0, "port 65536: want 1 to 65535"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := r.port(test.port)
-			if test.err == "" && (err != nil || got != test.want) || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
-				t.Errorf("port %d, error %v", got, err)
-			}
-		})
-	}
-}
-
 func FuzzKnown(f *testing.F) {
 	f.Add("30", "5", `{"httpGet":{"port":"http"}}`, `[{"name":"http","containerPort":80}]`)
 	f.Add("-1", "x", `{"exec":{}}`, `null`)
@@ -143,8 +120,8 @@ func FuzzKnown(f *testing.F) {
 			t.Errorf("grace %d, %s, %s after an hour", r.GraceSeconds, r.grace(), r.graceAfter(time.Hour))
 		}
 		if r.PreStop != nil && r.PreStop.HTTPGet != nil {
-			if _, err := httpRequest(t.Context(), &r, r.PreStop.HTTPGet, "10.0.0.7"); err == nil {
-				if port, err := r.port(r.PreStop.HTTPGet.Port); err != nil || checkPort(port) != nil {
+			if _, err := podnet.Get(t.Context(), r.PreStop.HTTPGet, "10.0.0.7", r.Ports); err == nil {
+				if port, err := podnet.Port(r.PreStop.HTTPGet.Port, r.Ports); err != nil || port < 1 || port > 65535 {
 					t.Errorf("a request to port %d: %v", port, err)
 				}
 			}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// probing is all PodProbeMarkers and NodePodProbes at a moment.
+type probing struct{ *State }
+
+// markers are all of them, by name.
+func (p probing) markers() []*v1alpha1.PodProbeMarker {
+	var all []*v1alpha1.PodProbeMarker
+	for _, object := range p.Further["podprobemarkers"] {
+		all = append(all, object.(*v1alpha1.PodProbeMarker))
+	}
+	slices.SortFunc(all, func(a, b *v1alpha1.PodProbeMarker) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// node returns the NodePodProbe of a node, nil where there is none.
+func (p probing) node(name string) *v1alpha1.NodePodProbe {
+	n, _ := p.Further["nodepodprobes"][name].(*v1alpha1.NodePodProbe)
+	return n
+}
+
+// selects tells whether a marker has a pod probed. (PPM-2.1)
+func (p probing) selects(m *v1alpha1.PodProbeMarker, pod *corev1.Pod) bool {
+	initialized := condition(pod, corev1.PodInitialized)
+	return m.DeletionTimestamp == nil && active(pod) && pod.Spec.NodeName != "" && initialized != nil && initialized.Status == corev1.ConditionTrue &&
+		matches(m.Spec.Selector, pod.Labels)
+}
+
+// asked are the probes that a node should have, by pod and name, each with what it is. (PPM-3.2)
+func (p probing) asked(node string) map[string]string {
+	all := map[string]string{}
+	for _, pod := range p.Pods {
+		for _, m := range p.markers() {
+			if pod.Spec.NodeName != node || !p.selects(m, pod) {
+				continue
+			}
+			for i := range m.Spec.Probes {
+				of := &m.Spec.Probes[i]
+				all[fmt.Sprint(pod.UID, " ", m.Name, "#", of.Name)] = described(of.ContainerName, &of.Probe)
+			}
+		}
+	}
+	return all
+}
+
+// asks are the probes that a NodePodProbe asks for; what stands twice is violated.
+func (v *violations) asks(n *v1alpha1.NodePodProbe) map[string]string {
+	all := map[string]string{}
+	for i := range n.Spec.PodProbes {
+		pod := &n.Spec.PodProbes[i]
+		for j := range pod.Probes {
+			key := fmt.Sprint(pod.UID, " ", pod.Probes[j].Name)
+			if _, twice := all[key]; twice {
+				v.add(Identity, "%s stands twice in NodePodProbe %s", key, n.Name)
+			}
+			all[key] = described(pod.Probes[j].ContainerName, &pod.Probes[j].Probe)
+		}
+	}
+	return all
+}
+
+func described(container string, probe *corev1.Probe) string {
+	text, _ := json.Marshal(probe)
+	return container + " " + string(text)
+}
+
+// result is what the probes of a pod say about it: a nil value removes a key.
+type result struct {
+	conditions          map[corev1.PodConditionType]corev1.ConditionStatus
+	labels, annotations map[string]*string
+}
+
+// conditionOfState is the status of a condition. (PPM-3.4)
+var conditionOfState = map[v1alpha1.ProbeState]corev1.ConditionStatus{
+	v1alpha1.ProbeSucceeded: corev1.ConditionTrue, v1alpha1.ProbeFailed: corev1.ConditionFalse, v1alpha1.ProbeUnknown: corev1.ConditionUnknown,
+}
+
+// result is what should stand on a pod: what is set counts before what is removed. (PPM-3.3 to PPM-3.5)
+func (p probing) result(pod *corev1.Pod) result {
+	out := result{map[corev1.PodConditionType]corev1.ConditionStatus{}, map[string]*string{}, map[string]*string{}}
+	states := p.states(pod)
+	for _, sets := range []bool{true, false} {
+		for _, m := range p.markers() {
+			if !p.selects(m, pod) {
+				continue
+			}
+			for i := range m.Spec.Probes {
+				of := &m.Spec.Probes[i]
+				if state := states[m.Name+"#"+of.Name]; state != "" {
+					out.add(of, state, sets)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// add adds what a probe says. Ready is the kubelet's.
+func (r *result) add(of *v1alpha1.PodContainerProbe, state v1alpha1.ProbeState, sets bool) {
+	if t := corev1.PodConditionType(of.PodConditionType); t != "" && t != corev1.PodReady && r.conditions[t] == "" {
+		r.conditions[t] = conditionOfState[state]
+	}
+	for _, policy := range of.MarkerPolicy {
+		switch {
+		case state == v1alpha1.ProbeUnknown:
+		case sets && policy.State == state:
+			setAll(r.labels, policy.Labels)
+			setAll(r.annotations, policy.Annotations)
+		case !sets && policy.State != state:
+			removeAll(r.labels, policy.Labels)
+			removeAll(r.annotations, policy.Annotations)
+		}
+	}
+}
+
+func setAll(of map[string]*string, keys map[string]string) {
+	for key, value := range keys {
+		of[key] = &value
+	}
+}
+
+func removeAll(of map[string]*string, keys map[string]string) {
+	for key := range keys {
+		if _, set := of[key]; !set {
+			of[key] = nil
+		}
+	}
+}
+
+// states are what is reported of a pod, by the name of the probe.
+func (p probing) states(pod *corev1.Pod) map[string]v1alpha1.ProbeState {
+	out := map[string]v1alpha1.ProbeState{}
+	n := p.node(pod.Spec.NodeName)
+	if n == nil {
+		return out
+	}
+	for i := range n.Status.PodProbeStatuses {
+		if s := &n.Status.PodProbeStatuses[i]; s.UID == pod.UID {
+			for _, state := range s.ProbeStates {
+				out[state.Name] = state.State
+			}
+		}
+	}
+	return out
+}
+
+// missing says what of a result does not stand on a pod; empty for nothing.
+func (r *result) missing(pod *corev1.Pod) string {
+	var out []string
+	for t, status := range r.conditions {
+		if c := condition(pod, t); c == nil || c.Status != status {
+			out = append(out, fmt.Sprint("condition ", t, "=", status))
+		}
+	}
+	for _, keys := range []struct {
+		want map[string]*string
+		have map[string]string
+	}{{r.labels, pod.Labels}, {r.annotations, pod.Annotations}} {
+		for key, value := range keys.want {
+			have, found := keys.have[key]
+			if value == nil && found || value != nil && have != *value {
+				out = append(out, key)
+			}
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// checkPatch judges a write to a pod: it writes all results and nothing else, in one request. (PPM-3.3)
+func (p probing) checkPatch(v *violations, w *Write) {
+	before, after := w.pods()
+	if w.Verb != "patch" || w.Subresource != "status" || before == nil || after == nil {
+		v.add(Spec, "%s of pods/%s %s", w.Verb, w.Subresource, w.name())
+		return
+	}
+	observed := p.Pods[before.Name]
+	if observed == nil || observed.UID != before.UID || w.Asked != nil && w.Asked.UID != string(before.UID) {
+		v.add(Ownership, "pod %s is written whichever it is", before.Name)
+		return
+	}
+	want := p.result(observed)
+	if missing := want.missing(after); missing != "" && before.ResourceVersion == observed.ResourceVersion {
+		v.add(Status, "pod %s is written, and lacks %s", before.Name, missing)
+	}
+	checkKeys(v, before.Name, want.labels, before.Labels, after.Labels)
+	checkKeys(v, before.Name, want.annotations, before.Annotations, after.Annotations)
+	for _, c := range after.Status.Conditions {
+		if was := condition(before, c.Type); (was == nil || *was != c) && want.conditions[c.Type] != c.Status {
+			v.add(Status, "condition %s of pod %s is %s, and should be %q", c.Type, before.Name, c.Status, want.conditions[c.Type])
+		}
+	}
+	if !equality.Semantic.DeepEqual(&before.Spec, &after.Spec) || !slices.Equal(before.Finalizers, after.Finalizers) || len(after.Status.Conditions) < len(before.Status.Conditions) {
+		v.add(Spec, "more is written to pod %s than results", before.Name)
+	}
+}
+
+// checkKeys judges labels or annotations that are written.
+func checkKeys(v *violations, pod string, want map[string]*string, before, after map[string]string) {
+	all := maps.Clone(before)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, after)
+	for key := range all {
+		was, had := before[key]
+		is, has := after[key]
+		if had == has && was == is {
+			continue
+		}
+		if value, decided := want[key]; !decided || (value != nil) != has || has && *value != is {
+			v.add(Status, "%s of pod %s becomes %q, which no result says", key, pod, is)
+		}
+	}
+}
+
+// PodProbes judges a write of the controllers of PodProbeMarkers and NodePodProbes.
+func PodProbes(w *Write) []Violation {
+	var v violations
+	observed := w.Truth
+	if w.Observed != nil {
+		observed = w.Observed
+	}
+	p := probing{observed}
+	switch w.Resource {
+	case "pods":
+		p.checkPatch(&v, w)
+	case "nodepodprobes":
+		p.checkNodePodProbe(&v, w)
+	case "podprobemarkers":
+		p.checkMarker(&v, w)
+	default:
+		v.add(Spec, "%s of %s/%s is none of its business", w.Verb, w.Resource, w.Subresource)
+	}
+	return v
+}
+
+// checkNodePodProbe judges a write of a NodePodProbe. (PPM-3.1, PPM-3.2)
+func (p probing) checkNodePodProbe(v *violations, w *Write) {
+	node := p.Nodes[w.name()]
+	if w.Verb == "delete" {
+		if node != nil {
+			v.add(Needless, "NodePodProbe %s is deleted, whose node is there", w.name())
+		}
+		if w.Asked != nil && w.Asked.UID == "" {
+			v.add(Ownership, "NodePodProbe %s is deleted whichever it is", w.name())
+		}
+		return
+	}
+	after, _ := w.After.(*v1alpha1.NodePodProbe)
+	if after == nil || w.Subresource != "" || node == nil {
+		v.add(Spec, "%s of nodepodprobes/%s %s", w.Verb, w.Subresource, w.name())
+		return
+	}
+	if got, want := v.asks(after), p.asked(node.Name); !maps.Equal(got, want) {
+		v.add(Placement, "NodePodProbe %s asks for %v, and should for %v", node.Name, got, want)
+	}
+}
+
+// checkMarker judges a write of a marker. (PPM-2.2 to PPM-2.4)
+func (p probing) checkMarker(v *violations, w *Write) {
+	m, _ := p.Further["podprobemarkers"][w.name()].(*v1alpha1.PodProbeMarker)
+	if m == nil || w.Before == nil || w.Before.GetUID() != m.UID {
+		v.add(Ownership, "marker %s is written whichever it is", w.name())
+		return
+	}
+	after, _ := w.After.(*v1alpha1.PodProbeMarker)
+	if w.Subresource == "status" && after != nil {
+		if after.Status.MatchedPods != p.matched(m) || after.Status.ObservedGeneration != m.Generation {
+			v.add(Status, "marker %s says %+v, and selects %d pods", m.Name, after.Status, p.matched(m))
+		}
+		return
+	}
+	if after != nil && slices.Contains(after.Finalizers, v1alpha1.PodProbeMarkerFinalizer) {
+		return
+	}
+	if m.DeletionTimestamp == nil {
+		v.add(Ownership, "marker %s loses its finalizer", m.Name)
+	}
+	for name := range p.Further["nodepodprobes"] {
+		if n := p.node(name); n.DeletionTimestamp == nil && p.has(n, m) {
+			v.add(Ownership, "marker %s goes, and node %s has probes of it", m.Name, name)
+		}
+	}
+}
+
+// has tells whether a NodePodProbe has probes of a marker.
+func (p probing) has(n *v1alpha1.NodePodProbe, m *v1alpha1.PodProbeMarker) bool {
+	return slices.ContainsFunc(n.Spec.PodProbes, func(pod v1alpha1.PodProbe) bool {
+		return pod.Namespace == m.Namespace && slices.ContainsFunc(pod.Probes, func(c v1alpha1.ContainerProbe) bool { return strings.HasPrefix(c.Name, m.Name+"#") })
+	})
+}
+
+func (p probing) matched(m *v1alpha1.PodProbeMarker) (pods int64) {
+	for _, pod := range p.Pods {
+		if p.selects(m, pod) {
+			pods++
+		}
+	}
+	return pods
+}
+
+// PodProbesSettled judges what there is when nothing more happens: every node has the probes of its pods, every pod has the results
+// that are reported of it, and no marker waits for its end.
+func PodProbesSettled(s *State, pushed bool) []Violation {
+	var v violations
+	if len(s.Refused) > 0 && !pushed {
+		return nil
+	}
+	p := probing{s}
+	for name := range s.Nodes {
+		n := p.node(name)
+		if n == nil {
+			v.add(Settled, "node %s has no NodePodProbe", name)
+			continue
+		}
+		if got, want := v.asks(n), p.asked(name); !maps.Equal(got, want) {
+			v.add(Settled, "NodePodProbe %s asks for %v, and should for %v", name, got, want)
+		}
+	}
+	for name := range s.Further["nodepodprobes"] {
+		if s.Nodes[name] == nil {
+			v.add(Settled, "there is a NodePodProbe of node %s, which is gone", name)
+		}
+	}
+	for _, pod := range s.Pods {
+		want := p.result(pod)
+		if missing := want.missing(pod); missing != "" {
+			v.add(Settled, "pod %s lacks %s", pod.Name, missing)
+		}
+	}
+	for _, m := range p.markers() {
+		ours := slices.Contains(m.Finalizers, v1alpha1.PodProbeMarkerFinalizer)
+		if m.DeletionTimestamp != nil && ours || m.DeletionTimestamp == nil && (!ours || m.Status.MatchedPods != p.matched(m)) {
+			v.add(Settled, "marker %s: finalizers %v, %d pods matched and %d selected", m.Name, m.Finalizers, m.Status.MatchedPods, p.matched(m))
+		}
+	}
+	return v
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/probe/nodepodprobe"
+	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// The users of the server.
+const (
+	markerUser = "podprobemarker-controller"
+	nodeUser   = "nodepodprobe-controller"
+	agentUser  = "agent"
+	testUser   = "test"
+)
+
+const namespace = "default"
+
+// What the API server knows.
+var (
+	markerResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("PodProbeMarker"), "podprobemarkers")
+	probesResource = fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: "nodepodprobes", ClusterScoped: true, Status: true, Generation: true}
+)
+
+// cluster is an API server in memory with both controllers, in virtual time.
+type cluster struct {
+	*testing.T
+	*fakecluster.Server
+	kube    kubernetes.Interface // the test's
+	markers client.PodProbeMarkerInterface
+	probes  client.NodePodProbeInterface
+
+	markerReconciles, nodeReconciles fixture.Reconciles
+	events                           fixture.Recorder
+	node                             *nodepodprobe.Reconciler
+	marker                           *podprobemarker.Reconciler
+	stops                            []func()
+}
+
+func newCluster(t *testing.T, server *fakecluster.Server) *cluster {
+	c := &cluster{T: t, Server: server, kube: kubernetes.NewForConfigOrDie(server.Config(testUser))}
+	c.markers, c.probes = c.lifecycle(testUser).PodProbeMarkers(namespace), c.lifecycle(testUser).NodePodProbes()
+	return c
+}
+
+// play plays a story with both controllers on shared caches. In the end they are settled.
+func play(t *testing.T, story func(*cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		c := newCluster(t, fakecluster.New(nil, markerResource, probesResource))
+		c.start()
+		defer c.stop()
+		story(c)
+		c.expectSettled()
+	})
+}
+
+func (c *cluster) lifecycle(user string) client.Interface {
+	c.Helper()
+	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
+}
+
+func (c *cluster) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// start starts both controllers.
+func (c *cluster) start() {
+	c.Helper()
+	l, core := c.lifecycle("caches"), caches.NewInformers(kubernetes.NewForConfigOrDie(c.Config("caches")), "")
+	markers := c.share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
+	probes, pods, nodes := c.share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})), c.share(core.Pods()), c.share(core.Nodes())
+	forMarkers, err := podprobemarker.New(podprobemarker.Options{
+		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(markerUser)), Lifecycle: c.lifecycle(markerUser), Recorder: &c.events, Metrics: &c.markerReconciles,
+		Markers: markers, Pods: pods, NodePodProbes: probes})
+	c.must(err)
+	forNodes, err := nodepodprobe.New(nodepodprobe.Options{
+		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(nodeUser)), Lifecycle: c.lifecycle(nodeUser), Metrics: &c.nodeReconciles,
+		Markers: markers, Pods: pods, NodePodProbes: probes, Nodes: nodes})
+	c.must(err)
+	c.node, c.marker = forNodes.Reconciler, forMarkers.Reconciler
+	for _, informer := range []cache.SharedIndexInformer{markers, probes, pods, nodes} {
+		c.run(func(ctx context.Context) error { informer.RunWithContext(ctx); return nil })
+	}
+	c.run(forMarkers.Run)
+	c.run(forNodes.Run)
+}
+
+// share has an informer find out who changes its objects.
+func (c *cluster) share(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
+	c.Helper()
+	guard := &fakecluster.Guard{}
+	c.must(informer.SetTransform(guard.Transform(nil)))
+	c.Cleanup(func() {
+		if err := guard.Check(); err != nil {
+			c.Error(err)
+		}
+	})
+	return informer
+}
+
+// run runs something until the story ends or stop is called.
+func (c *cluster) run(run func(context.Context) error) {
+	c.Helper()
+	ctx, cancel := context.WithCancel(c.Context())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	synctest.Wait()
+	c.stops = append(c.stops, func() {
+		c.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			c.Errorf("Run: %v", err)
+		}
+	})
+}
+
+func (c *cluster) stop() {
+	c.Helper()
+	for _, stop := range c.stops {
+		stop()
+	}
+	c.stops = nil
+}
+
+// pause lets virtual time pass.
+func (c *cluster) pause(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// expectSettled waits for a moment. Then the controllers must have done everything that can be done: an event that they
+// had missed would have left something.
+func (c *cluster) expectSettled() {
+	c.Helper()
+	c.pause(30 * time.Second)
+	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for i := range nodes.Items {
+		if next := c.nextOfNode(nodes.Items[i].Name); next != "" {
+			c.Errorf("node %s is not settled: %s", nodes.Items[i].Name, next)
+		}
+	}
+	markers, err := c.markers.List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for i := range markers.Items {
+		if next := nextOf(c.marker, types.NamespacedName{Namespace: namespace, Name: markers.Items[i].Name}); next != "" {
+			c.Errorf("marker %s is not settled: %s", markers.Items[i].Name, next)
+		}
+	}
+}
+
+func (c *cluster) nextOfNode(name string) string {
+	plan, err := c.node.Plan(types.NamespacedName{Name: name})
+	if err != nil {
+		return err.Error()
+	}
+	if plan == nil || plan.Create == nil && !plan.Delete && plan.Spec == nil && len(plan.Patches) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%+v", plan)
+}
+
+func nextOf(r *podprobemarker.Reconciler, key types.NamespacedName) string {
+	plan, err := r.Plan(key)
+	if err != nil {
+		return err.Error()
+	}
+	if plan == nil || plan.Finalizers == nil && plan.Status == nil {
+		return ""
+	}
+	return fmt.Sprintf("%+v", plan)
+}
+
+// addNode adds a node that is ready.
+func (c *cluster) addNode(name string) {
+	c.Helper()
+	_, err := c.kube.CoreV1().Nodes().Create(c.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}, metav1.CreateOptions{})
+	c.must(err)
+}
+
+// addPod adds a pod of app=APP that is initialized.
+func (c *cluster) addPod(node, name, app string) {
+	c.Helper()
+	pod, err := c.kube.CoreV1().Pods(namespace).Create(c.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+	}, metav1.CreateOptions{})
+	c.must(err)
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}}
+	_, err = c.kube.CoreV1().Pods(namespace).UpdateStatus(c.Context(), pod, metav1.UpdateOptions{})
+	c.must(err)
+}
+
+// mark creates a marker that selects app=APP, with its probes as YAML.
+func (c *cluster) mark(name, app, probes string) {
+	c.Helper()
+	m := &v1alpha1.PodProbeMarker{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	m.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
+	c.must(yaml.UnmarshalStrict([]byte(probes), &m.Spec.Probes))
+	_, err := c.markers.Create(c.Context(), m, metav1.CreateOptions{})
+	c.must(err)
+	c.pause(time.Second)
+}
+
+// idle is a probe with everything.
+const idle = `[{name: idle, containerName: main, podConditionType: Idle, probe: {exec: {command: [/idle]}},
+  markerPolicy: [{state: Succeeded, labels: {idle: "yes"}, annotations: {controller.kubernetes.io/pod-deletion-cost: "-10"}}, {state: Failed, labels: {idle: "no"}}]}]`
+
+// agent has the agent of a node report a state for all its probes.
+func (c *cluster) agent(node string, state v1alpha1.ProbeState) {
+	c.Helper()
+	n, err := c.lifecycle(agentUser).NodePodProbes().Get(c.Context(), node, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return
+	}
+	c.must(err)
+	n.Status = v1alpha1.NodePodProbeStatus{}
+	at := metav1.Now()
+	for _, pod := range n.Spec.PodProbes {
+		s := v1alpha1.PodProbeStatus{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+		for _, p := range pod.Probes {
+			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: p.Name, State: state, LastProbeTime: &at, LastTransitionTime: &at})
+		}
+		n.Status.PodProbeStatuses = append(n.Status.PodProbeStatuses, s)
+	}
+	_, err = c.lifecycle(agentUser).NodePodProbes().UpdateStatus(c.Context(), n, metav1.UpdateOptions{})
+	c.must(err)
+	synctest.Wait()
+}
+
+// probed shows what all nodes probe, as "node pod probe".
+func (c *cluster) probed() (out []string) {
+	c.Helper()
+	list, err := c.probes.List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for _, n := range list.Items {
+		for _, pod := range n.Spec.PodProbes {
+			for _, p := range pod.Probes {
+				out = append(out, n.Name+" "+pod.Name+" "+p.Name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pod shows what probes have made of a pod.
+func (c *cluster) pod(name string) string {
+	c.Helper()
+	pod, err := c.kube.CoreV1().Pods(namespace).Get(c.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "gone"
+	}
+	c.must(err)
+	out := fmt.Sprintf("idle=%s cost=%s", pod.Labels["idle"], pod.Annotations["controller.kubernetes.io/pod-deletion-cost"])
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type != corev1.PodInitialized {
+			out += fmt.Sprintf(" %s=%s", condition.Type, condition.Status)
+		}
+	}
+	return out
+}
+
+// sent lists the requests of the controllers since ForgetRequests, but not those of the informers, as "n verb resource".
+func (c *cluster) sent() (out []string) {
+	for _, user := range []string{markerUser, nodeUser} {
+		for request, n := range c.Count(user) {
+			if !strings.HasPrefix(request, "list ") && !strings.HasPrefix(request, "watch ") {
+				out = append(out, fmt.Sprint(n, " ", request))
+			}
+		}
+	}
+	slices.Sort(out)
+	c.ForgetRequests()
+	return out
+}
+
+func expect[T any](c *cluster, what string, want, got T) {
+	c.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		c.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/probe/nodepodprobe"
+	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// of is the cluster of this package's tests on that of the suite.
+func of(c *conformance.Cluster) *cluster { return newCluster(c.T, c.Server) }
+
+// TestConformanceOfPodProbeMarker counts the pods of a marker, and again when there is one more.
+func TestConformanceOfPodProbeMarker(t *testing.T) {
+	conformance.Test(t, conformance.Kind{
+		Resource: markerResource, More: []fakecluster.Resource{probesResource},
+		Watches: []string{"podprobemarkers", "pods", "nodepodprobes"},
+		Writes:  []string{"patch podprobemarkers", "patch podprobemarkers/status"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			controller, err := podprobemarker.New(podprobemarker.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
+				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
+				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
+				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				return nextOf(controller.Reconciler, key), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			of(c).addPod("n1", name+"-0", name)
+			of(c).mark(name, name, idle)
+		},
+		Change: func(c *conformance.Cluster, name string) { of(c).addPod("n1", name+"-1", name) },
+		Step:   func(*conformance.Cluster) {},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			m, err := of(c).markers.Get(c.T.Context(), name, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return "gone"
+			}
+			c.Must(err)
+			return fmt.Sprintf("%v %d", m.Finalizers, m.Status.MatchedPods)
+		},
+		Noise: func(c *conformance.Cluster, i int) { noise(c, i) },
+	})
+}
+
+// TestConformanceOfNodePodProbe has a pod probed on a node, and writes the result to it.
+func TestConformanceOfNodePodProbe(t *testing.T) {
+	conformance.Test(t, conformance.Kind{
+		Resource: probesResource, More: []fakecluster.Resource{markerResource},
+		Watches: []string{"nodepodprobes", "nodes", "podprobemarkers", "pods"},
+		Writes:  []string{"create nodepodprobes", "patch nodepodprobes", "patch pods/status"},
+		Repeats: []string{"patch pods/status", "patch nodepodprobes"}, // what it says nobody else writes
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			core := caches.NewInformers(kube, "")
+			controller, err := nodepodprobe.New(nodepodprobe.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles,
+				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
+				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
+				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(types.NamespacedName{Name: key.Name})
+				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Spec == nil && len(plan.Patches) == 0 {
+					return "", err
+				}
+				return fmt.Sprintf("%+v", plan), nil
+			}}, nil
+		},
+		Prepare: func(c *conformance.Cluster) {
+			m := &v1alpha1.PodProbeMarker{ObjectMeta: metav1.ObjectMeta{Name: "games"}, Spec: v1alpha1.PodProbeMarkerSpec{
+				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+				Probes: []v1alpha1.PodContainerProbe{{Name: "idle", ContainerName: "main", PodConditionType: "Idle",
+					Probe: corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/idle"}}}}}}}}
+			_, err := of(c).markers.Create(c.T.Context(), m, metav1.CreateOptions{})
+			c.Must(err)
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			of(c).addNode(name)
+			of(c).addPod(name, name+"-0", "web")
+		},
+		Change: func(c *conformance.Cluster, name string) { of(c).addPod(name, name+"-1", "web") },
+		Step: func(c *conformance.Cluster) {
+			list, err := of(c).probes.List(c.T.Context(), metav1.ListOptions{})
+			c.Must(err)
+			for _, n := range list.Items {
+				if reported(&n) < len(n.Spec.PodProbes) {
+					of(c).agent(n.Name, v1alpha1.ProbeSucceeded)
+				}
+			}
+		},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			var out []string
+			for _, pod := range c.Pods() {
+				if strings.HasPrefix(pod.Name, name+"-") {
+					out = append(out, pod.Name+" "+of(c).pod(pod.Name))
+				}
+			}
+			for _, line := range of(c).probed() {
+				if strings.HasPrefix(line, name+" ") {
+					out = append(out, line)
+				}
+			}
+			return strings.Join(out, "\n")
+		},
+		Noise: func(c *conformance.Cluster, i int) { noise(c, i) },
+	})
+}
+
+// reported counts the pods of the spec that the agent has reported on.
+func reported(n *v1alpha1.NodePodProbe) (pods int) {
+	for _, entry := range n.Spec.PodProbes {
+		for _, status := range n.Status.PodProbeStatuses {
+			if status.UID == entry.UID {
+				pods++
+			}
+		}
+	}
+	return pods
+}
+
+// noise has kubelets say of all pods what no plan reads.
+func noise(c *conformance.Cluster, i int) {
+	for _, pod := range c.Pods() {
+		c.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"podIP":"10.0.0.%d"}}`, i%250+1), "status")
+	}
+}
+
+func TestOptions(t *testing.T) {
+	server := fakecluster.New(nil)
+	kube := kubernetes.NewForConfigOrDie(server.Config(testUser))
+	l := fixture.Connect(t, server, testUser, client.NewForConfig)
+	conformance.CheckOptions(t, conformance.Options[podprobemarker.Options]{Good: podprobemarker.Options{Lifecycle: l, Kubernetes: kube}, Required: "Kubernetes Lifecycle", Reader: podprobemarker.Reader(markerReader{}),
+		New:           func(o podprobemarker.Options) error { _, err := podprobemarker.New(o); return err },
+		NewReconciler: func(o podprobemarker.Options) error { _, err := podprobemarker.NewReconciler(o); return err }})
+	conformance.CheckOptions(t, conformance.Options[nodepodprobe.Options]{Good: nodepodprobe.Options{Lifecycle: l, Kubernetes: kube}, Required: "Kubernetes Lifecycle", Reader: nodepodprobe.Reader(nodeReader{}),
+		New:           func(o nodepodprobe.Options) error { _, err := nodepodprobe.New(o); return err },
+		NewReconciler: func(o nodepodprobe.Options) error { _, err := nodepodprobe.NewReconciler(o); return err }})
+}
+
+type (
+	markerReader struct{ podprobemarker.Reader }
+	nodeReader   struct{ nodepodprobe.Reader }
+)

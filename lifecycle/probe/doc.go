@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package probe has containers of pods probed, beside the probes of the kubelet, and writes what comes out on the pods. It
+// holds no code of its own:
+//
+//   - podprobemarker manages PodProbeMarkers, in which users say which containers of which pods to probe, and what to make of
+//     the results.
+//   - nodepodprobe manages NodePodProbes, one per node, which hold the probes of the pods of the node and what its agent
+//     reports of them.
+//
+// What a node probes follows from its pods and the markers that select them: nodepodprobe alone writes it, whatever changes.
+// The agent of the node, [github.com/podwright/podwright/nodeagent/probe], runs the probes and writes the status; nodepodprobe
+// writes a result to its pod as a condition, as labels and as annotations, in one request. Both controllers run in the same
+// program, with the same caches or with caches of their own.
+//
+// A workload sees the result where it looks anyway: its deletion order in the annotation
+// controller.kubernetes.io/pod-deletion-cost, a lifecycle hook in a label, a readiness gate in a condition.
+//
+// What manager and agent do stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/probe/RULES.md
+//
+// # Differences
+//
+// From OpenKruise 1.4:
+//
+//   - Probes may be httpGet and tcpSocket too, as in later versions, and never have a host: an agent would ask it from its node,
+//     whoever may reach it from there.
+//   - The probes of a node are computed as a whole. Those that a marker has no more are taken away, as are those of pods that do
+//     not match any more, and of a marker that is gone by force. A NodePodProbe that comes later has its probes at once.
+//   - The end of a marker takes its own probes away: those of its exact name, in its namespace. 1.4 also takes those of markers
+//     whose names end in its, and of its namesakes in other namespaces.
+//   - A result that is not known is the status Unknown of the condition, where 1.4 has False, and changes no label or
+//     annotation. So a hook that holds a pod goes on to hold it, and a readiness gate, which asks for True, sees no difference.
+//     1.4 removes the keys of the policy that happens to be the last.
+//   - What one probe sets no other removes, whichever of them stands first.
+//   - No probe writes a condition of Kubernetes' own or of podwright's. 1.4 writes Ready in turn with the kubelet.
+//   - What somebody else changes about a result on a pod is put right, after 10 seconds at the earliest where it was done before.
+//   - The message of a condition has nothing that the container has said: who may read a pod need not be allowed to run commands
+//     in it. See the package of the agent.
+//   - A marker with an empty selector, from before admission, selects nothing.
+package probe

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// newWriter returns what a Reconciler writes with.
+func newWriter(o *Options) *apply.Writer {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads = ResourceNodePodProbes
+	w.Merge = apiwriter.TypedMerge(func(string) client.NodePodProbeInterface { return o.Lifecycle.NodePodProbes() })
+	return w
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	probes *v1alpha1.NodePodProbe
+
+	lock  sync.Mutex
+	wrote map[types.UID]Wrote
+}
+
+// lagRetry is how soon to look again when a cache shows less than the API
+// server: something that is there seems to be gone.
+const lagRetry = time.Second
+
+// apply does what the plan says. One pod's failure does not stop the others; all
+// errors are collected, so that the reconcile is repeated.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	for _, i := range plan.Ignored {
+		klog.FromContext(ctx).V(2).Info("A result is not written", "pod", i.Pod, "probe", i.Probe, "reason", i.Reason)
+	}
+	if s.NodePodProbe == nil {
+		return plan.RequeueAfter, r.create(ctx, plan.Create)
+	}
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.NodePodProbe), probes: s.NodePodProbe, wrote: known(s)}
+	if plan.Delete {
+		return a.delete(ctx, s)
+	}
+	err = errors.Join(a.change(ctx, plan), apply.Each(ctx, plan.Patches, func(ctx context.Context, p PodPatch) error { return a.patch(ctx, &p, s.Now) }))
+	r.wrote.Set(a.Key, a.wrote)
+	return plan.RequeueAfter, err
+}
+
+// known returns what is remembered of the pods that are still there.
+func known(s *Snapshot) map[types.UID]Wrote {
+	here := make(map[types.UID]bool, len(s.Pods))
+	for _, pod := range s.Pods {
+		here[pod.UID] = true
+	}
+	out := maps.Clone(s.Wrote)
+	if out == nil {
+		out = map[types.UID]Wrote{}
+	}
+	maps.DeleteFunc(out, func(pod types.UID, _ Wrote) bool { return !here[pod] })
+	return out
+}
+
+// create creates a NodePodProbe, nil for none. Where there is one already, the
+// cache will show it.
+func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodePodProbe) error {
+	if n == nil {
+		return nil
+	}
+	created, err := r.options.Lifecycle.NodePodProbes().Create(ctx, n, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create NodePodProbe %s: %w", n.Name, err)
+	}
+	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, ResourceNodePodProbes, created.ResourceVersion)
+	return nil
+}
+
+// delete deletes a NodePodProbe whose node is gone, or is going.
+func (a *applier) delete(ctx context.Context, s *Snapshot) (requeueAfter time.Duration, err error) {
+	if s.Node == nil {
+		live, err := apiwriter.Found(a.options.Kubernetes.CoreV1().Nodes().Get(ctx, a.Key.Name, metav1.GetOptions{}))
+		if err != nil {
+			return 0, fmt.Errorf("find out whether node %s is gone: %w", a.Key.Name, err)
+		}
+		if live != nil && live.DeletionTimestamp == nil {
+			return lagRetry, nil
+		}
+	}
+	err = a.options.Lifecycle.NodePodProbes().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.probes.UID}})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return 0, fmt.Errorf("delete NodePodProbe %s, whose node is gone: %w", a.Key.Name, err)
+	}
+	return 0, nil
+}
+
+// change writes the planned spec. What the agent reports meanwhile is no conflict: with all namespaces nobody else writes the spec, and only
+// another NodePodProbe of the name is left alone.
+func (a *applier) change(ctx context.Context, plan *Plan) error {
+	if plan.Spec == nil {
+		return nil
+	}
+	observed := apply.Observed{UID: a.probes.UID}
+	if a.options.Namespace != "" {
+		observed.ResourceVersion = a.Version // others write the probes of other namespaces
+	}
+	data, err := apply.FieldPatch("spec", observed, &a.probes.Spec, plan.Spec)
+	if err != nil {
+		return fmt.Errorf("change NodePodProbe %s: %w", a.Key.Name, err)
+	}
+	version, err := a.Merge(ctx, a.Key, data)
+	if err != nil && apply.Gone(err) {
+		return nil // the cache will show it
+	}
+	if err != nil {
+		return fmt.Errorf("change NodePodProbe %s: %w", a.Key.Name, err)
+	}
+	for _, d := range plan.Dropped {
+		klog.FromContext(ctx).V(2).Info("Took a probe away", "pod", d.Pod, "probe", d.Probe, "reason", d.Reason)
+	}
+	a.Wrote(ResourceNodePodProbes, version)
+	return nil
+}
+
+// patch writes results to a pod, in one request. One that is gone needs none. (PPM-3.3)
+func (a *applier) patch(ctx context.Context, p *PodPatch, now time.Time) error {
+	writes, err := p.Writes(p.Pod)
+	if err != nil {
+		return err
+	}
+	for _, w := range writes {
+		w.Subresource = "status" // it takes labels and annotations too, and no webhook of pods is asked
+		version, err := a.Pods.Patch(ctx, p.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+		if err != nil && apply.Gone(err) {
+			return nil // the cache will show it
+		}
+		if err != nil {
+			return fmt.Errorf("write the results of probes to pod %s: %w", nameOf(p.Pod), a.Unanswered(ResourcePods, nameOf(p.Pod).String(), err))
+		}
+		a.Wrote(ResourcePods, version)
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.wrote[p.Pod.UID] = Wrote{Results: p.Results, At: now}
+	return nil
+}

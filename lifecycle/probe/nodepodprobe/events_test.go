@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/client/fake"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// cached returns options whose caches hold what a snapshot does.
+func cached(t *testing.T, s *Snapshot) *Options {
+	t.Helper()
+	c := fake.NewClient()
+	namespaces := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	o := &Options{
+		Markers:       client.NewPodProbeMarkerInformer(c, "", 0, namespaces),
+		NodePodProbes: client.NewNodePodProbeInformer(c, 0, cache.Indexers{}),
+		Pods:          cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, namespaces),
+	}
+	for _, err := range []error{caches.AddMarkerIndex(o.NodePodProbes), caches.AddNodeIndex(o.Pods)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add := func(informer cache.SharedIndexInformer, object any) {
+		if err := informer.GetIndexer().Add(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, markers := range s.Markers {
+		for _, m := range markers {
+			add(o.Markers, m)
+		}
+	}
+	for _, pod := range s.Pods {
+		add(o.Pods, pod)
+	}
+	if s.NodePodProbe != nil {
+		add(o.NodePodProbes, s.NodePodProbe)
+	}
+	return o
+}
+
+func describe(s *Snapshot) string { return strings.Join(shown(NewPlan(s)), "\n") }
+
+var changing = regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences|UID)|Spec\.NodeName$|Status)`)
+
+// The filter of events against the planner itself: whatever changes about a pod, where that changes the plan, the node
+// is enqueued. (PPM-3.6)
+func TestPodsThatMatter(t *testing.T) {
+	reads := mutation.Reads{}
+	policy := sets(v1alpha1.ProbeSucceeded, "idle=yes")
+	policy.Annotations = map[string]string{"cost": "low"}
+	markers := newMarker("games", newProbe("idle", "Idle", policy, sets(v1alpha1.ProbeFailed, "idle=no")))
+	for _, state := range []string{"games#idle=Succeeded", "games#idle=Failed"} {
+		for _, pod := range []*corev1.Pod{newPod("web-0"), newPod("web-0", has("Idle", corev1.ConditionTrue), labelled("idle", "yes"), annotated("cost", "low"))} {
+			n := says(newProbes(probed("web-0", "games#idle", "by-hand")), "web-0", state)
+			of := func(pod *corev1.Pod) *Snapshot { return newSnapshot(n, []*corev1.Pod{pod}, markers) }
+			o := cached(t, of(pod))
+			mutation.Plan[corev1.Pod]{
+				What: "pod", Copy: (*corev1.Pod).DeepCopy, Can: changing,
+				Of: func(pod *corev1.Pod) string {
+					if pod.Spec.NodeName != "node-1" {
+						return "elsewhere"
+					}
+					return describe(of(pod))
+				},
+				Matters: func(before, after *corev1.Pod) (enqueued bool) {
+					if controller.Changed(before, after, podFields) != 0 {
+						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
+					}
+					return enqueued
+				},
+			}.Check(t, reads, pod)
+		}
+	}
+	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.Phase", "pod.Status.Conditions[].Status")
+}
+
+func annotated(key, value string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value) }
+}
+
+// So it is with what the agent says.
+func TestReportsThatMatter(t *testing.T) {
+	reads := mutation.Reads{}
+	of := func(n *v1alpha1.NodePodProbe) *Snapshot {
+		return newSnapshot(n, []*corev1.Pod{newPod("web-0", has("Idle", corev1.ConditionFalse))}, newMarker("games", newProbe("idle", "Idle", sets(v1alpha1.ProbeSucceeded, "idle=yes"))))
+	}
+	mutation.Plan[v1alpha1.NodePodProbe]{
+		What: "report", Copy: (*v1alpha1.NodePodProbe).DeepCopy,
+		Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|UID)|Status\.PodProbeStatuses\[\d*\]\.ProbeStates)`),
+		Of:  func(n *v1alpha1.NodePodProbe) string { return wordless.ReplaceAllString(describe(of(n)), "") },
+		Matters: func(before, after *v1alpha1.NodePodProbe) (enqueued bool) {
+			nodePodProbeChanged(before, after, func(types.NamespacedName) { enqueued = true })
+			return enqueued
+		},
+	}.Check(t, reads, says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"))
+	reads.Require(t, "report.Status.PodProbeStatuses[].ProbeStates[].State")
+}
+
+// The words of a condition are those of the state that it tells, and do not change with the next.
+var wordless = regexp.MustCompile(`\(.*?\)`)
+
+// PPM-3.6: which nodes a marker concerns: those that have its probes, and those of the pods that it selects.
+func TestMarkersThatMatter(t *testing.T) {
+	on := func(node string) func(*corev1.Pod) { return func(pod *corev1.Pod) { pod.Spec.NodeName = node } }
+	games := newMarker("games", newProbe("idle", "Idle"))
+	ended := games.DeepCopy()
+	ended.DeletionTimestamp = &metav1.Time{Time: now}
+	elsewhere := games.DeepCopy()
+	elsewhere.Namespace = "other"
+	o := cached(t, newSnapshot(newProbes(probed("gone", "games#idle", "endgames#idle")),
+		[]*corev1.Pod{newPod("a", on("node-2")), newPod("b", on("")), newPod("c", on("node-3"), labelled("app", "db"))}, games))
+	for _, test := range []struct {
+		name          string
+		before, after *v1alpha1.PodProbeMarker
+		want          []string
+	}{
+		{"it appears", nil, games, []string{"node-1", "node-2"}},
+		{"it changes", games, games, []string{"node-1", "node-2"}},
+		{"it goes", ended, nil, []string{"node-1"}},
+		{"a namesake", nil, elsewhere, nil},
+		{"another one", nil, newMarker("endgames", newProbe("idle", "Idle")), []string{"node-1", "node-2"}},
+	} {
+		var got []string
+		o.markerChanged(test.before, test.after, func(key types.NamespacedName) { got = append(got, key.Name) })
+		slices.Sort(got)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v are enqueued, want %v", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Resource names a cache.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceNodePodProbes Resource = "nodepodprobes"
+	ResourcePods          Resource = caches.Pods
+)
+
+const resourceMarkers Resource = "podprobemarkers" // which it only reads
+
+// podFields are the fields that a plan reads of a pod.
+const podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Conditions
+
+// reads lists what the plan for a node depends on. Heartbeats, and all else that
+// nodes report, do not count.
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{
+		{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
+		{Resource: ResourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
+			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
+		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
+		{Resource: resourceMarkers, Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
+			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		}, Fields: controller.Generation, Concern: controller.On(o.markerChanged), OnlyLater: true},
+		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Index: caches.AddNodeIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+	}
+}
+
+// newReconciler describes nodes and their NodePodProbes to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "nodepodprobe", Name: "nodepodprobe-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, Forget: r.forget,
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.wrote.Forget(key)
+}
+
+// observe reads everything that a plan for the node depends on. It returns nil
+// when there is neither the node nor its NodePodProbe.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s := &Snapshot{Namespace: r.options.Namespace, Now: r.shell.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
+	var err error
+	if s.Node, err = apiwriter.Found(r.options.Reader.Node(key.Name)); err != nil {
+		return nil, fmt.Errorf("read node %s: %w", key.Name, err)
+	}
+	if s.NodePodProbe, err = apiwriter.Found(r.options.Reader.NodePodProbe(key.Name)); err != nil {
+		return nil, fmt.Errorf("read NodePodProbe %s: %w", key.Name, err)
+	}
+	if s.Node == nil && s.NodePodProbe == nil {
+		return nil, nil
+	}
+	if s.Pods, err = r.options.Reader.PodsOn(key.Name); err != nil {
+		return nil, fmt.Errorf("read the pods on node %s: %w", key.Name, err)
+	}
+	for _, namespace := range s.namespaces() {
+		if s.Markers[namespace], err = r.options.Reader.Markers(namespace); err != nil {
+			return nil, fmt.Errorf("read the PodProbeMarkers of namespace %s: %w", namespace, err)
+		}
+	}
+	return s, nil
+}
+
+// namespaces are those whose markers matter, each once.
+func (s *Snapshot) namespaces() (all []string) {
+	seen := map[string]bool{}
+	for _, pod := range s.Pods {
+		if !seen[pod.Namespace] {
+			seen[pod.Namespace] = true
+			all = append(all, pod.Namespace)
+		}
+	}
+	return all
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// planPods writes the results that the agent has reported to the pods that they are about. (PPM-3.3)
+func (p *planner) planPods() {
+	for i := range p.NodePodProbe.Status.PodProbeStatuses {
+		status := &p.NodePodProbe.Status.PodProbeStatuses[i]
+		pod := p.byName[nameOfStatus(status)]
+		if pod == nil || pod.UID != status.UID || !podstate.Active(pod) || len(p.wanted[pod.UID]) == 0 {
+			continue
+		}
+		p.planPod(pod, status)
+	}
+	slices.SortFunc(p.plan.Patches, func(a, b PodPatch) int { return strings.Compare(nameOf(a.Pod).String(), nameOf(b.Pod).String()) })
+}
+
+// planPod plans what the results of a pod change about it.
+func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
+	r := &results{planner: p, patch: PodPatch{Pod: pod}, types: map[string]string{}}
+	var said []string
+	for _, w := range p.wanted[pod.UID] {
+		state := stateOf(status, w.probe.Name)
+		if state == nil || state.State == "" {
+			continue
+		}
+		said = append(said, fmt.Sprintf("%s@%s/%d=%s", w.probe.Name, w.marker.UID, w.marker.Generation, state.State))
+		r.condition(&w, state)
+		r.removals(&w, state.State)
+		r.policies(&w, state.State)
+	}
+	if !r.patch.Changes(pod) {
+		return
+	}
+	r.patch.Results = strings.Join(said, " ")
+	if wrote, found := p.Wrote[pod.UID]; found && wrote.Results == r.patch.Results && p.Now.Before(wrote.At.Add(againAfter)) {
+		p.ignore(pod, "", "somebody else has changed what they wrote; they are written again after %v", againAfter)
+		p.requeueAt(wrote.At.Add(againAfter))
+		return
+	}
+	p.plan.Patches = append(p.plan.Patches, r.patch)
+}
+
+func stateOf(status *v1alpha1.PodProbeStatus, name string) *v1alpha1.ContainerProbeState {
+	for i := range status.ProbeStates {
+		if status.ProbeStates[i].Name == name {
+			return &status.ProbeStates[i]
+		}
+	}
+	return nil
+}
+
+// results collects what the results of one pod change about it.
+type results struct {
+	*planner
+	patch PodPatch
+	types map[string]string // the probe whose condition it is, by type
+}
+
+// condition sets the condition of a result. One that has its status already stays as it is. (PPM-3.4)
+func (r *results) condition(w *wanted, state *v1alpha1.ContainerProbeState) {
+	conditionType := w.of.PodConditionType
+	switch first, taken := r.types[conditionType]; {
+	case conditionType == "":
+		return
+	case v1alpha1.NoProbeCondition(conditionType):
+		r.ignore(r.patch.Pod, w.probe.Name, "the condition %s is written by Kubernetes or podwright", conditionType)
+		return
+	case taken:
+		r.ignore(r.patch.Pod, w.probe.Name, "the condition %s is that of the probe %s", conditionType, first)
+		return
+	}
+	r.types[conditionType] = w.probe.Name
+	status := conditionStatus(state.State)
+	if c := readiness.Condition(r.patch.Pod, corev1.PodConditionType(conditionType)); c != nil && c.Status == status {
+		return
+	}
+	r.patch.SetCondition(corev1.PodCondition{
+		Type: corev1.PodConditionType(conditionType), Status: status, Message: state.Message,
+		LastProbeTime:      ptr.Deref(state.LastProbeTime, metav1.Time{}),
+		LastTransitionTime: ptr.Deref(state.LastTransitionTime, metav1.Time{Time: r.Now}),
+	})
+}
+
+// conditionStatus is the status of a condition that tells a state. What is not known is not False: False would say that the
+// probe has failed. A gate holds a pod back for either. (PPM-3.4)
+func conditionStatus(state v1alpha1.ProbeState) corev1.ConditionStatus {
+	switch state {
+	case v1alpha1.ProbeSucceeded:
+		return corev1.ConditionTrue
+	case v1alpha1.ProbeFailed:
+		return corev1.ConditionFalse
+	}
+	return corev1.ConditionUnknown
+}
+
+// removals removes what the policies of other states have set, unless another probe sets it. What is not known takes
+// nothing away: a hook that holds a pod goes on to hold it. (PPM-3.5)
+func (r *results) removals(w *wanted, state v1alpha1.ProbeState) {
+	if state != v1alpha1.ProbeSucceeded && state != v1alpha1.ProbeFailed {
+		return
+	}
+	for i := range w.of.MarkerPolicy {
+		policy := &w.of.MarkerPolicy[i]
+		if policy.State == state {
+			continue
+		}
+		remove(&r.patch.Labels, policy.Labels)
+		remove(&r.patch.Annotations, policy.Annotations)
+	}
+}
+
+// policies sets what the policy of a state says. (PPM-3.5)
+func (r *results) policies(w *wanted, state v1alpha1.ProbeState) {
+	for i := range w.of.MarkerPolicy {
+		policy := &w.of.MarkerPolicy[i]
+		if policy.State != state {
+			continue
+		}
+		for key, value := range policy.Labels {
+			r.patch.SetLabel(key, value)
+		}
+		for key, value := range policy.Annotations {
+			r.patch.SetAnnotation(key, value)
+		}
+	}
+}
+
+// remove has a patch remove keys that nothing has set.
+func remove(from *map[string]*string, keys map[string]string) {
+	for key := range keys {
+		if _, decided := (*from)[key]; decided {
+			continue
+		}
+		if *from == nil {
+			*from = map[string]*string{}
+		}
+		(*from)[key] = nil
+	}
+}

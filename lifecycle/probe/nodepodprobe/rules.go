@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Rules returns the RBAC rules that a Controller needs, and none beyond, whatever
+// its options are. Reading shared informers counts, whoever runs them. Every call
+// returns new rules.
+//
+// Where Options.Namespace is set, a Role is enough for all but nodes and nodepodprobes.
+func Rules(Options) []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		manifests.Rule("", "nodes", "get list watch"),
+		manifests.Rule(v1alpha1.GroupName, "nodepodprobes", "list watch create patch delete"),
+		manifests.Rule(v1alpha1.GroupName, "podprobemarkers", "list watch"),
+		// get finds out what became of a write without an answer.
+		manifests.Rule("", "pods", "get list watch"),
+		manifests.Rule("", "pods/status", "patch"),
+	}
+}

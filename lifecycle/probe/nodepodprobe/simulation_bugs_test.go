@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestSimulationFindsBugs plants bugs into the controllers: a few seeds must find each.
+func TestSimulationFindsBugs(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"what is not known has failed", invariants.Status, 0, inPlan(onPatches(func(p *PodPatch) {
+			for i := range p.Conditions {
+				if p.Conditions[i].Status == corev1.ConditionUnknown {
+					p.Conditions[i].Status = corev1.ConditionFalse
+				}
+			}
+		}))},
+		{"what another state has set stays", invariants.Status, 0, inPlan(onPatches(func(p *PodPatch) {
+			for key, value := range p.Labels {
+				if value == nil {
+					delete(p.Labels, key)
+				}
+			}
+		}))},
+		{"labels are written without the condition", invariants.Status, 0, inPlan(onPatches(func(p *PodPatch) {
+			if len(p.Labels) > 0 {
+				p.Conditions = nil
+			}
+		}))},
+		{"what one probe sets another removes", invariants.Status, 0, inSnapshot(func(s *Snapshot) {
+			for _, markers := range s.Markers {
+				for _, m := range markers {
+					for i := range m.Spec.Probes {
+						m.Spec.Probes[i].MarkerPolicy = slices.DeleteFunc(m.Spec.Probes[i].MarkerPolicy, func(p v1alpha1.ProbeMarkerPolicy) bool {
+							return p.State == v1alpha1.ProbeSucceeded && p.Labels["busy"] != ""
+						})
+					}
+				}
+			}
+		})},
+		{"a marker that goes takes the probes of others", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if p.Spec == nil {
+				return
+			}
+			for _, markers := range s.Markers {
+				for _, m := range markers {
+					if m.DeletionTimestamp == nil {
+						continue
+					}
+					for i := range p.Spec.PodProbes {
+						probes := &p.Spec.PodProbes[i].Probes
+						*probes = slices.DeleteFunc(*probes, func(c v1alpha1.ContainerProbe) bool { return strings.Contains(c.Name, m.Name+"#") })
+					}
+				}
+			}
+		})},
+		{"probes that nobody asks for stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if len(p.Dropped) > 0 {
+				p.Spec = nil
+			}
+		})},
+		{"init containers are probed", invariants.Placement, 0, inSnapshot(func(s *Snapshot) {
+			for _, pod := range s.Pods {
+				pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
+			}
+		})},
+		{"results are not written", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Patches = nil })},
+		{"nobody looks again", invariants.Settled, 48, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"nodes get no NodePodProbe", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Create = nil })},
+		{"NodePodProbes outlive their nodes", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = false })},
+		{"a marker goes before its probes", invariants.Ownership, 0, bug{blind: true, controller: spoil{Often: func(u *simulation.User, r *rand.Rand) {
+			u.DeleteObject(string(resourceMarkers), simulation.Web.Name, metav1.DeletePropagationBackground)
+		}}}},
+		{"results hit whatever pod has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) {
+			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "pods", simulation.Forget("metadata", "uid")))
+		}}}},
+		{"a deletion hits whatever has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}}},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// bug is a bug of one of the controllers. Its zero value is none.
+type bug struct {
+	controller spoil
+	// blind hides NodePodProbes from the controller of markers.
+	blind bool
+}
+
+type spoil = simulation.Spoil[Options, Reconciler]
+
+// inPlan plants a bug into plans, inSnapshot into what they are made of.
+func inPlan(change func(*Snapshot, *Plan)) bug {
+	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+}
+
+func inSnapshot(change func(*Snapshot)) bug {
+	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
+		r.shell.Plan = func(s *Snapshot) *Plan {
+			if s == nil {
+				return NewPlan(nil)
+			}
+			misread := *s
+			misread.Pods, misread.Markers = nil, map[string][]*v1alpha1.PodProbeMarker{}
+			for _, pod := range s.Pods {
+				misread.Pods = append(misread.Pods, pod.DeepCopy())
+			}
+			for namespace, markers := range s.Markers {
+				for _, m := range markers {
+					misread.Markers[namespace] = append(misread.Markers[namespace], m.DeepCopy())
+				}
+			}
+			change(&misread)
+			return NewPlan(&misread)
+		}
+	}}}
+}
+
+// onPatches changes all patches of a plan, and drops those that change nothing any more.
+func onPatches(change func(*PodPatch)) func(*Snapshot, *Plan) {
+	return func(_ *Snapshot, p *Plan) {
+		for i := range p.Patches {
+			change(&p.Patches[i])
+		}
+		p.Patches = slices.DeleteFunc(p.Patches, func(patch PodPatch) bool { return !patch.Changes(patch.Pod) })
+	}
+}

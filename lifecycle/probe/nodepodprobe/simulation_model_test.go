@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// simulatedPods is how many pods there may be, and simulatedMarkers how markers beside web are called: the one ends as that
+// does, the other begins so.
+const simulatedPods = 5
+
+var simulatedMarkers = []string{"eb", "we"}
+
+// anyProbes are probes that write the same keys and conditions in turn.
+var anyProbes = []v1alpha1.PodContainerProbe{
+	newProbe("idle", "Idle", annotates(sets(v1alpha1.ProbeSucceeded, "idle=yes"), "cost=1"), sets(v1alpha1.ProbeFailed, "idle=no")),
+	newProbe("busy", "Busy", sets(v1alpha1.ProbeSucceeded, "idle=no", "busy=yes")),
+	newProbe("cost", "", annotates(sets(v1alpha1.ProbeSucceeded), "cost=1"), sets(v1alpha1.ProbeFailed, "busy=no")),
+	newProbe("same", "Idle", annotates(sets(v1alpha1.ProbeFailed), "cost=2")),
+	newProbe("native", string(corev1.PodReady), sets(v1alpha1.ProbeFailed, "native=1")),
+}
+
+// annotates gives a policy annotations, as key=value.
+func annotates(policy v1alpha1.ProbeMarkerPolicy, pairs ...string) v1alpha1.ProbeMarkerPolicy {
+	policy.Annotations = sets(policy.State, pairs...).Labels
+	return policy
+}
+
+// someProbes picks at least one.
+func someProbes(r *rand.Rand) (some []v1alpha1.PodContainerProbe) {
+	for _, i := range r.Perm(len(anyProbes))[:1+r.IntN(len(anyProbes))] {
+		probe := *anyProbes[i].DeepCopy()
+		probe.Probe = exec(fmt.Sprint("/", r.IntN(2)))
+		some = append(some, probe)
+	}
+	return some
+}
+
+// anyMarker is a marker that selects the pods of an app.
+func anyMarker(name string, r *rand.Rand) *v1alpha1.PodProbeMarker {
+	m := newMarker(name, someProbes(r)...)
+	m.ObjectMeta = metav1.ObjectMeta{Name: name, Namespace: simulation.Web.Namespace}
+	m.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	return m
+}
+
+// createPod creates a pod that is selected, or not.
+func createPod(u *simulation.User, i int, app string) {
+	u.CreatePod(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p", i), Namespace: simulation.Web.Namespace, Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+	})
+}
+
+// populate makes the first pods, and a marker beside web.
+func populate(u *simulation.User, r *rand.Rand) {
+	for i := range 3 {
+		createPod(u, i, "web")
+	}
+	if r.IntN(2) == 0 {
+		u.CreateObject(string(resourceMarkers), anyMarker("eb", r))
+	}
+}
+
+// act is what users do in a step.
+func act(u *simulation.User, r *rand.Rand) {
+	markers, pod := string(resourceMarkers), u.AnyPod(r)
+	name := append(simulatedMarkers, simulation.Web.Name)[r.IntN(3)]
+	switch n := r.IntN(20); {
+	case n < 4:
+		probes, _ := json.Marshal(someProbes(r))
+		u.Patch(markers, name, fmt.Sprintf(`{"spec":{"probes":%s}}`, probes))
+	case n < 7:
+		u.CreateObject(markers, anyMarker(name, r))
+	case n < 9:
+		u.DeleteObject(markers, name, metav1.DeletePropagationBackground)
+	case n < 13:
+		createPod(u, r.IntN(simulatedPods), []string{"web", "web", "db"}[r.IntN(3)])
+	case pod == nil:
+	case n < 15:
+		u.DeletePod(pod.Name, nil)
+	case n < 17:
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"labels":{"app":%q}}}`, []string{"web", "web", "db"}[r.IntN(3)]))
+	case n < 18:
+		u.PatchPod(pod.Name, simulation.Pick(`{"metadata":{"labels":{"idle":%v}}}`, "null", `"maybe"`)(r))
+	default:
+		u.PatchPod(pod.Name, simulation.Pick(`{"metadata":{"annotations":{"theirs":"%v"}}}`, 1, 2)(r))
+	}
+}
+
+// initialize has the init containers of a pod end that is on a node.
+func initialize(u *simulation.User, pod *corev1.Pod) {
+	if pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil && !v1alpha1.CanBeProbed(pod) {
+		u.PatchPod(pod.Name, `{"status":{"conditions":[{"type":"Initialized","status":"True"}]}}`, "status")
+	}
+}
+
+// report has the init containers of a pod end, and an agent report something about what its node asks for, or asked for.
+func report(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
+		initialize(u, pod)
+		return
+	}
+	n, _ := u.AnyObject(string(ResourceNodePodProbes), r).(*v1alpha1.NodePodProbe)
+	if n == nil {
+		return
+	}
+	states := []v1alpha1.ProbeState{v1alpha1.ProbeSucceeded, v1alpha1.ProbeFailed, v1alpha1.ProbeUnknown}
+	status := reportOn(n, func(before v1alpha1.ProbeState) v1alpha1.ProbeState {
+		if before != "" && r.IntN(2) == 0 {
+			return before
+		}
+		return states[r.IntN(len(states))]
+	})
+	if r.IntN(4) == 0 { // it has not seen that probes are gone
+		status.PodProbeStatuses = append(status.PodProbeStatuses, v1alpha1.PodProbeStatus{Namespace: "default", Name: "p0", UID: "gone",
+			ProbeStates: []v1alpha1.ContainerProbeState{{Name: "web#idle", State: v1alpha1.ProbeFailed}}})
+	}
+	write(u, n, status)
+}
+
+// reportOn is a report on all that a node asks for, given what the last one said of it.
+func reportOn(n *v1alpha1.NodePodProbe, state func(before v1alpha1.ProbeState) v1alpha1.ProbeState) *v1alpha1.NodePodProbeStatus {
+	before := states(n)
+	status := &v1alpha1.NodePodProbeStatus{PodProbeStatuses: []v1alpha1.PodProbeStatus{}}
+	for i := range n.Spec.PodProbes {
+		pod := &n.Spec.PodProbes[i]
+		s := v1alpha1.PodProbeStatus{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+		for j := range pod.Probes {
+			name := pod.Probes[j].Name
+			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: name, State: state(before[stateName{pod.UID, name}])})
+		}
+		status.PodProbeStatuses = append(status.PodProbeStatuses, s)
+	}
+	return status
+}
+
+func write(u *simulation.User, n *v1alpha1.NodePodProbe, status *v1alpha1.NodePodProbeStatus) {
+	data, _ := json.Marshal(map[string]any{"status": status})
+	u.Patch(string(ResourceNodePodProbes), n.Name, string(data), "status")
+}
+
+// reportMissing is what happens in the end: init containers end, and agents report on what they have not.
+func reportMissing(u *simulation.User) {
+	for _, pod := range u.Pods() {
+		initialize(u, pod)
+	}
+	for _, object := range u.Objects(string(ResourceNodePodProbes)) {
+		n := object.(*v1alpha1.NodePodProbe)
+		if n.DeletionTimestamp != nil {
+			continue
+		}
+		missing := false
+		status := reportOn(n, func(before v1alpha1.ProbeState) v1alpha1.ProbeState {
+			if before == "" {
+				missing = true
+				return v1alpha1.ProbeFailed
+			}
+			return before
+		})
+		if missing {
+			write(u, n, status)
+		}
+	}
+}
+
+// push is all that users do in the end: there is a marker, pods that it selects, and nodes for them.
+func push(u *simulation.User) {
+	for i, ring := range []string{"a", "b"} {
+		u.ReadyNode(fmt.Sprint("n", i+1), ring)
+	}
+	if u.Workload() == nil {
+		u.Create()
+	}
+	for i := range 3 {
+		createPod(u, i, "web")
+	}
+}

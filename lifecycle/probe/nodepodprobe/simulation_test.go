@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestSimulation has users change markers and pods at random, agents report whatever they like, and nodes come and go, amid
+// everything that can go wrong, and judges each write of the controllers of markers and of nodes, which run in one process.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(&bug{}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	t.Parallel()
+	simulation.CheckReplay(t, simulated(&bug{}), 1)
+}
+
+// simulated is what a simulation needs to know of markers and nodes, of whose controllers one has a bug.
+func simulated(bug *bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("PodProbeMarker"), string(resourceMarkers)),
+		Empty:    func() simulation.Object { return &v1alpha1.PodProbeMarker{} },
+		Further: []simulation.Further{{
+			Resource: fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: string(ResourceNodePodProbes), ClusterScoped: true, Status: true, Generation: true},
+			Empty:    func() simulation.Object { return &v1alpha1.NodePodProbe{} },
+		}},
+		Nodes:    2,
+		Create:   func(r *rand.Rand) simulation.Object { return anyMarker(simulation.Web.Name, r) },
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Patience: 20 * time.Minute,
+		Populate: populate,
+		Others:   report,
+		Release:  reportMissing,
+		Act:      bug.controller.Act(act),
+		Push:     push,
+		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Write: invariants.PodProbes, Settled: invariants.PodProbesSettled}
+		},
+	}
+}
+
+// observer tells a simulation when a reconcile of a node reads the caches, and markerReader when one of a marker does.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) Node(name string) (*corev1.Node, error) {
+	o.process.Observe()
+	return o.Reader.Node(name)
+}
+
+type markerReader struct {
+	caches.Reader
+	process *simulation.Process
+	blind   bool // it sees no NodePodProbes
+}
+
+func (r markerReader) Marker(namespace, name string) (*v1alpha1.PodProbeMarker, error) {
+	r.process.Observe()
+	return caches.Get[*v1alpha1.PodProbeMarker](r.Reader, podprobemarker.ResourceMarkers, namespace, name)
+}
+
+func (r markerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
+	return caches.List[*corev1.Pod](r.Reader, ResourcePods, namespace, selector)
+}
+
+func (r markerReader) NodePodProbes(marker types.NamespacedName) ([]*v1alpha1.NodePodProbe, error) {
+	if r.blind {
+		return nil, nil
+	}
+	return caches.NodesProbedFor(r.Reader[ResourceNodePodProbes], marker)
+}
+
+// both are the controllers of a process. What they do is judged by what they have observed last, so that each reconcile is of one
+// marker or of one node.
+type both struct {
+	reader  caches.Reader
+	nodes   *Reconciler
+	markers *podprobemarker.Reconciler
+
+	shown   string                             // how far the caches were at the last reconcile
+	pending []types.NamespacedName             // those that are to be reconciled, nodes without a namespace
+	refills int                                // how often there were others to reconcile
+	due     map[types.NamespacedName]time.Time // when others asked to be
+	seen    map[types.NamespacedName]bool      // all nodes that there ever were
+}
+
+func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	b := &both{reader: caches.Reader{}, due: map[types.NamespacedName]time.Time{}, seen: map[types.NamespacedName]bool{}}
+	for resource, index := range map[Resource]func(cache.SharedIndexInformer) error{
+		resourceMarkers: addNamespaceIndex, ResourceNodePodProbes: caches.AddMarkerIndex, ResourcePods: caches.AddNodeIndex, caches.Nodes: addNamespaceIndex,
+	} {
+		informer := p.Informer(string(resource))
+		if err := errors.Join(index(informer), addNamespaceIndex(informer)); err != nil {
+			return simulation.Controller{}, err
+		}
+		b.reader[resource] = informer.GetIndexer()
+	}
+	var err error
+	b.nodes, err = bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
+		o.Reader = observer{informerReader{b.reader}, p}
+		if o.Kubernetes, err = p.Kubernetes(); err == nil {
+			o.Lifecycle, err = client.NewForConfig(p.Config)
+		}
+		return o, err
+	}, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	b.markers, err = podprobemarker.NewReconciler(podprobemarker.Options{
+		Kubernetes: b.nodes.options.Kubernetes, Lifecycle: b.nodes.options.Lifecycle, Reader: markerReader{b.reader, p, bug.blind}})
+	return simulation.Controller{Reconcile: b.reconcile, Unfinished: b.unfinished}, err
+}
+
+func addNamespaceIndex(informer cache.SharedIndexInformer) error {
+	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
+	return err
+}
+
+// keys lists the markers and the nodes of the caches, and nodes that there were, in the same order every time.
+func (b *both) keys() (all []types.NamespacedName) {
+	for _, resource := range []Resource{caches.Nodes, ResourceNodePodProbes} {
+		for _, object := range b.reader[resource].List() {
+			b.seen[cache.MetaObjectToName(object.(metav1.Object)).AsNamespacedName()] = true
+		}
+	}
+	all = slices.Collect(maps.Keys(b.seen))
+	for _, object := range b.reader[resourceMarkers].List() {
+		all = append(all, cache.MetaObjectToName(object.(metav1.Object)).AsNamespacedName())
+	}
+	slices.SortFunc(all, func(a, b types.NamespacedName) int { return cmp.Compare(a.String(), b.String()) })
+	return all
+}
+
+// enqueue has everything reconciled when a cache has changed, and otherwise what is due.
+func (b *both) enqueue() {
+	shown := ""
+	for _, resource := range []Resource{resourceMarkers, ResourceNodePodProbes, ResourcePods, caches.Nodes} {
+		shown += b.reader.SyncedResourceVersion(resource) + " "
+	}
+	if shown != b.shown {
+		b.shown, b.pending, b.refills = shown, b.keys(), b.refills+1
+		if b.refills%2 == 0 { // markers and nodes have queues of their own: neither is always first
+			slices.Reverse(b.pending)
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(b.due), func(a, b types.NamespacedName) int { return cmp.Compare(a.String(), b.String()) }) {
+		if !b.due[key].After(time.Now()) && !slices.Contains(b.pending, key) {
+			b.pending = append(b.pending, key)
+		}
+	}
+}
+
+// reconcile reconciles the next marker or node.
+func (b *both) reconcile(ctx context.Context, _ types.NamespacedName) (requeueAfter time.Duration, err error) {
+	b.enqueue()
+	if len(b.pending) > 0 {
+		key := b.pending[0]
+		b.pending = b.pending[1:]
+		delete(b.due, key)
+		one := b.nodes.Reconcile
+		if key.Namespace != "" {
+			one = b.markers.Reconcile
+		}
+		if requeueAfter, err = one(ctx, key); err != nil {
+			b.pending = append(b.pending, key)
+			return 0, err
+		}
+		if requeueAfter > 0 {
+			b.due[key] = time.Now().Add(requeueAfter)
+		}
+	}
+	if len(b.pending) > 0 {
+		return time.Millisecond, nil
+	}
+	requeueAfter = 0
+	for _, at := range b.due {
+		if after := max(time.Until(at), time.Millisecond); requeueAfter == 0 || after < requeueAfter {
+			requeueAfter = after
+		}
+	}
+	return requeueAfter, nil
+}
+
+// unfinished shows what there is to do for any of them.
+func (b *both) unfinished() (string, error) {
+	for _, key := range b.keys() {
+		if key.Namespace == "" {
+			plan, err := b.nodes.Plan(key)
+			if err != nil || plan != nil && (plan.Create != nil || plan.Delete || plan.Spec != nil || len(plan.Patches) > 0) {
+				return fmt.Sprintf("node %s: %+v", key, plan), err
+			}
+			continue
+		}
+		plan, err := b.markers.Plan(key)
+		if err != nil || plan != nil && (plan.Finalizers != nil || plan.Status != nil) {
+			return fmt.Sprintf("marker %s: %+v", key, plan), err
+		}
+	}
+	return "", nil
+}

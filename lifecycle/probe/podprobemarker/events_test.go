@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podprobemarker
+
+import (
+	"regexp"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/client/fake"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+func withMarkers(t *testing.T, markers ...*v1alpha1.PodProbeMarker) *Options {
+	t.Helper()
+	o := &Options{Markers: client.NewPodProbeMarkerInformer(fake.NewClient(), "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
+	for _, m := range markers {
+		if err := o.Markers.GetIndexer().Add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+// The filter of events against the planner itself: whatever changes about a pod, where that changes the plan, the marker
+// is enqueued. (PPM-2.5)
+func TestPodsThatMatter(t *testing.T) {
+	reads, marker := mutation.Reads{}, newMarker()
+	o := withMarkers(t, marker)
+	for _, pod := range []*corev1.Pod{newPod("web-0"), newPod("web-0", func(pod *corev1.Pod) { pod.Labels["app"] = "db" })} {
+		mutation.Plan[corev1.Pod]{
+			What: "pod", Copy: (*corev1.Pod).DeepCopy,
+			Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.NodeName$|Status)`),
+			Of: func(pod *corev1.Pod) string {
+				return shown(NewPlan(&Snapshot{Marker: marker, Pods: []*corev1.Pod{pod}}))
+			},
+			Matters: func(before, after *corev1.Pod) (enqueued bool) {
+				if controller.Changed(before, after, podFields) != 0 {
+					o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
+				}
+				return enqueued
+			},
+		}.Check(t, reads, pod)
+	}
+	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.Phase", "pod.Status.Conditions[].Status")
+}
+
+// PPM-2.5: a marker that is being deleted is told of every node that has lost its probes, and no other.
+func TestNodePodProbesThatMatter(t *testing.T) {
+	o := withMarkers(t, newMarker(ending), newMarker(func(m *v1alpha1.PodProbeMarker) { m.Name = "stays" }))
+	none := func(n *v1alpha1.NodePodProbe) { n.Spec.PodProbes = nil }
+	staying := func(n *v1alpha1.NodePodProbe) { n.Spec.PodProbes[0].Probes[0].Name = "stays#idle" }
+	for _, test := range []struct {
+		name          string
+		before, after *v1alpha1.NodePodProbe
+		want          string
+	}{
+		{"it appears", nil, newProbes("n1"), ""},
+		{"something else changes", newProbes("n1"), newProbes("n1"), ""},
+		{"the probes go", newProbes("n1"), newProbes("n1", none), "shop/games "},
+		{"the node goes", newProbes("n1"), nil, "shop/games "},
+		{"the node is going", newProbes("n1"), newProbes("n1", func(n *v1alpha1.NodePodProbe) { n.DeletionTimestamp = &now }), "shop/games "},
+		{"the probes of a marker that stays", newProbes("n1", staying), newProbes("n1", none), ""},
+	} {
+		got := ""
+		o.nodePodProbeChanged(test.before, test.after, func(key types.NamespacedName) { got += key.String() + " " })
+		if got != test.want {
+			t.Errorf("%s: %q are enqueued, want %q", test.name, got, test.want)
+		}
+	}
+}

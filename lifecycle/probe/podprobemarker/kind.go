@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podprobemarker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Resource names a cache.
+type Resource = podwright.Resource
+
+// ResourceMarkers is the cache that a Reconciler writes to, and so waits for.
+const ResourceMarkers Resource = "podprobemarkers"
+
+const resourceNodePodProbes Resource = "nodepodprobes" // which it only reads
+
+// podFields are the fields that a plan reads of a pod.
+const podFields = controller.Labels | controller.NodeName | controller.Phase | controller.Conditions
+
+// reads lists what a marker's plan depends on. What is there at the start concerns
+// markers that are there at the start.
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{
+		{Resource: ResourceMarkers, Live: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
+			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		}, Fields: controller.Generation | controller.Finalizers | controller.Status, Itself: true},
+		{Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+		{Resource: resourceNodePodProbes, Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
+			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
+		}, Index: caches.AddMarkerIndex, Fields: controller.Generation, Concern: controller.On(o.nodePodProbeChanged), Collect: true, OnlyLater: true},
+	}
+}
+
+// podChanged enqueues the markers that come to select a pod, or cease to. (PPM-2.5)
+func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	pod := after
+	if pod == nil {
+		pod = before
+	}
+	markers, err := caches.List[*v1alpha1.PodProbeMarker](caches.Reader{ResourceMarkers: o.Markers.GetIndexer()}, ResourceMarkers, pod.Namespace, labels.Everything())
+	if err != nil {
+		return // it has the index of namespaces, or needs none
+	}
+	for _, m := range markers {
+		was, is := before != nil && m.Selects(before), after != nil && m.Selects(after)
+		if was != is {
+			enqueue(cache.MetaObjectToName(m).AsNamespacedName())
+		}
+	}
+}
+
+// nodePodProbeChanged enqueues the markers that are being deleted and of which a node has probes no more. (PPM-2.5)
+func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqueue controller.Enqueue) {
+	if before == nil {
+		return
+	}
+	var left []types.NamespacedName
+	if after != nil && after.DeletionTimestamp == nil {
+		left = after.Markers()
+	}
+	for _, key := range before.Markers() {
+		if slices.Contains(left, key) {
+			continue
+		}
+		found, exists, err := o.Markers.GetIndexer().GetByKey(key.String())
+		if m, ok := found.(*v1alpha1.PodProbeMarker); err == nil && exists && ok && m.DeletionTimestamp != nil {
+			enqueue(key)
+		}
+	}
+}
+
+// newReconciler describes PodProbeMarkers to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "podprobemarker", Name: "podprobemarker-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.writer.Forget,
+	})
+	return r
+}
+
+// observe reads everything that a plan for the marker depends on. It returns nil
+// when the marker does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	marker, err := apiwriter.Found(r.options.Reader.Marker(key.Namespace, key.Name))
+	if marker == nil && err == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read PodProbeMarker %s: %w", key, err)
+	}
+	s := &Snapshot{Marker: marker}
+	if marker.DeletionTimestamp != nil {
+		if s.Probed, err = r.options.Reader.NodePodProbes(key); err != nil {
+			return nil, fmt.Errorf("read the NodePodProbes with probes of PodProbeMarker %s: %w", key, err)
+		}
+		return s, nil
+	}
+	selector, _ := marker.PodSelector() // the plan reports it
+	if s.Pods, err = r.options.Reader.Pods(key.Namespace, selector); err != nil {
+		return nil, fmt.Errorf("read the pods of PodProbeMarker %s: %w", key, err)
+	}
+	return s, nil
+}

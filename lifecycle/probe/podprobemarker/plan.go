@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podprobemarker
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Plan is what to do about a PodProbeMarker now: data, to be looked at, compared
+// and applied. The same Snapshot gives the same Plan. What nodes probe for the marker is for package nodepodprobe.
+type Plan struct {
+	// Finalizers are those that the marker should have; nil where they stand. It is empty where the last is to go.
+	Finalizers *[]string
+	// Status is the status to write, or nil when the present one stands.
+	Status *v1alpha1.PodProbeMarkerStatus
+	// Waiting says in words what a marker that is being deleted waits for; empty otherwise.
+	Waiting string
+	// Nodes are the nodes that still have probes of it, sorted, while it is being deleted.
+	Nodes []string
+	// Problem is why it selects no pods; nil where it may.
+	Problem error
+}
+
+// NewPlan decides what to do about a PodProbeMarker: nothing for a nil Snapshot.
+func NewPlan(s *Snapshot) *Plan {
+	plan := &Plan{}
+	switch {
+	case s == nil:
+	case s.Marker.DeletionTimestamp != nil:
+		planEnd(s, plan)
+	default:
+		planFinalizer(s.Marker, plan)
+		planStatus(s, plan)
+	}
+	return plan
+}
+
+// planFinalizer keeps the marker until its probes are gone. (PPM-2.2)
+func planFinalizer(marker *v1alpha1.PodProbeMarker, plan *Plan) {
+	if !slices.Contains(marker.Finalizers, v1alpha1.PodProbeMarkerFinalizer) {
+		with := append(slices.Clone(marker.Finalizers), v1alpha1.PodProbeMarkerFinalizer)
+		plan.Finalizers = &with
+	}
+}
+
+// planStatus counts the pods. (PPM-2.3)
+func planStatus(s *Snapshot, plan *Plan) {
+	_, plan.Problem = s.Marker.PodSelector()
+	status := v1alpha1.PodProbeMarkerStatus{ObservedGeneration: s.Marker.Generation}
+	for _, pod := range s.Pods {
+		if s.Marker.Selects(pod) {
+			status.MatchedPods++
+		}
+	}
+	if !equality.Semantic.DeepEqual(status, s.Marker.Status) {
+		plan.Status = &status
+	}
+}
+
+// planEnd lets a marker go once no node has probes of it. A NodePodProbe that is itself being deleted does not count. (PPM-2.4)
+func planEnd(s *Snapshot, plan *Plan) {
+	for _, n := range s.Probed {
+		if n.DeletionTimestamp == nil {
+			plan.Nodes = append(plan.Nodes, n.Name)
+		}
+	}
+	slices.Sort(plan.Nodes)
+	switch {
+	case !slices.Contains(s.Marker.Finalizers, v1alpha1.PodProbeMarkerFinalizer):
+		plan.Waiting = "it waits for finalizers of others"
+	case len(plan.Nodes) > 0:
+		plan.Waiting = "nodes still have its probes"
+	default:
+		without := slices.DeleteFunc(slices.Clone(s.Marker.Finalizers), func(f string) bool { return f == v1alpha1.PodProbeMarkerFinalizer })
+		plan.Finalizers = &without
+	}
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podprobemarker
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Rules returns the RBAC rules that a Controller with these options needs, and
+// none beyond. Reading shared informers counts, whoever runs them; recording
+// events counts where there is a Recorder. Every call returns new rules.
+//
+// The options need not be complete, and no client of them is asked anything, so
+// that a manifest can be written without a cluster. Where Options.Namespace is set, a Role is
+// enough for all but nodepodprobes.
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "podprobemarkers", "list watch patch"),
+		manifests.Rule(v1alpha1.GroupName, "podprobemarkers/status", "patch"),
+		manifests.Rule(v1alpha1.GroupName, "nodepodprobes", "list watch"),
+		manifests.Rule("", "pods", "list watch"),
+	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// NodePodProbeSpec says which pods of a node to probe.
+type NodePodProbeSpec struct {
+	// PodProbes are the pods with their probes, each pod once. Default: none.
+	// +optional
+	PodProbes []PodProbe `json:"podProbes,omitempty"`
+}
+
+// PodProbe are the probes of one pod.
+type PodProbe struct {
+	// Name, Namespace and UID are those of the pod.
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	// UID tells it from others that have had its name.
+	UID types.UID `json:"uid"`
+
+	// Probes are the probes, each name once.
+	// +optional
+	Probes []ContainerProbe `json:"probes,omitempty"`
+}
+
+// ContainerProbe is a probe of a container.
+type ContainerProbe struct {
+	// Name is the name of the PodProbeMarker and that of its probe, see ProbeName.
+	Name string `json:"name"`
+
+	// ContainerName is the name of the container in the pod.
+	ContainerName string `json:"containerName"`
+
+	// Probe says how and how often, as in PodContainerProbe.
+	Probe corev1.Probe `json:"probe"`
+}
+
+// NodePodProbeStatus says what the probes of a node have found out.
+type NodePodProbeStatus struct {
+	// PodProbeStatuses are the pods of which something is known.
+	// +optional
+	PodProbeStatuses []PodProbeStatus `json:"podProbeStatuses,omitempty"`
+}
+
+// PodProbeStatus says what the probes of a pod have found out.
+type PodProbeStatus struct {
+	// Name, Namespace and UID are those of the pod.
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	// UID tells it from others that have had its name.
+	UID types.UID `json:"uid"`
+
+	// ProbeStates are the probes of which something is known.
+	// +optional
+	ProbeStates []ContainerProbeState `json:"probeStates,omitempty"`
+}
+
+// ContainerProbeState is what a probe has found out.
+type ContainerProbeState struct {
+	// Name is that of the probe in the spec.
+	Name string `json:"name"`
+
+	// State is what the probe has found out.
+	State ProbeState `json:"state"`
+
+	// LastProbeTime is when the probe was run that State is of. It does not move while State stays.
+	// +optional
+	LastProbeTime *metav1.Time `json:"lastProbeTime,omitempty"`
+
+	// LastTransitionTime is since when State is what it is.
+	// +optional
+	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`
+
+	// Message says in words why, without anything that the container or a server has said.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// NodePodProbe tells the agent of a node which containers to probe, and tells what comes out. It has the name of the node,
+// is made when the node is ready, and is deleted with it.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster
+type NodePodProbe struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   NodePodProbeSpec   `json:"spec,omitempty"`
+	Status NodePodProbeStatus `json:"status,omitempty"`
+}
+
+// NodePodProbeList is a list of NodePodProbes.
+//
+// +kubebuilder:object:root=true
+type NodePodProbeList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []NodePodProbe `json:"items"`
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
+)
+
+// CanBeProbed tells whether PodProbeMarkers can select a pod: it is active, on a node, and its init containers have ended. (PPM-2.1)
+func CanBeProbed(pod *corev1.Pod) bool {
+	return podstate.Active(pod) && pod.Spec.NodeName != "" &&
+		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodInitialized && c.Status == corev1.ConditionTrue
+		})
+}
+
+// PodSelector returns the selector of a marker. One that admission would refuse, empty or not, selects nothing; the error says
+// what is wrong with it. (PPM-2.1)
+func (m *PodProbeMarker) PodSelector() (labels.Selector, error) {
+	selector, err := metav1.LabelSelectorAsSelector(m.Spec.Selector)
+	if err != nil || selector.Empty() {
+		return labels.Nothing(), err
+	}
+	return selector, nil
+}
+
+// Selects tells whether a marker has a pod probed. (PPM-2.1)
+func (m *PodProbeMarker) Selects(pod *corev1.Pod) bool {
+	if m.Namespace != pod.Namespace || m.DeletionTimestamp != nil || !CanBeProbed(pod) {
+		return false
+	}
+	selector, _ := m.PodSelector()
+	return selector.Matches(labels.Set(pod.Labels))
+}
+
+// Markers lists the PodProbeMarkers whose probes a NodePodProbe has, each once, in the order in which they stand there. That a
+// marker of the name exists is not looked at.
+func (n *NodePodProbe) Markers() (markers []types.NamespacedName) {
+	seen := map[types.NamespacedName]bool{}
+	for i := range n.Spec.PodProbes {
+		pod := &n.Spec.PodProbes[i]
+		for j := range pod.Probes {
+			name, _, ok := SplitProbeName(pod.Probes[j].Name)
+			key := types.NamespacedName{Namespace: pod.Namespace, Name: name}
+			if ok && !seen[key] {
+				seen[key] = true
+				markers = append(markers, key)
+			}
+		}
+	}
+	return markers
+}
+
+// NoProbeCondition tells whether a type is that of a pod condition which Kubernetes or podwright writes: no probe may have it as its
+// name, and none writes it. (PPM-1.3, PPM-3.4)
+func NoProbeCondition(conditionType string) bool {
+	switch corev1.PodConditionType(conditionType) {
+	case corev1.PodScheduled, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, KruisePodReady, inplacev1alpha1.InPlaceUpdateReady:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// writePause is the least time between two writes of the status: what happens
+// meanwhile goes into one. (PPM-4.8)
+const writePause = 500 * time.Millisecond
+
+// apply applies the plan. Probes are run whatever becomes of the report.
+func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	for _, id := range plan.Forget {
+		r.runs.forget(id)
+	}
+	for _, p := range plan.Begin {
+		r.runs.begin(p)
+	}
+	r.runs.pace(plan.Paced)
+	specs := specsOf(s.NodePodProbe)
+	for i := range plan.Start {
+		r.runs.start(ctx, key, &plan.Start[i], specs[plan.Start[i].ID])
+	}
+	if plan.Status == nil {
+		return plan.RequeueAfter, nil
+	}
+	if early := r.untilWrite(); early > 0 {
+		if plan.RequeueAfter > 0 {
+			early = min(early, plan.RequeueAfter)
+		}
+		return early, nil
+	}
+	err = r.report(ctx, key, s, plan)
+	r.wrote(err)
+	return plan.RequeueAfter, err
+}
+
+// untilWrite is how long the next write has to wait: longer after writes that have failed, since the probes go on to have
+// the NodePodProbe reconciled.
+func (r *Reconciler) untilWrite() time.Duration {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return min(writePause<<min(r.failures, 8), lastBackOff) - r.clock.Since(r.written)
+}
+
+// wrote notes how a write has ended.
+func (r *Reconciler) wrote(err error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.written = r.clock.Now()
+	if r.failures++; err == nil {
+		r.failures = 0
+	}
+}
+
+// specsOf returns the probes that a NodePodProbe asks for, of two of one name the first.
+func specsOf(n *v1alpha1.NodePodProbe) map[ID]*corev1.Probe {
+	out := map[ID]*corev1.Probe{}
+	if n == nil {
+		return out
+	}
+	for i := range n.Spec.PodProbes {
+		pod := &n.Spec.PodProbes[i]
+		for j := range pod.Probes {
+			id := ID{pod.Namespace, pod.Name, pod.UID, pod.Probes[j].ContainerName, pod.Probes[j].Name}
+			if out[id] == nil {
+				out[id] = &pod.Probes[j].Probe
+			}
+		}
+	}
+	return out
+}
+
+// report writes the status, and then records what has changed. The patch is
+// for this NodePodProbe in any state: nobody else writes the status.
+func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+	data, err := apply.StatusPatch(apply.Observed{UID: s.NodePodProbe.UID}, &s.NodePodProbe.Status, plan.Status)
+	if err != nil {
+		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
+	}
+	written, err := r.lifecycle.NodePodProbes().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	if apierrors.IsNotFound(err) {
+		return nil // the cache will show it
+	}
+	if err != nil {
+		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
+	}
+	r.writes.Wrote(key, ResourceNodePodProbes, written.ResourceVersion)
+	for i := range plan.Changed {
+		r.record(&plan.Changed[i])
+	}
+	return nil
+}
+
+// record records that a state has changed. (PPM-4.9)
+func (r *Reconciler) record(c *Changed) {
+	if r.recorder == nil {
+		return
+	}
+	pod := &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: c.Namespace, Name: c.Pod, UID: c.UID, FieldPath: "spec.containers{" + c.Container + "}"}
+	if c.State == v1alpha1.ProbeSucceeded {
+		r.recorder.Eventf(pod, corev1.EventTypeNormal, v1alpha1.ProbeSucceededEvent, "Probe %s has succeeded", c.Probe)
+		return
+	}
+	r.recorder.Eventf(pod, corev1.EventTypeNormal, v1alpha1.ProbeFailedEvent, "Probe %s has failed: %s", c.Probe, c.Message)
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// now is the time of all snapshots.
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// change changes the NodePodProbe of a snapshot.
+type change func(*v1alpha1.NodePodProbe)
+
+// newNodePodProbe returns the NodePodProbe of node-1.
+func newNodePodProbe(changes ...change) *v1alpha1.NodePodProbe {
+	n := &v1alpha1.NodePodProbe{ObjectMeta: metav1.ObjectMeta{Name: "node-1", UID: "uid"}}
+	for _, c := range changes {
+		c(n)
+	}
+	return n
+}
+
+// wants has a pod of the namespace shop probed: its container main, every 10 s, by a command that is the name of the probe.
+func wants(pod, probe string, edits ...func(*corev1.Probe)) change {
+	return func(n *v1alpha1.NodePodProbe) {
+		p := v1alpha1.ContainerProbe{Name: probe, ContainerName: "main", Probe: command(probe)}
+		p.Probe.PeriodSeconds = 10
+		for _, edit := range edits {
+			edit(&p.Probe)
+		}
+		uid := types.UID("uid-" + pod)
+		for i := range n.Spec.PodProbes {
+			if n.Spec.PodProbes[i].UID == uid {
+				n.Spec.PodProbes[i].Probes = append(n.Spec.PodProbes[i].Probes, p)
+				return
+			}
+		}
+		n.Spec.PodProbes = append(n.Spec.PodProbes, v1alpha1.PodProbe{Namespace: "shop", Name: pod, UID: uid, Probes: []v1alpha1.ContainerProbe{p}})
+	}
+}
+
+func command(words ...string) corev1.Probe {
+	return corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: words}}}
+}
+
+func every(seconds int32) func(*corev1.Probe) {
+	return func(p *corev1.Probe) { p.PeriodSeconds = seconds }
+}
+
+func idOf(pod, probe string) ID {
+	return ID{Namespace: "shop", Pod: pod, UID: types.UID("uid-" + pod), Container: "main", Probe: probe}
+}
+
+// says has the status report a state that began a minute before now.
+func says(pod, probe string, state v1alpha1.ProbeState) change {
+	return func(n *v1alpha1.NodePodProbe) {
+		at := metav1.NewTime(now.Add(-time.Minute))
+		add(&n.Status, idOf(pod, probe), v1alpha1.ContainerProbeState{Name: probe, State: state, LastProbeTime: &at, LastTransitionTime: &at})
+	}
+}
+
+// knows is what an agent knows of a probe of wants.
+func knows(pod, probe string, edits ...func(*Probe)) Probe {
+	p := Probe{ID: idOf(pod, probe), Handler: command(probe).ProbeHandler, First: now}
+	for _, edit := range edits {
+		edit(&p)
+	}
+	return p
+}
+
+// ran says that a probe ran last so long before now.
+func ran(d time.Duration) func(*Probe) { return func(p *Probe) { p.Last = now.Add(-d) } }
+
+func running(p *Probe) { p.Running = true }
+
+func is(state v1alpha1.ProbeState) func(*Probe) {
+	return func(p *Probe) { p.State, p.Message, p.Since = state, "why", now.Add(-time.Second) }
+}
+
+// shown shows a plan, one line for every thing that it does.
+func shown(p *Plan) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, q := range p.Begin {
+		add("begin %s %s in %v %s", q.Pod, q.ID.Probe, q.First.Sub(now), q.State)
+	}
+	for _, id := range p.Forget {
+		add("forget %s %s", id.Pod, id.Probe)
+	}
+	for _, s := range p.Start {
+		add("start %s %s for %v after %v", s.Pod, s.Probe, s.Timeout, s.InitialDelay)
+	}
+	if p.Status != nil {
+		add("status: %s", strings.Join(shownStatus(p.Status), ", "))
+	}
+	for _, c := range p.Changed {
+		add("event %s %s %s", c.Pod, c.Probe, c.State)
+	}
+	for _, w := range p.Waiting {
+		add("wait %s %s: %s", w.Pod, w.Probe, w.Reason)
+	}
+	if p.RequeueAfter > 0 {
+		add("again after %v", p.RequeueAfter)
+	}
+	return lines
+}
+
+func shownStatus(status *v1alpha1.NodePodProbeStatus) (lines []string) {
+	for _, pod := range status.PodProbeStatuses {
+		for _, s := range pod.ProbeStates {
+			line := fmt.Sprint(pod.Name, " ", s.Name, " ", s.State)
+			if s.Message != "" {
+				line += " (" + s.Message + ")"
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Plan is what a reconcile does about the probes of a node: data, to be looked at,
+// compared and applied. The same Snapshot gives the same Plan.
+type Plan struct {
+	// Begin are the probes to remember from now on, in place of what is known of them. A run of them that is under way ends.
+	Begin []Probe
+	// Forget are the probes of which nothing has to be remembered. A run of them that is under way ends.
+	Forget []ID
+	// Start are the probes to run now, those that are due for the longest time first.
+	Start []Start
+	// Paced is how far starts are ahead of their pace afterwards.
+	Paced time.Time
+	// Status is the status to write, or nil where it stands already.
+	Status *v1alpha1.NodePodProbeStatus
+	// Changed are the states that Status says to have changed to Succeeded or Failed.
+	Changed []Changed
+	// Waiting tells of every probe that is due and not started, or is never run, what it waits for.
+	Waiting []Waiting
+	// RequeueAfter is when to plan again; 0 for when something changes or a run ends.
+	RequeueAfter time.Duration
+}
+
+// Start is one run of a probe.
+type Start struct {
+	ID
+	Handler corev1.ProbeHandler
+	// Timeout is how long it may take, InitialDelay how long the container must have run.
+	Timeout, InitialDelay time.Duration
+	// ContainerID and StartedAt are those of the container that is known; see Probe.
+	ContainerID string
+	StartedAt   time.Time
+}
+
+// Changed is a state that has changed.
+type Changed struct {
+	ID
+	State   v1alpha1.ProbeState
+	Message string
+}
+
+// Waiting is a probe that waits, and the reason in words.
+type Waiting struct {
+	ID
+	Reason string
+}
+
+// NewPlan decides what to do about the probes of a node. It depends on nothing
+// but the snapshot, which it does not change. For a nil one nothing is to be done.
+func NewPlan(s *Snapshot) *Plan {
+	if s == nil {
+		return &Plan{}
+	}
+	p := newPlanner(s)
+	p.planProbes()
+	p.planRuns()
+	p.planStatus()
+	return p.plan
+}
+
+// requeueAt has another plan made at a time at the latest.
+func (p *planner) requeueAt(at time.Time) {
+	after := max(at.Sub(p.Now), 1)
+	if p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter {
+		p.plan.RequeueAfter = after
+	}
+}
+
+// wait notes what a probe waits for.
+func (p *planner) wait(id ID, reason string) {
+	p.plan.Waiting = append(p.plan.Waiting, Waiting{id, reason})
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+const (
+	succeeded = v1alpha1.ProbeSucceeded
+	failed    = v1alpha1.ProbeFailed
+	unknown   = v1alpha1.ProbeUnknown
+)
+
+func expectPlan(t *testing.T, s *Snapshot, want ...string) *Plan {
+	t.Helper()
+	plan := NewPlan(s)
+	if diff := cmp.Diff(want, shown(plan)); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	return plan
+}
+
+func TestPlan(t *testing.T) {
+	hour := now.Add(-time.Hour)
+	for _, test := range []struct {
+		name   string
+		n      *v1alpha1.NodePodProbe
+		probes []Probe
+		want   []string
+	}{
+		{"nothing", newNodePodProbe(), nil, nil},
+		{"no NodePodProbe", nil, []Probe{knows("web-0", "idle", is(failed))}, []string{"forget web-0 idle"}},
+		{"PPM-4.2: a new probe runs at once", newNodePodProbe(wants("web-0", "idle")), nil, []string{"begin web-0 idle in 0s ", "start web-0 idle for 1s after 1s"}},
+		{"PPM-4.8: what is reported goes on", newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", succeeded)), nil,
+			[]string{"begin web-0 idle in 0s Succeeded", "start web-0 idle for 1s after 1s"}},
+		{"numbers of its own", newNodePodProbe(wants("web-0", "idle", func(p *corev1.Probe) { p.TimeoutSeconds, p.InitialDelaySeconds = 5, 7 })), nil,
+			[]string{"begin web-0 idle in 0s ", "start web-0 idle for 5s after 7s"}},
+		{"PPM-4.2: it is not due", newNodePodProbe(wants("web-0", "idle")), []Probe{knows("web-0", "idle", ran(4*time.Second))}, []string{"again after 6s"}},
+		{"PPM-4.2: it is due", newNodePodProbe(wants("web-0", "idle")), []Probe{knows("web-0", "idle", ran(10*time.Second))}, []string{"start web-0 idle for 1s after 1s"}},
+		{"PPM-4.2: a shorter period counts at once", newNodePodProbe(wants("web-0", "idle", every(3))), []Probe{knows("web-0", "idle", ran(4*time.Second))}, []string{"start web-0 idle for 1s after 1s"}},
+		{"PPM-4.2: and a longer one", newNodePodProbe(wants("web-0", "idle", every(60))), []Probe{knows("web-0", "idle", ran(10*time.Second))}, []string{"again after 50s"}},
+		{"PPM-4.2: runs do not overlap", newNodePodProbe(wants("web-0", "idle")), []Probe{knows("web-0", "idle", ran(time.Minute), running)}, nil},
+		{"PPM-4.3: a container that was too young", newNodePodProbe(wants("web-0", "idle", every(60))),
+			[]Probe{knows("web-0", "idle", ran(3*time.Second), func(p *Probe) { p.Retry = now.Add(2 * time.Second) })}, []string{"again after 2s"}},
+		{"PPM-4.8: a first state", newNodePodProbe(wants("web-0", "idle")), []Probe{knows("web-0", "idle", ran(time.Second), is(failed))},
+			[]string{"status: web-0 idle Failed (why)", "event web-0 idle Failed", "again after 9s"}},
+		{"PPM-4.8: the state stands, other words", newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", failed)), []Probe{knows("web-0", "idle", ran(time.Second), is(failed))}, []string{"again after 9s"}},
+		{"PPM-4.9: unknown is no event", newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", failed)), []Probe{knows("web-0", "idle", ran(time.Second), is(unknown))},
+			[]string{"status: web-0 idle Unknown (why)", "again after 9s"}},
+		{"PPM-4.8: a probe that goes", newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", failed), says("web-0", "busy", failed)),
+			[]Probe{knows("web-0", "busy", is(failed)), knows("web-0", "idle", ran(time.Second), is(failed))},
+			[]string{"forget web-0 busy", "status: web-0 idle Failed (why)", "again after 9s"}},
+		{"PPM-4.6: another handler", newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", failed)),
+			[]Probe{knows("web-0", "idle", ran(time.Second), is(failed), func(p *Probe) { p.Handler = command("old").ProbeHandler })},
+			[]string{"begin web-0 idle in 0s Unknown", "start web-0 idle for 1s after 1s", "status: web-0 idle Unknown"}},
+		{"PPM-4.4: a host", newNodePodProbe(wants("web-0", "idle", func(p *corev1.Probe) {
+			p.ProbeHandler = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Host: "169.254.169.254", Port: intstr.FromInt32(80)}}
+		})), nil, []string{"status: web-0 idle Unknown (it has a host, and a probe goes to the pod: it is not run)", "wait web-0 idle: it has a host, and a probe goes to the pod: it is not run"}},
+		{"PPM-4.4: no handler", newNodePodProbe(wants("web-0", "idle", func(p *corev1.Probe) { p.Exec = nil })), []Probe{knows("web-0", "idle", is(failed))},
+			[]string{"forget web-0 idle", "status: web-0 idle Unknown (it has no handler that is known: exec, httpGet or tcpSocket)", "wait web-0 idle: it has no handler that is known: exec, httpGet or tcpSocket"}},
+		{"one name twice", newNodePodProbe(wants("web-0", "idle"), wants("web-0", "idle")), []Probe{knows("web-0", "idle", ran(time.Second))}, []string{"again after 9s"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			expectPlan(t, &Snapshot{NodePodProbe: test.n, Probes: test.probes, Began: hour, Now: now}, test.want...)
+		})
+	}
+	if plan := NewPlan(nil); len(shown(plan)) > 0 {
+		t.Errorf("no snapshot: %v", shown(plan))
+	}
+}
+
+// PPM-4.2: the probes of a node do not all run at once when the agent starts.
+func TestSpreadAtTheStart(t *testing.T) {
+	n := newNodePodProbe()
+	for i := range 100 {
+		wants(fmt.Sprint("web-", i), "idle")(n)
+	}
+	s := &Snapshot{NodePodProbe: n, Began: now.Add(-time.Second), Now: now, Limits: Limits{Concurrency: 100, PerSecond: 1000}}
+	plan := NewPlan(s)
+	var tenths [10]int
+	for _, p := range plan.Begin {
+		tenths[p.First.Sub(now)/time.Second]++
+	}
+	for i, n := range tenths {
+		if n < 2 || n > 25 {
+			t.Errorf("%d of 100 probes begin in second %d: %v", n, i, tenths)
+		}
+	}
+}
+
+// PPM-4.10: how many probes there are, how many are under way, and how many are started.
+func TestLimits(t *testing.T) {
+	n := newNodePodProbe(wants("a", "p"), wants("b", "p"), wants("c", "p"))
+	due := []Probe{knows("a", "p", ran(11*time.Second)), knows("b", "p", ran(13*time.Second)), knows("c", "p", ran(12*time.Second))}
+	hour := now.Add(-time.Hour)
+
+	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Limits: Limits{Probes: 2}},
+		"forget c p", "start b p for 1s after 1s", "start a p for 1s after 1s",
+		"status: c p Unknown (the node has more than 2 probes: this one is not run)", "wait c p: the node has more than 2 probes: this one is not run")
+	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Running: 1, Limits: Limits{Concurrency: 2}},
+		"start b p for 1s after 1s", "wait c p: 2 probes are under way", "wait a p: 2 probes are under way")
+
+	s := &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Limits: Limits{PerSecond: 4}}
+	plan := expectPlan(t, s, "start b p for 1s after 1s", "wait c p: the node has started enough probes for now",
+		"wait a p: the node has started enough probes for now", "again after 50ms")
+	if plan.Paced != now.Add(250*time.Millisecond) {
+		t.Errorf("paced %v", plan.Paced.Sub(now))
+	}
+	s.Paced = plan.Paced
+	s.Probes[1].Running = true
+	s.Now = now.Add(50 * time.Millisecond)
+	expectPlan(t, s, "start c p for 1s after 1s", "wait a p: the node has started enough probes for now", "again after 250ms")
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// A container that is idle, busy, idle again, restarted, and gone. (PPM-4.1 to PPM-4.9)
+func TestStory(t *testing.T) {
+	play(t, func(n *node) {
+		n.exits("main-1", "idle", 3)
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(500 * time.Millisecond)
+		n.expect("PPM-4.3: it is too young", "web-0 idle Unknown")
+		n.sleep(25 * time.Second)
+		n.expect("it has failed", "web-0 idle Failed (the command ended with exit code 3)")
+		n.exits("main-1", "idle", 0)
+		n.sleep(11 * time.Second)
+		n.expect("it has succeeded", "web-0 idle Succeeded")
+		n.exits("main-1", "idle", -1)
+		n.sleep(15 * time.Second)
+		n.expect("it does not end", "web-0 idle Failed (the command did not end within 1s)")
+		n.runtime.End("main-1", 1)
+		n.exits("main-2", "idle", -2)
+		n.sleep(11 * time.Second)
+		n.expect("PPM-4.3: it is not running", "web-0 idle Failed (the command did not end within 1s)")
+		n.run("web-0", "main")
+		n.sleep(25 * time.Second)
+		n.expect("PPM-4.5: another container, and the runtime refuses", "web-0 idle Unknown")
+		n.exits("main-2", "idle", 0)
+		n.sleep(11 * time.Second)
+		n.expect("the other container", "web-0 idle Succeeded")
+		n.want("PPM-4.9: events", []string{
+			"Normal KruiseProbeFailed: Probe idle has failed: the command ended with exit code 3",
+			"Normal KruiseProbeSucceeded: Probe idle has succeeded",
+			"Normal KruiseProbeFailed: Probe idle has failed: the command did not end within 1s",
+			"Normal KruiseProbeSucceeded: Probe idle has succeeded",
+		}, n.events.All())
+		n.want("one write a transition", []string{"6 patch nodepodprobes/status"}, n.sent())
+
+		n.edit(nothing)
+		n.sleep(time.Second)
+		n.expect("nothing is asked for")
+		n.execs()
+		n.sleep(time.Minute)
+		if got := n.execs(); got != 0 {
+			n.Errorf("%d commands for a probe that is gone", got)
+		}
+	}, wants("web-0", "idle"))
+}
+
+// PPM-4.8: while nothing changes, the API server has no request; the probes go on.
+func TestNothingChanges(t *testing.T) {
+	play(t, func(n *node) {
+		n.run("web-0", "main")
+		n.run("web-1", "main")
+		n.start()
+		n.sleep(time.Minute)
+		n.sent()
+		n.execs()
+		n.sleep(time.Hour)
+		n.want("requests in an hour", nil, n.sent())
+		if got := n.execs(); got < 3*358 || got > 3*361 {
+			n.Errorf("%d commands in an hour of three probes every 10 s", got)
+		}
+	}, wants("web-0", "idle"), wants("web-0", "busy"), wants("web-1", "idle"))
+}
+
+// PPM-4.7: what commands and the runtime say is nowhere to be seen.
+func TestNoOutput(t *testing.T) {
+	play(t, func(n *node) {
+		n.exits("main-1", "a", 1)
+		n.exits("main-1", "b", -1)
+		n.exits("main-1", "c", -2)
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(time.Minute)
+		n.expect("states", "web-0 a Failed (the command ended with exit code 1)", "web-0 b Failed (the command did not end within 1s)", "web-0 c Unknown", "web-0 d Succeeded")
+		if seen := strings.Join(append(n.events.All(), shownStatus(&n.nodePodProbe().Status)...), "\n"); strings.Contains(seen, "secret") {
+			n.Errorf("it is seen:\n%s", seen)
+		}
+	}, wants("web-0", "a"), wants("web-0", "b"), wants("web-0", "c"), wants("web-0", "d"))
+}
+
+// PPM-4.6: several probes of one container count each for itself.
+func TestSeveralProbesOfOneContainer(t *testing.T) {
+	twice := func(p *corev1.Probe) { p.FailureThreshold, p.SuccessThreshold = 2, 2 }
+	play(t, func(n *node) {
+		n.exits("main-1", "b", 1)
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(35 * time.Second)
+		n.expect("states", "web-0 a Succeeded", "web-0 b Failed (the command ended with exit code 1)")
+	}, wants("web-0", "a", twice), wants("web-0", "b", twice))
+}
+
+// PPM-4.2: a period that changes counts from the next run.
+func TestPeriod(t *testing.T) {
+	play(t, func(n *node) {
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(time.Minute)
+		n.execs()
+		n.sleep(time.Minute)
+		if got := n.execs(); got != 6 {
+			n.Errorf("%d commands a minute, want 6", got)
+		}
+		n.edit(func(of *v1alpha1.NodePodProbe) { of.Spec.PodProbes[0].Probes[0].Probe.PeriodSeconds = 2 })
+		n.sleep(time.Minute)
+		if got := n.execs(); got < 29 || got > 31 {
+			n.Errorf("%d commands a minute, want 30", got)
+		}
+		n.edit(func(of *v1alpha1.NodePodProbe) { of.Spec.PodProbes[0].Probes[0].Probe.PeriodSeconds = 30 })
+		n.sleep(time.Minute)
+		if got := n.execs(); got != 2 {
+			n.Errorf("%d commands a minute, want 2", got)
+		}
+	}, wants("web-0", "idle"))
+}
+
+// PPM-4.3: a container is not probed before it has run for the initial delay, and is then.
+func TestInitialDelay(t *testing.T) {
+	play(t, func(n *node) {
+		n.start()
+		n.sleep(2 * time.Minute)
+		n.expect("there is no container")
+		n.run("web-0", "main")
+		n.sleep(30 * time.Second)
+		if got := n.execs(); got != 0 {
+			n.Errorf("%d commands in a container that is too young", got)
+		}
+		n.sleep(55*time.Second - 30*time.Second + time.Second)
+		n.expect("it is old enough", "web-0 idle Succeeded")
+	}, wants("web-0", "idle", every(20), func(p *corev1.Probe) { p.InitialDelaySeconds = 55 }))
+}
+
+// PPM-4.8: an agent that is started again knows what it has reported, and is asked for nothing new.
+func TestRestartOfTheAgent(t *testing.T) {
+	play(t, func(n *node) {
+		n.exits("main-2", "idle", 1)
+		n.run("web-0", "main")
+		n.run("web-1", "main")
+		n.start()
+		n.sleep(time.Minute)
+		n.expect("before", "web-0 idle Succeeded", "web-1 idle Failed (the command ended with exit code 1)")
+		n.stop()
+		n.sent()
+		n.events.Forget()
+		n.start()
+		n.sleep(time.Minute)
+		n.expect("after", "web-0 idle Succeeded", "web-1 idle Failed (the command ended with exit code 1)")
+		n.want("requests", nil, n.sent())
+		n.want("events", nil, n.events.All())
+	}, wants("web-0", "idle", func(p *corev1.Probe) { p.SuccessThreshold, p.FailureThreshold = 3, 3 }), wants("web-1", "idle"))
+}
+
+// PPM-4.5: a runtime that is down changes nothing, and neither does an API server that refuses.
+func TestFaults(t *testing.T) {
+	play(t, func(n *node) {
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(time.Minute)
+		n.sent()
+		n.runtime.SetDown(true)
+		n.sleep(time.Minute)
+		n.expect("the runtime is down", "web-0 idle Succeeded")
+		n.want("requests", nil, n.sent())
+		n.runtime.SetDown(false)
+		n.exits("main-1", "idle", 1)
+		n.api.FailBefore(func(r fakecluster.Request) error {
+			if strings.HasPrefix(r.User, "agent") && r.Verb == "patch" {
+				return apierrors.NewInternalError(errors.New("refused"))
+			}
+			return nil
+		})
+		n.sleep(30 * time.Second)
+		n.api.FailBefore(nil)
+		n.expect("the API server refuses", "web-0 idle Succeeded")
+		if patches := n.api.Count(n.user())["patch nodepodprobes/status"]; patches < 2 || patches > 8 {
+			n.Errorf("%d requests in 30 s, want a few: nobody may storm a server that refuses", patches)
+		}
+		n.sleep(20 * time.Second)
+		n.expect("it answers again", "web-0 idle Failed (the command ended with exit code 1)")
+	}, wants("web-0", "idle"))
+}
+
+// PPM-4.1: a container that the kubelet has created for another pod is not probed, whatever the UID.
+func TestAnotherPodsContainer(t *testing.T) {
+	play(t, func(n *node) {
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(time.Minute)
+		n.expect("nothing is known")
+		if got := n.execs(); got != 0 {
+			n.Errorf("%d commands in a container of another pod", got)
+		}
+	}, wants("web-0", "idle"), func(of *v1alpha1.NodePodProbe) { of.Spec.PodProbes[0].Name = "other" })
+}
+
+// PPM-4.10: a hundred probes that take long do not run all at once, and a handler that changes ends the run of the former.
+func TestBounds(t *testing.T) {
+	var changes []change
+	for i := range 30 {
+		changes = append(changes, wants("web-0", strings.Repeat("p", i+1), every(1), func(p *corev1.Probe) { p.TimeoutSeconds = 5 }))
+	}
+	play(t, func(n *node) {
+		id := n.run("web-0", "main")
+		for i := range 30 {
+			n.exits(id, strings.Repeat("p", i+1), -1)
+		}
+		n.options.Limits.Concurrency = 3
+		n.start()
+		n.sleep(20*time.Second + 500*time.Millisecond)
+		if got := n.execs(); got < 10 || got > 15 {
+			n.Errorf("%d commands of 5 s, three at a time, in 20 s", got)
+		}
+		n.edit(nothing)
+		n.sleep(time.Second)
+		if plan, err := n.agent.Reconciler.Snapshot(n.Context(), types.NamespacedName{Name: "node-1"}); err != nil || plan.Running != 0 || len(plan.Probes) != 0 {
+			n.Errorf("%+v, error %v", plan, err)
+		}
+	}, changes...)
+}
+
+// A NodePodProbe that goes ends its probes; the next of the node begins them anew.
+func TestNodePodProbeGoes(t *testing.T) {
+	play(t, func(n *node) {
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(time.Minute)
+		made := n.nodePodProbe()
+		n.must(n.probes.Delete(n.Context(), "node-1", metav1.DeleteOptions{}))
+		n.sleep(time.Second)
+		n.execs()
+		n.sleep(time.Minute)
+		if got := n.execs(); got != 0 {
+			n.Errorf("%d commands", got)
+		}
+		made.ResourceVersion, made.UID, made.Status = "", "", newNodePodProbe().Status
+		_, err := n.probes.Create(n.Context(), made, metav1.CreateOptions{})
+		n.must(err)
+		n.sleep(2 * time.Second)
+		n.expect("it is probed again", "web-0 idle Succeeded")
+	}, wants("web-0", "idle"))
+}
