@@ -42,7 +42,7 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceEvictions, Live: apiwriter.Typed(o.Lifecycle.Evictions), Informer: &o.Evictions, Make: func() cache.SharedIndexInformer {
 			return NewEvictionInformer(o.Lifecycle, o.Namespace, 0, byNamespace)
-		}, Index: indexByNamespace, Fields: controller.Status, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Status, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), Collect: true, OnlyLater: true},
 	}
@@ -52,11 +52,6 @@ func (o *Options) reads() []controller.Read {
 		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), Collect: true, OnlyLater: true})
 	}
 	return reads
-}
-
-func indexByNamespace(informer cache.SharedIndexInformer) error {
-	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
-	return err
 }
 
 // evictionsOf names the Evictions of a namespace, as far as it is this responder's turn, that a pod or

@@ -66,14 +66,14 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceBudgets, Live: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, Make: func() cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, o.Namespace, 0, byNamespace)
-		}, Index: indexByNamespace, Fields: controller.Workload, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: indexByNamespace, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 	}
 	if o.Mirror != MirrorNone {
 		reads = append(reads, controller.Read{Resource: ResourcePodDisruptionBudgets,
 			Live:     apiwriter.Resource{Client: o.Kubernetes.PolicyV1().RESTClient(), Name: string(ResourcePodDisruptionBudgets)},
-			Informer: &o.PodDisruptionBudgets, Make: core.PodDisruptionBudgets, Index: indexByNamespace,
+			Informer: &o.PodDisruptionBudgets, Make: core.PodDisruptionBudgets, Index: caches.AddNamespaceIndex,
 			Fields: disruptionFields, Concern: controller.On(o.disruptionBudgetChanged), Collect: true, OnlyLater: true})
 	}
 	return append(reads, o.readWorkloads(core)...)
@@ -98,11 +98,6 @@ func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
 		}))
 	}
 	return reads
-}
-
-func indexByNamespace(informer cache.SharedIndexInformer) error {
-	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
-	return err
 }
 
 func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {

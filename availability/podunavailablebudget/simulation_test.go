@@ -97,7 +97,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	reader := caches.Reader{}
 	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceCloneSets} {
 		informer := p.Informer(string(resource))
-		if err := indexByNamespace(informer); err != nil {
+		if err := caches.AddNamespaceIndex(informer); err != nil {
 			return o, err
 		}
 		reader[resource] = informer.GetIndexer()
@@ -118,7 +118,7 @@ func guardOf(p *simulation.Process, bug *bug) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := indexByNamespace(p.Informer(string(ResourceBudgets))); err != nil {
+	if err := caches.AddNamespaceIndex(p.Informer(string(ResourceBudgets))); err != nil {
 		return nil, err
 	}
 	return NewGuard(GuardOptions{
@@ -143,7 +143,7 @@ func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 		return nil, err
 	}
 	if p.Seed%4 > 0 {
-		if err := indexByNamespace(p.Informer(string(ResourcePods))); err != nil {
+		if err := caches.AddNamespaceIndex(p.Informer(string(ResourcePods))); err != nil {
 			return nil, err
 		}
 		w.Pods = corev1listers.NewPodLister(p.Informer(string(ResourcePods)).GetIndexer())

@@ -58,7 +58,7 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceStates, Live: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, Make: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
-		}, Index: indexByNamespace, Fields: controller.Workload | controller.Owners, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Owners, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 		{Resource: resourceNodes, Informer: &o.Nodes, Make: core.Nodes,
@@ -97,11 +97,6 @@ func (o *Options) workloads() (all []readWorkload) {
 		})
 	}
 	return all
-}
-
-func indexByNamespace(informer cache.SharedIndexInformer) error {
-	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
-	return err
 }
 
 // newReconciler describes PersistentPodStates to the shell.

@@ -64,7 +64,7 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 
 func (o *PlacerOptions) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: ResourceStates, Informer: &o.States, Index: indexByNamespace, Make: func() cache.SharedIndexInformer {
+		{Resource: ResourceStates, Informer: &o.States, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
 		}},
 		{Resource: resourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},

@@ -85,7 +85,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 			if err := caches.AddOwnerIndex(informer); err != nil {
 				return o, err
 			}
-			if err := indexByNamespace(informer); err != nil {
+			if err := caches.AddNamespaceIndex(informer); err != nil {
 				return o, err
 			}
 			reader[resource] = informer.GetIndexer()
@@ -112,7 +112,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 // startWebhook starts a replica of the webhook of pods, and judges where it sends them.
 func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 	states, nodes := p.Informer(string(ResourceStates)), p.Informer(string(resourceNodes))
-	if err := indexByNamespace(states); err != nil {
+	if err := caches.AddNamespaceIndex(states); err != nil {
 		return nil, err
 	}
 	placer := &Placer{reader: caches.Reader{ResourceStates: states.GetIndexer(), resourceNodes: nodes.GetIndexer()}}

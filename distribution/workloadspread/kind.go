@@ -58,7 +58,7 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceSpreads, Live: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, Make: func() cache.SharedIndexInformer {
 			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: indexByNamespace, Fields: controller.Workload, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 		o.readWorkload(resourceDeployments, &o.Deployments, core.Deployments, workloadFields),
@@ -80,11 +80,6 @@ func (o *Options) reads() []controller.Read {
 		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes})
 	}
 	return reads
-}
-
-func indexByNamespace(informer cache.SharedIndexInformer) error {
-	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
-	return err
 }
 
 func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {

@@ -129,7 +129,7 @@ func readerOf(p *simulation.Process, bug *bug) (Reader, error) {
 		if err := caches.AddOwnerIndex(informer); err != nil {
 			return nil, err
 		}
-		if err := indexByNamespace(informer); err != nil {
+		if err := caches.AddNamespaceIndex(informer); err != nil {
 			return nil, err
 		}
 		reader[resource] = informer.GetIndexer()

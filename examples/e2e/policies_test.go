@@ -24,6 +24,7 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/nodeagent/app"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // An agent may do all that it does with the token that a kubelet gives it, and with that of another node nothing of it. It is
@@ -52,6 +53,7 @@ func testAgentsAreHeldToTheirNodes(t *testing.T, b *bed) {
 		"patch containerrecreaterequests":        "the agent of node " + other + " may not write to ContainerRecreateRequest " + s.Namespace + "/again, of node " + a.node,
 		"patch containerrecreaterequests/status": "the agent of node " + other + " may not write to ContainerRecreateRequest " + s.Namespace + "/again, of node " + a.node,
 		"patch nodeimages/status":                "the agent of node " + other + " may not write to nodeimages " + a.node + ", of node " + a.node,
+		"patch nodepodprobes/status":             "the agent of node " + other + " may not write to nodepodprobes " + a.node + ", of node " + a.node,
 		"create events":                          "want source.host, and reportingInstance where it is set, to be " + other,
 		"patch events":                           "to be " + other,
 	}
@@ -117,7 +119,7 @@ func (a *nodeAgent) awaitPolicies(stranger *rest.Config, pod *corev1.Pod) {
 }
 
 // askForWork makes work for the agent, so that it has to make every kind of write: a request for a container that was replaced
-// since, and an image that cannot be pulled.
+// since, an image that cannot be pulled, and a probe that no PodProbeMarker has asked for.
 func (a *nodeAgent) askForWork(pod *corev1.Pod) {
 	a.Helper()
 	client, err := lifecycleclient.NewForConfig(a.Config())
@@ -135,6 +137,18 @@ func (a *nodeAgent) askForWork(pod *corev1.Pod) {
 	a.sync(pod.Name)
 	a.runtime.Pull = func(context.Context, *criv1.PullImageRequest) error { return errors.New("no such image") }
 	a.pull(1)
+	probes, err := json.Marshal(&lifecyclev1alpha1.NodePodProbe{
+		TypeMeta:   metav1.TypeMeta{APIVersion: lifecyclev1alpha1.SchemeGroupVersion.String(), Kind: "NodePodProbe"},
+		ObjectMeta: metav1.ObjectMeta{Name: a.node},
+		Spec: lifecyclev1alpha1.NodePodProbeSpec{PodProbes: []lifecyclev1alpha1.PodProbe{{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Probes: []lifecyclev1alpha1.ContainerProbe{{
+			Name: "env", ContainerName: "main", Probe: corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"env"}}}}}}}}},
+	})
+	if err != nil {
+		a.Fatal(err)
+	}
+	if _, err := client.NodePodProbes().Patch(a.Context(), a.node, types.ApplyPatchType, probes, metav1.PatchOptions{FieldManager: "test", Force: new(true)}); err != nil {
+		a.Fatal(err)
+	}
 }
 
 // nodeImages are those of all nodes.

@@ -28,6 +28,11 @@ func EnsureIndex(informer cache.SharedIndexInformer, name string, keys cache.Ind
 	return keys, nil
 }
 
+// AddNamespaceIndex adds an index by namespace, without which List goes through all objects.
+func AddNamespaceIndex(informer cache.SharedIndexInformer) error {
+	return addIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
+}
+
 // addIndex adds an index to an informer that does not have it yet.
 func addIndex(informer cache.SharedIndexInformer, name string, keys cache.IndexFunc) error {
 	_, err := EnsureIndex(informer, name, keys)

@@ -40,10 +40,7 @@ func (o *Options) reads() []controller.Read {
 	return []controller.Read{
 		{Resource: ResourceEphemeralJobs, Live: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewEphemeralJobInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
-		}, Index: func(informer cache.SharedIndexInformer) error {
-			_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
-			return err
-		}, Fields: controller.Workload | controller.Finalizers, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Finalizers, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), Collect: true, OnlyLater: true},
 	}

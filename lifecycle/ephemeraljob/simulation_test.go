@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
@@ -89,7 +88,7 @@ func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, e
 		reader := caches.Reader{}
 		for _, resource := range []Resource{ResourceEphemeralJobs, ResourcePods} {
 			informer := p.Informer(string(resource))
-			if _, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc); err != nil {
+			if err := caches.AddNamespaceIndex(informer); err != nil {
 				return o, err
 			}
 			reader[resource] = informer.GetIndexer()

@@ -21,11 +21,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-func addNamespaceIndex(informer cache.SharedIndexInformer) error {
-	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
-	return err
-}
-
 func addRevisionIndex(informer cache.SharedIndexInformer) error {
 	return caches.AddLabelIndex(informer, v1alpha1.SubsetRevisionLabel)
 }
@@ -85,7 +80,7 @@ func (o *Options) concerned(object metav1.Object, enqueue controller.Enqueue) {
 func (o *Options) matching(object metav1.Object, enqueue controller.Enqueue) {
 	found, err := o.UnitedDeployments.GetIndexer().ByIndex(cache.NamespaceIndex, object.GetNamespace())
 	if err != nil {
-		return // the index is there, see addNamespaceIndex
+		return // the index is there, see caches.AddNamespaceIndex
 	}
 	for _, candidate := range found {
 		set, ok := candidate.(*v1alpha1.UnitedDeployment)

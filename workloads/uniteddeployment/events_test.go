@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -40,7 +41,7 @@ func describe(plan *Plan) string {
 // informed are options whose informer holds a UnitedDeployment.
 func informed(t *testing.T, set *v1alpha1.UnitedDeployment) *Options {
 	o := &Options{UnitedDeployments: cache.NewSharedIndexInformer(nil, &v1alpha1.UnitedDeployment{}, 0, cache.Indexers{})}
-	if err := addNamespaceIndex(o.UnitedDeployments); err != nil {
+	if err := caches.AddNamespaceIndex(o.UnitedDeployments); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.UnitedDeployments.GetIndexer().Add(set); err != nil {

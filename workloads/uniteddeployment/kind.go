@@ -52,7 +52,7 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceUnitedDeployments, Live: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, Make: func() cache.SharedIndexInformer {
 			return client.NewUnitedDeploymentInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Index: addNamespaceIndex, Fields: setFields, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: setFields, Itself: true},
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: kindOfSet.GroupKind(), Collect: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,

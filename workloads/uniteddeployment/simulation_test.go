@@ -104,7 +104,7 @@ func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	reader := caches.Reader{}
 	for resource, index := range map[Resource]func(cache.SharedIndexInformer) error{
-		ResourceUnitedDeployments: addNamespaceIndex, ResourceCloneSets: caches.AddOwnerIndex, ResourceDeployments: caches.AddOwnerIndex,
+		ResourceUnitedDeployments: caches.AddNamespaceIndex, ResourceCloneSets: caches.AddOwnerIndex, ResourceDeployments: caches.AddOwnerIndex,
 		ResourceStatefulSets: caches.AddOwnerIndex, ResourceRevisions: caches.AddOwnerIndex, ResourcePods: addRevisionIndex,
 	} {
 		informer := p.Informer(string(resource))

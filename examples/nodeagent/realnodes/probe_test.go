@@ -196,11 +196,16 @@ func TestProbesDecideWhichPodsGo(t *testing.T) {
 		s.edit("games", fmt.Sprintf(`{"spec":{"replicas":%d}}`, 2-i))
 		s.awaitLeft("the idle pod is gone", pods[i+1:]...)
 	}
+	last := pods[2]
+	s.exec(last, "main", "touch", "/idle")
+	s.AwaitPod(last.Name, "it is idle", shows(corev1.ConditionTrue, "true", "-10"))
+	s.exec(last, "main", "rm", "/idle")
+	s.AwaitPod(last.Name, "it is busy again", shows(corev1.ConditionFalse, "false", "10")) // which counts its first event up
 	if err := lifecycle.PodProbeMarkers(s.Namespace).Delete(s.Context(), "games", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.awaitNoProbes("games")
-	s.AwaitPod(pods[2].Name, "it stays as it was", shows(corev1.ConditionFalse, "false", "10"))
+	s.AwaitPod(last.Name, "it stays as it was", shows(corev1.ConditionFalse, "false", "10"))
 }
 
 // awaitNoProbes waits until a marker is gone, and with it its probes on all nodes, and their states.

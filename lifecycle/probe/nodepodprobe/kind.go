@@ -4,6 +4,7 @@ package nodepodprobe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -41,10 +42,15 @@ func (o *Options) reads() []controller.Read {
 		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
 		{Resource: resourceMarkers, Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Fields: controller.Generation, Concern: controller.On(o.markerChanged), OnlyLater: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation, Concern: controller.On(o.markerChanged), OnlyLater: true},
 		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddNodeIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+			Index: indexPods, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 	}
+}
+
+// indexPods adds the indexes by node and, for markers, by namespace.
+func indexPods(pods cache.SharedIndexInformer) error {
+	return errors.Join(caches.AddNodeIndex(pods), caches.AddNamespaceIndex(pods))
 }
 
 // newReconciler describes nodes and their NodePodProbes to the shell.

@@ -116,10 +116,10 @@ type both struct {
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	b := &both{reader: caches.Reader{}, due: map[types.NamespacedName]time.Time{}, seen: map[types.NamespacedName]bool{}}
 	for resource, index := range map[Resource]func(cache.SharedIndexInformer) error{
-		resourceMarkers: addNamespaceIndex, ResourceNodePodProbes: caches.AddMarkerIndex, ResourcePods: caches.AddNodeIndex, caches.Nodes: addNamespaceIndex,
+		resourceMarkers: caches.AddNamespaceIndex, ResourceNodePodProbes: caches.AddMarkerIndex, ResourcePods: caches.AddNodeIndex, caches.Nodes: caches.AddNamespaceIndex,
 	} {
 		informer := p.Informer(string(resource))
-		if err := errors.Join(index(informer), addNamespaceIndex(informer)); err != nil {
+		if err := errors.Join(index(informer), caches.AddNamespaceIndex(informer)); err != nil {
 			return simulation.Controller{}, err
 		}
 		b.reader[resource] = informer.GetIndexer()
@@ -138,11 +138,6 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 	b.markers, err = podprobemarker.NewReconciler(podprobemarker.Options{
 		Kubernetes: b.nodes.options.Kubernetes, Lifecycle: b.nodes.options.Lifecycle, Reader: markerReader{b.reader, p, bug.blind}})
 	return simulation.Controller{Reconcile: b.reconcile, Unfinished: b.unfinished}, err
-}
-
-func addNamespaceIndex(informer cache.SharedIndexInformer) error {
-	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
-	return err
 }
 
 // keys lists the markers and the nodes of the caches, and nodes that there were, in the same order every time.
