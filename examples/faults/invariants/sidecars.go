@@ -89,7 +89,7 @@ func (j *Judge) judgeSidecars(v *verdict, c Change) {
 		case !v.gap:
 			s.judgeUpdate(v, before, after, len(s.matching(j.injected)))
 		}
-		if s.available(after) || s.consistent(after) && updatedByWorkload(after) {
+		if s.available(after) || s.running(after) && updatedByWorkload(after) {
 			delete(s.taken, after.UID)
 		}
 	}
@@ -169,9 +169,6 @@ func (s *sidecarSet) consistent(pod *corev1.Pod) bool {
 	for i := range s.latest().Spec.Containers {
 		c, empty := &s.latest().Spec.Containers[i], 0
 		for _, name := range namesOf(c) {
-			if !runs(pod, name, podstate.Image(pod, name)) {
-				return false
-			}
 			if podstate.Image(pod, name) == c.UpgradeStrategy.HotUpgradeEmptyImage {
 				empty++
 			}
@@ -180,7 +177,12 @@ func (s *sidecarSet) consistent(pod *corev1.Pod) bool {
 			return false
 		}
 	}
-	return true
+	return s.running(pod)
+}
+
+// running tells whether the containers of the SidecarSet serve with the images of their spec.
+func (s *sidecarSet) running(pod *corev1.Pod) bool {
+	return !slices.ContainsFunc(s.containers(), func(name string) bool { return !runs(pod, name, podstate.Image(pod, name)) })
 }
 
 // settled: so many pods as the partition leaves have what the SidecarSet asks for, all are available, and it counts them exactly.

@@ -114,6 +114,8 @@ func TestSidecarSetsAreJudged(t *testing.T) {
 			Change{Old: update(a, started), New: update(a, emptied...)}, Change{Old: update(a, emptied...), New: update(a, append(emptied, started)...)}, Change{Old: b, New: update(b)}), nil},
 		{"updated while its workload updates another one, whose sidecars serve", append(asked, Change{Old: a, New: update(a)}, Change{Old: update(a), New: update(a, append(emptied, started, out, aside)...)},
 			Change{Old: b, New: update(b)}), nil},
+		{"updated while its workload updates another one, of which the container before is not empty", append(asked, Change{Old: a, New: update(a)}, Change{Old: update(a), New: update(a, started, out, aside)},
+			Change{Old: b, New: update(b)}), nil}, // SCS-8
 		{"updated while its workload updates another one, whose sidecars do not serve yet", append(asked, Change{Old: a, New: update(a)}, Change{Old: update(a), New: update(a, out, aside)},
 			Change{Old: b, New: update(b)}), breaks(invariants.Availability)},
 		{"updated when another one is gone", append(asked, Change{Old: a, New: update(a)}, Change{Old: update(a)}, Change{Old: b, New: update(b)}), nil},
