@@ -28,7 +28,8 @@ func EnsureIndex(informer cache.SharedIndexInformer, name string, keys cache.Ind
 	return keys, nil
 }
 
-// AddNamespaceIndex adds an index by namespace, without which List goes through all objects.
+// AddNamespaceIndex adds an index by namespace, without which List goes through all objects. It does nothing where the
+// informer has that index already.
 func AddNamespaceIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
 }

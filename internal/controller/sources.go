@@ -111,7 +111,7 @@ func (s *Sources) Loop(c Config) *Loop {
 	return NewLoop(c)
 }
 
-// Synced tell whether the caches are filled.
+// Synced returns functions that tell whether the caches are filled.
 func (s *Sources) Synced() []cache.InformerSynced { return s.synced }
 
 // Subscribe has events of the informers enqueue objects, at once or once events

@@ -4,7 +4,6 @@ package ephemeraljob
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,21 +63,7 @@ func (a *applier) finalizer(ctx context.Context) error {
 	if a.plan.AddFinalizer {
 		finalizers = append(finalizers, own)
 	}
-	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": a.job.UID, "resourceVersion": a.Version, "finalizers": append([]string{}, finalizers...)}}) // never null
-	if err != nil {
-		return fmt.Errorf("encode the finalizers of EphemeralJob %s: %w", a.Key, err)
-	}
-	version, err := a.Merge(ctx, a.Key, data)
-	if apierrors.IsNotFound(err) {
-		a.Gone = true
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("write the finalizers of EphemeralJob %s: %w", a.Key, err)
-	}
-	a.Wrote(ResourceEphemeralJobs, version)
-	return nil
+	return a.WriteFinalizers(ctx, finalizers)
 }
 
 // status writes the planned status, and records the events of what has come to stand in it.

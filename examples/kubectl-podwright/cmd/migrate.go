@@ -64,7 +64,7 @@ func (c *commands) migrate() *cobra.Command {
 	cmd.Flags().BoolVar(&copyReplicas, "copy", false, "With --create, give the cloneset as many replicas as the deployment has.")
 	cmd.Flags().Int32Var(&replicas, "replicas", -1, "How many replicas to move. -1 is all.")
 	cmd.Flags().Int32Var(&surge, "max-surge", 1, "How many pods there may be beyond the replicas that there were.")
-	cmd.Flags().Int32Var(&timeout, "timeout-seconds", -1, "When to give up, in seconds. -1 is never.")
+	cmd.Flags().Int32Var(&timeout, "timeout-seconds", -1, "Time to wait for the pods, in seconds. -1 is without end.")
 	return cmd
 }
 

@@ -28,7 +28,7 @@ func (c *commands) rollout() *cobra.Command {
 			# Watch the rollout of a cloneset, for ten minutes at most
 			kubectl rollout status cloneset/web --timeout=10m
 
-			# Watch revision 3 of an advanced statefulset, and fail where another one takes over
+			# Watch revision 3 of an advanced statefulset, and fail where the template changes meanwhile
 			kubectl rollout status asts/db --revision=3`,
 		"history": `
 			# View the rollout history of a cloneset

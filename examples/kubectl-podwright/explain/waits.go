@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -93,7 +94,8 @@ func budgets(s *Situation) []Blocker {
 
 func protects(budget *availabilityv1alpha1.PodUnavailableBudget, s *Situation, pod *corev1.Pod) bool {
 	if target := budget.Spec.TargetReference; target != nil {
-		return target.Kind == s.Object.GetKind() && target.Name == s.Object.GetName()
+		kind := schema.FromAPIVersionAndKind(target.APIVersion, target.Kind).GroupKind()
+		return kind == s.Object.GroupVersionKind().GroupKind() && target.Name == s.Object.GetName()
 	}
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 	return err == nil && !selector.Empty() && selector.Matches(labels.Set(pod.Labels))
