@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/process/webhooks"
-	"github.com/podwright/podwright/examples/testbed"
 )
 
 // PF-5: what others write into the webhook configurations is taken back.
@@ -65,7 +64,7 @@ func testCertificatesAreLost(t *testing.T, b *bed) {
 		}
 		return ""
 	})
-	if err := testbed.Repeat(t.Context(), "the manager to be ready", func() error { _, err := s.Manager.Get(s.Manager.Health, "/readyz"); return err }); err != nil {
+	if err := s.Manager.AwaitReady(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.webhooksAreCalled(t.Context()); err != nil {

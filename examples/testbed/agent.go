@@ -15,8 +15,6 @@ import (
 type Agent struct {
 	*process
 	Node *cluster.RealNode
-	// Health is the address on which it serves /healthz, /readyz and /metrics.
-	Health string
 }
 
 // AgentAccount returns the account of the agents, held to their nodes by policies. Its own token names no node, and so may
@@ -48,7 +46,7 @@ func (b *Testbed) NewAgent(ctx context.Context, node *cluster.RealNode, argument
 		"--kubeconfig=" + account.Kubeconfig, "--node-name=" + node.Name, "--cri-endpoint=" + node.CRISocket,
 		"--health-addr=" + ports[0], "-v=2",
 	}, arguments...)
-	return &Agent{process: b.newProcess(AgentProgram, "agent-"+node.Name, arguments), Node: node, Health: ports[0]}, nil
+	return &Agent{process: b.newProcess(AgentProgram, "agent-"+node.Name, ports[0], arguments), Node: node}, nil
 }
 
 // startAgents starts an agent on every real node. That of the first reads its pods from the kubelet, the others from the API

@@ -16,8 +16,8 @@ import (
 // Manager is a manager that can be killed and started again.
 type Manager struct {
 	*process
-	// Metrics and Health are the addresses on which it serves /metrics, and /healthz and /readyz.
-	Metrics, Health string
+	// Metrics is the address on which it serves /metrics.
+	Metrics string
 }
 
 // NewManager returns a manager with addresses of its own, not yet started. A webhook's address is part of what the API
@@ -34,12 +34,12 @@ func (b *Testbed) NewManager(name string, arguments ...string) (*Manager, error)
 		"--webhook-host=127.0.0.1", "--webhook-bind-address=127.0.0.1", "--webhook-port=" + webhookPort,
 		"--webhook-cert-writer=secret", "--cloneset-workers=10", "--statefulset-workers=10", "-v=2", "--feature-gates=" + b.options.FeatureGates,
 	}, slices.Concat(b.options.ManagerFlags, arguments)...)
-	return &Manager{process: b.newProcess(ManagerProgram, name, arguments), Metrics: ports[0], Health: ports[1]}, nil
+	return &Manager{process: b.newProcess(ManagerProgram, name, ports[1], arguments), Metrics: ports[0]}, nil
 }
 
 // With returns a manager at the same addresses, not yet started, that is given further arguments.
 func (m *Manager) With(arguments ...string) *Manager {
-	return &Manager{process: m.with(arguments), Metrics: m.Metrics, Health: m.Health}
+	return &Manager{process: m.with(arguments), Metrics: m.Metrics}
 }
 
 // KubeconfigVia writes a kubeconfig with which a manager reaches the API server by another address, and returns its path.

@@ -3,6 +3,7 @@
 package testbed
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,6 +26,8 @@ const programEnv = "PODWRIGHT_TESTBED_PROGRAM"
 type process struct {
 	// Name is that of its log file, NAME.log in the directory of the control plane.
 	Name string
+	// Health is the address on which it serves /healthz and /readyz.
+	Health string
 
 	program   string
 	logFile   string
@@ -36,13 +39,13 @@ type process struct {
 	exited  chan struct{}
 }
 
-func (b *Testbed) newProcess(program, name string, arguments []string) *process {
-	return &process{Name: name, program: program, logFile: filepath.Join(b.Control.Dir(), name+".log"), arguments: arguments}
+func (b *Testbed) newProcess(program, name, health string, arguments []string) *process {
+	return &process{Name: name, Health: health, program: program, logFile: filepath.Join(b.Control.Dir(), name+".log"), arguments: arguments}
 }
 
 // with returns the process with further arguments, not yet started.
 func (p *process) with(arguments []string) *process {
-	return &process{Name: p.Name, program: p.program, logFile: p.logFile, arguments: slices.Concat(p.arguments, arguments)}
+	return &process{Name: p.Name, Health: p.Health, program: p.program, logFile: p.logFile, arguments: slices.Concat(p.arguments, arguments)}
 }
 
 // beProgram has the test binary be a program, if it is told to, and does not return then.
@@ -150,6 +153,11 @@ func (p *process) Get(address, path string) (string, error) {
 		err = fmt.Errorf("%s: %s", response.Status, body)
 	}
 	return string(body), err
+}
+
+// AwaitReady waits until the program says that it is ready, or the context is done.
+func (p *process) AwaitReady(ctx context.Context) error {
+	return Repeat(ctx, p.Name+" to be ready", func() error { _, err := p.Get(p.Health, "/readyz"); return err })
 }
 
 // LogTail returns the last lines of the log, and before them the last ones that name what is given.

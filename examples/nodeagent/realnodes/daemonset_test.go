@@ -28,11 +28,7 @@ func TestDaemonSet(t *testing.T) {
 	p := newPuller(t)
 	usual := bed.Agents[0]
 	usual.Kill()
-	t.Cleanup(func() {
-		if err := usual.Start(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { startAgain(t, usual) })
 	daemons := bed.Core.AppsV1().DaemonSets("kruise-system")
 	created, err := daemons.Create(t.Context(), shippedDaemonSet(p), metav1.CreateOptions{})
 	if err != nil {

@@ -3,7 +3,6 @@
 package realnodes
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -130,12 +129,8 @@ func withoutWebhooks(t *testing.T) *testbed.Manager {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
-		defer cancel()
 		manager.Kill()
-		if err := errors.Join(bed.Manager.Start(), agentsAreReady(ctx)); err != nil {
-			t.Error(err)
-		}
+		startAgain(t, bed.Manager)
 	})
 	return manager
 }

@@ -3,7 +3,6 @@
 package realnodes
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -136,17 +134,13 @@ func TestImagesByPriority(t *testing.T) {
 func withoutManager(t *testing.T, meanwhile func()) {
 	t.Helper()
 	bed.Manager.Kill()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
-		defer cancel()
-		if err := agentsAreReady(ctx); err != nil {
+	t.Cleanup(func() { startAgain(t) })
+	defer func() {
+		if err := bed.Manager.Start(); err != nil {
 			t.Error(err)
 		}
-	})
+	}()
 	meanwhile()
-	if err := bed.Manager.Start(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // While no manager is at work, nobody starts out of turn; the next one goes on.

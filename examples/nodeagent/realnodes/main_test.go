@@ -69,29 +69,45 @@ func agentsAreReady(ctx context.Context) error {
 	})
 }
 
-// restart kills a component of a real node, calls meanwhile, and starts it again.
+// startAgain starts what a test has killed, and waits until all is ready for what comes next.
+func startAgain(t *testing.T, killed ...interface{ Start() error }) {
+	t.Helper()
+	for _, program := range killed {
+		if err := program.Start(); err != nil {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testbed.Patience)
+	defer cancel()
+	if err := agentsAreReady(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// restart kills a component of a real node, calls meanwhile, and starts it again, also where meanwhile ends the test.
 func restart(t *testing.T, node *cluster.RealNode, component string, meanwhile func()) {
 	t.Helper()
 	if err := node.Kill(component); err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		if err := node.Restart(context.WithoutCancel(t.Context()), component); err != nil {
+			t.Error(err)
+		}
+	}()
 	meanwhile()
-	if err := node.Restart(t.Context(), component); err != nil {
-		t.Fatal(err)
-	}
 }
 
-// restartAgent kills an agent, calls meanwhile, and starts it again.
+// restartAgent kills an agent, calls meanwhile, and starts it again, also where meanwhile ends the test.
 func restartAgent(t *testing.T, agent *testbed.Agent, meanwhile func()) {
 	t.Helper()
 	agent.Kill()
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testbed.Patience)
+		defer cancel()
+		if err := errors.Join(agent.Start(), agent.AwaitReady(ctx)); err != nil {
+			t.Error(err, agent.LogTail(""))
+		}
+	}()
 	meanwhile()
-	if err := agent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
-	defer cancel()
-	if err := testbed.Repeat(ctx, "the agent to be ready", func() error { _, err := agent.Get(agent.Health, "/readyz"); return err }); err != nil {
-		t.Fatal(errors.Join(err, errors.New(agent.LogTail(""))))
-	}
 }

@@ -33,7 +33,7 @@ func pullThroughKubelets(t *testing.T) *testbed.Manager {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
-	if err := testbed.Repeat(ctx, "the manager to be ready", func() error { _, err := manager.Get(manager.Health, "/readyz"); return err }); err != nil {
+	if err := manager.AwaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
 	usual := bed.Agents[0]
@@ -49,11 +49,7 @@ func pullThroughKubelets(t *testing.T) *testbed.Manager {
 		}
 		manager.Kill()
 		agent.Kill()
-		for _, start := range []func() error{bed.Manager.Start, usual.Start} {
-			if err := start(); err != nil {
-				t.Error(err)
-			}
-		}
+		startAgain(t, bed.Manager, usual)
 	})
 	return manager
 }
