@@ -44,12 +44,12 @@ func (o *Options) reads() []controller.Read {
 			return NewEvictionInformer(o.Lifecycle, o.Namespace, 0, byNamespace)
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Status, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), Collect: true, OnlyLater: true},
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), Known: true, Collect: true, OnlyLater: true},
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
 		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), Collect: true, OnlyLater: true})
+		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), Known: true, Collect: true, OnlyLater: true})
 	}
 	return reads
 }

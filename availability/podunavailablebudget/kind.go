@@ -68,7 +68,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, o.Namespace, 0, byNamespace)
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 	}
 	if o.Mirror != MirrorNone {
 		reads = append(reads, controller.Read{Resource: ResourcePodDisruptionBudgets,
@@ -101,7 +101,7 @@ func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
 }
 
 func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Collect: true, OnlyLater: true}
+	return controller.Read{Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
 }
 
 // podChanged enqueues the budgets that a pod belongs to, before the event or after it. Pods

@@ -60,7 +60,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Owners, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		{Resource: resourceNodes, Informer: &o.Nodes, Make: core.Nodes,
 			Fields: controller.Labels, Concern: controller.On(o.nodeChanged), Collect: true, OnlyLater: true},
 	}

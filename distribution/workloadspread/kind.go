@@ -60,7 +60,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		o.readWorkload(resourceDeployments, &o.Deployments, core.Deployments, workloadFields),
 		o.readWorkload(resourceReplicaSets, &o.ReplicaSets, core.ReplicaSets, workloadFields),
 		o.readWorkload(resourceStatefulSets, &o.StatefulSets, core.StatefulSets, workloadFields),
@@ -83,7 +83,7 @@ func (o *Options) reads() []controller.Read {
 }
 
 func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
-	return controller.Read{Resource: resource, Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Collect: true, OnlyLater: true}
+	return controller.Read{Resource: resource, Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
 }
 
 // newReconciler describes WorkloadSpreads to the shell.

@@ -5,6 +5,7 @@ package controller
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -99,6 +100,13 @@ type subscription struct {
 	concern Concern
 	enqueue Enqueue
 	initial bool // wants objects that were there at the start
+	// objects counts those that concern can enqueue; nil where it may enqueue others.
+	objects *atomic.Int64
+}
+
+// wants tells whether an event may concern the kind.
+func (s *subscription) wants(e Event) bool {
+	return e.Changed != 0 && (s.initial || !e.Initial) && (s.objects == nil || s.objects.Load() > 0)
 }
 
 // dispatcher is the one handler of an informer: it decides once whom an event
@@ -108,6 +116,8 @@ type subscription struct {
 // controllers that are made one by one share it without knowing each other, and
 // it goes when the informer goes. A map from informers to handlers would be a global.
 type dispatcher struct {
+	objects atomic.Int64 // that the informer has reported, and that are not gone
+
 	lock   sync.Mutex
 	begun  bool // an event has come
 	fields Fields
@@ -126,21 +136,22 @@ type whose struct{ dispatcher *dispatcher }
 var subscribing sync.Mutex
 
 // subscribe adds a subscription to an informer. Objects that are in its cache
-// are reported as new ones, also where the informer runs already.
-func subscribe(informer cache.SharedIndexInformer, s *subscription) error {
+// are reported as new ones, also where the informer runs already. It returns the
+// count of the objects that the informer has reported.
+func subscribe(informer cache.SharedIndexInformer, s *subscription) (objects *atomic.Int64, err error) {
 	subscribing.Lock()
 	defer subscribing.Unlock()
 	d := &dispatcher{}
 	found, err := dispatcherOf(informer, d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if found != d && found.add(s) {
-		return nil
+		return &found.objects, nil
 	} // otherwise events have come already, which the informer repeats for a handler of its own only
 	d.add(s)
 	_, err = informer.AddEventHandler(d)
-	return err
+	return &d.objects, err
 }
 
 // dispatcherOf returns the dispatcher of an informer, which becomes the given one where it
@@ -192,6 +203,7 @@ func (d *dispatcher) begin() {
 
 func (d *dispatcher) OnAdd(obj any, isInInitialList bool) {
 	if object, ok := obj.(metav1.Object); ok {
+		d.objects.Add(1)
 		d.dispatch(Event{After: object, Changed: Everything, Initial: isInInitialList})
 	}
 }
@@ -214,6 +226,7 @@ func (d *dispatcher) OnDelete(obj any) {
 	}
 	if object, ok := obj.(metav1.Object); ok {
 		d.dispatch(Event{Before: object, Changed: Everything})
+		d.objects.Add(-1)
 	}
 }
 
@@ -222,7 +235,7 @@ func (d *dispatcher) dispatch(e Event) {
 	for _, s := range d.others {
 		its := e
 		its.Changed &= s.fields
-		if its.Changed != 0 && (s.initial || !e.Initial) {
+		if s.wants(its) {
 			s.concern(its, s.enqueue)
 		}
 	}

@@ -204,7 +204,7 @@ func TestSubscribersShareAHandler(t *testing.T) {
 		add := func(i int) {
 			t.Helper()
 			s := &subscription{fields: Labels | Identity, concern: itself(nil), enqueue: queues[i].add, initial: true}
-			if err := subscribe(informer, s); err != nil {
+			if _, err := subscribe(informer, s); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -281,7 +281,7 @@ func TestSubscribedAtTheSameTime(t *testing.T) {
 				if err := caches.AddOwnerIndex(informer); err != nil {
 					t.Error(err)
 				}
-				if err := subscribe(informer, &subscription{fields: Labels, initial: true, enqueue: func(types.NamespacedName) {},
+				if _, err := subscribe(informer, &subscription{fields: Labels, initial: true, enqueue: func(types.NamespacedName) {},
 					concern: func(Event, Enqueue) { events[i].Add(1) }}); err != nil {
 					t.Error(err)
 				}

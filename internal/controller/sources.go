@@ -5,6 +5,7 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -42,6 +43,10 @@ type Read struct {
 	// Concern enqueues the objects that an event concerns. Where nothing says
 	// whom events concern, there are none.
 	Concern Concern
+	// Known says that Concern enqueues only objects of the read before it that has
+	// Itself, which its cache holds. It is not asked while there are none, so that a
+	// kind which nobody uses costs nothing per event.
+	Known bool
 	// Collect has events collected before a reconcile, for resources of which many
 	// change at once; see SettleTime.
 	Collect bool
@@ -118,6 +123,7 @@ func (s *Sources) Synced() []cache.InformerSynced { return s.synced }
 // have been collected. wroteStatus may be nil, for a kind that writes none, and
 // collected where nothing is collected.
 func (s *Sources) Subscribe(now, collected Enqueue, wroteStatus WroteStatus) error {
+	var objects *atomic.Int64
 	for _, read := range s.reads {
 		if read.Itself {
 			read.Concern = itself(wroteStatus)
@@ -131,8 +137,15 @@ func (s *Sources) Subscribe(now, collected Enqueue, wroteStatus WroteStatus) err
 		if read.Collect {
 			subscription.enqueue = collected
 		}
-		if err := subscribe(*read.Informer, subscription); err != nil {
+		if read.Known {
+			subscription.objects = objects
+		}
+		reported, err := subscribe(*read.Informer, subscription)
+		if err != nil {
 			return fmt.Errorf("%s: watch: %w", s.pkg, err)
+		}
+		if read.Itself {
+			objects = reported
 		}
 	}
 	return nil

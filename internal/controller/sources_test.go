@@ -5,12 +5,14 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Informers that the user shares are used; the others are made, and trimmed.
@@ -82,4 +85,61 @@ func TestOpenFails(t *testing.T) {
 	if err := open(nil, Read{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
 		t.Errorf("error %v, want one that names the feature", err)
 	}
+}
+
+// Events of pods cost nothing for a kind of which there are no objects, and are not missed by one that appears or that goes.
+func TestKindThatNobodyUses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sets, pods := fcache.NewFakeControllerSource(), fcache.NewFakeControllerSource()
+		defer sets.Shutdown()
+		defer pods.Shutdown()
+		ofSets := cache.NewSharedIndexInformer(sets, &v1alpha1.CloneSet{}, 0, cache.Indexers{})
+		ofPods := cache.NewSharedIndexInformer(pods, &corev1.Pod{}, 0, cache.Indexers{})
+		asked := 0
+		reads := []Read{
+			{Resource: "clonesets", Informer: &ofSets, Fields: Workload, Itself: true},
+			{Resource: caches.Pods, Informer: &ofPods, Fields: Labels, Known: true, Concern: func(e Event, enqueue Enqueue) {
+				asked++
+				enqueue(types.NamespacedName{Namespace: "shop", Name: "web"})
+			}},
+		}
+		sources, err := Open("test", nil, func() []Read { return reads })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var enqueued queue
+		if err := sources.Subscribe(enqueued.add, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go ofSets.RunWithContext(ctx)
+		go ofPods.RunWithContext(ctx)
+		synctest.Wait()
+		set := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+		pod := func(name string) *corev1.Pod {
+			return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+		}
+		for _, step := range []struct {
+			name     string
+			change   func()
+			asked    int
+			enqueued []string
+		}{
+			{"a pod, and no set", func() { pods.Add(pod("web-0")) }, 0, nil},
+			{"a set appears", func() { sets.Add(set) }, 0, []string{"shop/web"}},
+			{"a pod of the set", func() { pods.Add(pod("web-1")) }, 1, []string{"shop/web"}},
+			{"the set changes", func() { changed := set.DeepCopy(); changed.Generation = 2; sets.Modify(changed) }, 0, []string{"shop/web"}},
+			{"a pod goes", func() { pods.Delete(pod("web-1")) }, 1, []string{"shop/web"}},
+			{"the set goes", func() { sets.Delete(set) }, 0, []string{"shop/web"}},
+			{"a pod goes that nobody owns any more", func() { pods.Delete(pod("web-0")) }, 0, nil},
+		} {
+			asked = 0
+			step.change()
+			synctest.Wait()
+			if got := enqueued.take(); asked != step.asked || !slices.Equal(got, step.enqueued) {
+				t.Errorf("%s: asked %d times, enqueued %v, want %d and %v", step.name, asked, got, step.asked, step.enqueued)
+			}
+		}
+	})
 }

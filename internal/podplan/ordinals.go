@@ -18,6 +18,9 @@ func SplitOrdinal(name string) (parent string, ordinal int32, ok bool) {
 		return "", 0, false
 	}
 	digits := name[i+1:]
+	if strings.Trim(digits, "0123456789") != "" { // most names of pods: an error of strconv is made on the heap
+		return "", 0, false
+	}
 	n, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil || len(digits) > 1 && digits[0] == '0' {
 		return "", 0, false

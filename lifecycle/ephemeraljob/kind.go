@@ -42,7 +42,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewEphemeralJobInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Finalizers, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), Collect: true, OnlyLater: true},
+			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), Known: true, Collect: true, OnlyLater: true},
 	}
 }
 

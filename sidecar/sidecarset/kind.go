@@ -50,14 +50,14 @@ const (
 func (o *Options) reads() []controller.Read {
 	sets, namespaces := readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces)
 	sets.Live, sets.Fields, sets.Itself = apiwriter.TypedCluster(o.Sidecar.SidecarSets), controller.Workload, true
-	namespaces.Fields, namespaces.Concern, namespaces.Collect, namespaces.OnlyLater = namespaceFields, o.namespaceChanged, true, true
+	namespaces.Fields, namespaces.Concern, namespaces.Known, namespaces.Collect, namespaces.OnlyLater = namespaceFields, o.namespaceChanged, true, true, true
 	revisions := readRevisions(o.Kubernetes, o.namespace(), &o.Revisions)
 	revisions.Live = apiwriter.InNamespace(o.namespace(), apiwriter.Revisions(o.Kubernetes))
 	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true
 	return []controller.Read{
 		sets,
 		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.PodNamespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.PodNamespace).Pods,
-			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		namespaces, revisions,
 	}
 }

@@ -53,9 +53,9 @@ func (o *Options) reads() []controller.Read {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddMemberIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(sets)), Collect: true},
+			Index: caches.AddMemberIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(sets)), Known: true, Collect: true},
 		{Resource: ResourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
-			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), Collect: true},
+			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), Known: true, Collect: true},
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
 	}

@@ -56,7 +56,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), Collect: true, OnlyLater: true},
 		{Resource: caches.Pods, Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
-			Concern: controller.On(events.podChanged), Collect: true, OnlyLater: true},
+			Concern: controller.On(events.podChanged), Known: true, Collect: true, OnlyLater: true},
 	}
 	reads = append(reads, controller.Read{
 		Resource: ResourceSecrets, Live: apiwriter.Typed(func(string) typedcorev1.SecretInterface {

@@ -39,7 +39,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation | controller.Finalizers | controller.Status, Itself: true},
 		{Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		{Resource: resourceNodePodProbes, Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
 		}, Index: caches.AddMarkerIndex, Fields: controller.Generation, Concern: controller.On(o.nodePodProbeChanged), Collect: true, OnlyLater: true},
