@@ -95,7 +95,7 @@ func TestJobWithoutNodesCompletesAtOnce(t *testing.T) {
 
 func TestJobServesNewNodes(t *testing.T) {
 	for _, spec := range []string{"completionPolicy: {type: Never}", "completionPolicy: {type: Never}\nselector: {matchLabels: {new: 'yes'}}",
-		"completionPolicy: {type: Never}\nselector: {names: [new]}"} {
+		"completionPolicy: {type: Never}\nselector: {names: [new]}", "completionPolicy: {type: Never}\nselector: {}"} {
 		t.Run(spec, func(t *testing.T) {
 			play(t, func(_ *testing.T, c *cluster) {
 				c.share()

@@ -251,6 +251,24 @@ func TestStoryAPIServerGone(t *testing.T) {
 	})
 }
 
+// The next request of a pod begins when the one before it is deleted, as when that is completed. (CRR-5.2)
+func TestStoryFirstIsDeleted(t *testing.T) {
+	play(t, func(n *node) {
+		n.pod("web-0")
+		n.start()
+		n.create("first", "web-0", only("main"), unready(600))
+		n.sleep(time.Second)
+		n.create("second", "web-0", only("side"))
+		n.work(2 * time.Second)
+		n.is("first", "Recreating")
+		n.is("second", "Pending")
+		n.must(n.requests.Delete(n.Context(), "first", metav1.DeleteOptions{}))
+		n.work(10 * time.Second)
+		n.is("second", "Completed, side Succeeded killed")
+		n.want("of the first, nothing", []string{"StopContainer side-2 30s"}, n.stops())
+	})
+}
+
 // A request that was completed or deleted is not worked on, even where the cache
 // does not know yet.
 func TestStoryStaleCache(t *testing.T) {
