@@ -3,6 +3,7 @@
 package documents
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,7 +21,7 @@ const (
 )
 
 // written are the documents that are held to what is there.
-var written = []string{"README.md"}
+var written = []string{"README.md", "DEFECTS.md"}
 
 var (
 	link     = regexp.MustCompile(`\[([^\]\n]+)\]\(([^)\n]+)\)`)
@@ -40,7 +41,7 @@ func read(t *testing.T, name ...string) string {
 	return string(content)
 }
 
-// TestLinks wants a file or a folder behind every link.
+// TestLinks wants a file or a folder behind every link into the repository.
 func TestLinks(t *testing.T) {
 	for _, document := range written {
 		links := link.FindAllStringSubmatch(read(t, examples, document), -1)
@@ -48,9 +49,10 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s has no links", document)
 		}
 		for _, l := range links {
-			if strings.Contains(l[2], "://") || strings.Contains(l[2], "#") {
-				t.Errorf("%s: [%s](%s) is not a file of this repository", document, l[1], l[2])
-			} else if _, err := os.Stat(filepath.Join(examples, l[2])); err != nil {
+			if strings.HasPrefix(l[2], "https://") {
+				continue // which others keep
+			}
+			if _, err := os.Stat(filepath.Join(examples, l[2])); err != nil {
 				t.Errorf("%s: [%s](%s): %v", document, l[1], l[2], err)
 			}
 		}
@@ -148,5 +150,19 @@ func TestFolders(t *testing.T) {
 	}
 	if !strings.Contains(read(t, repository, "README.md"), "](examples/README.md)") {
 		t.Error("the README of the repository has no link to that of the examples")
+	}
+}
+
+// TestDefects wants a test in each row of DEFECTS.md, and as many rows as it says.
+func TestDefects(t *testing.T) {
+	text := read(t, examples, "DEFECTS.md")
+	rows := regexp.MustCompile(`(?m)^\| (?:[^|]+) \| (?:[^|]+) \| (.+) \|$`).FindAllStringSubmatch(text, -1)[1:] // without the heading
+	for _, row := range rows {
+		if !strings.HasPrefix(row[1], "[Test") {
+			t.Errorf("no test: %s", row[0])
+		}
+	}
+	if want := fmt.Sprintf("The table has %d rows.", len(rows)); !strings.Contains(text, want) {
+		t.Errorf("want %q", want)
 	}
 }
