@@ -179,3 +179,28 @@ func TestPreDownload(t *testing.T) {
 		t.Errorf("all at once: pulls %v", plan.PreDownload.Create)
 	}
 }
+
+// TestTakeOver has revisions of other hashes and names, as OpenKruise gives them, and pods that have such a hash and a
+// template generation: they stay, and the status is the only write. (DS-CR3)
+func TestTakeOver(t *testing.T) {
+	const hash = "85d9f6c4b7"
+	s := place(t, newSet(), "n1:v2 n2:v2 n3:v2")
+	ours := strings.TrimPrefix(s.Revisions[2].Name, "web-")
+	s.Revisions = s.Revisions[2:]
+	s.Revisions[0].Name, s.Revisions[0].Labels = "web-"+hash, map[string]string{"app": "web", "controller-revision-hash": hash}
+	for _, pod := range s.Pods {
+		if pod.Labels["controller-revision-hash"] != ours || ours == hash {
+			t.Fatalf("labels %v of a pod, want the hash %s", pod.Labels, ours)
+		}
+		pod.Labels["controller-revision-hash"] = hash
+		pod.Labels["pod-template-generation"] = "3"
+	}
+	s.Set.Status.CurrentRevision = "" // which OpenKruise does not know
+	plan := NewPlan(s)
+	if got := show(plan); got != "" || plan.Revisions.Any() {
+		t.Errorf("planned %q, revisions %+v", got, plan.Revisions)
+	}
+	if plan.Status == nil || plan.Status.DaemonSetHash != hash || plan.Status.CurrentRevision != "web-"+hash || plan.Status.UpdatedNumberScheduled != 3 {
+		t.Errorf("status %+v", plan.Status)
+	}
+}
