@@ -251,22 +251,33 @@ func TestStoryAPIServerGone(t *testing.T) {
 	})
 }
 
-// The next request of a pod begins when the one before it is deleted, as when that is completed. (CRR-5.2)
+// The next request of a pod begins when the one before it is deleted, at once or once its pod has been put back. (CRR-5.2)
 func TestStoryFirstIsDeleted(t *testing.T) {
-	play(t, func(n *node) {
-		n.pod("web-0")
-		n.start()
-		n.create("first", "web-0", only("main"), unready(600))
-		n.sleep(time.Second)
-		n.create("second", "web-0", only("side"))
-		n.work(2 * time.Second)
-		n.is("first", "Recreating")
-		n.is("second", "Pending")
-		n.must(n.requests.Delete(n.Context(), "first", metav1.DeleteOptions{}))
-		n.work(10 * time.Second)
-		n.is("second", "Completed, side Succeeded killed")
-		n.want("of the first, nothing", []string{"StopContainer side-2 30s"}, n.stops())
-	})
+	for name, test := range map[string]struct {
+		first edit
+		is    string
+		want  []string
+	}{
+		"waits for its container": {minStarted(600), "Recreating, main Recreating killed", []string{"StopContainer main-1 30s", "StopContainer side-2 30s"}},
+		"out of service":          {unready(600), "Recreating", []string{"StopContainer side-2 30s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(n *node) {
+				n.pod("web-0")
+				n.start()
+				n.create("first", "web-0", only("main"), test.first)
+				n.work(30 * time.Second)
+				n.create("second", "web-0", only("side"))
+				n.work(time.Minute)
+				n.is("first", test.is)
+				n.is("second", "Pending")
+				n.must(n.requests.Delete(n.Context(), "first", metav1.DeleteOptions{}))
+				n.work(10 * time.Second)
+				n.is("second", "Completed, side Succeeded killed")
+				n.want("stops", test.want, n.stops())
+			})
+		})
+	}
 }
 
 // A request that was completed or deleted is not worked on, even where the cache
