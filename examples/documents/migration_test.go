@@ -3,6 +3,7 @@
 package documents
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -22,15 +23,21 @@ import (
 	"github.com/podwright/podwright/workloads"
 )
 
+// The documents with tables.
+const (
+	migration = "MIGRATION.md"
+	rules     = "manager/RULES.md"
+)
+
 func noEnv(string) string { return "" }
 
-// table returns the rows of the first table of MIGRATION.md below a line that begins with some text, by their first cell.
-func table(t *testing.T, after string) map[string][]string {
+// table returns the rows of the first table of a document below a line that begins with some text, by their first cell.
+func table(t *testing.T, document, after string) map[string][]string {
 	t.Helper()
-	_, text, found := strings.Cut(read(t, examples, "MIGRATION.md"), "\n"+after)
+	_, text, found := strings.Cut(read(t, examples, document), "\n"+after)
 	_, text, isTable := strings.Cut(text, "|---|")
 	if !found || !isTable {
-		t.Fatalf("MIGRATION.md has no table below %q", after)
+		t.Fatalf("%s has no table below %q", document, after)
 	}
 	rows := map[string][]string{}
 	for _, line := range strings.Split(text, "\n")[1:] {
@@ -40,7 +47,7 @@ func table(t *testing.T, after string) map[string][]string {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
 		name := strings.Trim(cells[0], "`")
 		if rows[name] != nil {
-			t.Errorf("MIGRATION.md, %s: %s stands there twice", after, name)
+			t.Errorf("%s, %s: %s stands there twice", document, after, name)
 		}
 		rows[name] = cells[1:]
 	}
@@ -81,7 +88,7 @@ func TestFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, ours := table(t, "### Flags of the manager that OpenKruise has"), table(t, "### Flags of the manager that podwright alone has")
+	theirs, ours := table(t, migration, "### Flags of the manager that OpenKruise has"), table(t, migration, "### Flags of the manager that podwright alone has")
 	if diff := cmp.Diff(defaults(config.AddFlags), last(theirs, ours)); diff != "" {
 		t.Errorf("flags of the manager (-want +got):\n%s", diff)
 	}
@@ -91,34 +98,41 @@ func TestFlags(t *testing.T) {
 		}
 	}
 	agents := agent.NewConfig(noEnv)
-	if diff := cmp.Diff(defaults(agents.AddFlags), last(table(t, "### Flags of the agent"))); diff != "" {
+	if diff := cmp.Diff(defaults(agents.AddFlags), last(table(t, migration, "### Flags of the agent"))); diff != "" {
 		t.Errorf("flags of the agent (-want +got):\n%s", diff)
 	}
 }
 
-// TestGates wants all gates, with their defaults and stages, and no others.
+// TestGates wants all gates, with their defaults and stages, and no others. (PF-1)
 func TestGates(t *testing.T) {
 	gates, err := features.Parse("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]string{}
+	moved, ruled := map[string][]string{}, map[string][]string{}
 	for name, spec := range gates.DeepCopy().GetAll() {
 		if strings.HasPrefix(string(name), "All") {
 			continue // AllAlpha and AllBeta are none themselves
 		}
-		value := map[bool]string{true: "on", false: "off"}[spec.Default]
+		value, stage := map[bool]string{true: "on", false: "off"}[spec.Default], strings.ToLower(string(spec.PreRelease))
 		if len(features.WithoutEffect(string(name)+"=true")) > 0 {
 			value = "no effect"
 		}
-		want[string(name)] = []string{value, strings.ToLower(string(spec.PreRelease))}
+		moved[string(name)], ruled[string(name)] = []string{value, stage}, []string{fmt.Sprint(spec.Default), stage}
 	}
-	got := table(t, "## Feature gates")
+	got := table(t, migration, "## Feature gates")
 	for name, row := range got {
 		got[name] = row[1:] // without what OpenKruise has
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("gates (-want +got):\n%s", diff)
+	if diff := cmp.Diff(moved, got); diff != "" {
+		t.Errorf("%s: gates (-want +got):\n%s", migration, diff)
+	}
+	got = table(t, rules, "**PF-1**")
+	for name, row := range got {
+		got[name] = row[:2] // without what it switches
+	}
+	if diff := cmp.Diff(ruled, got); diff != "" {
+		t.Errorf("%s: gates (-want +got):\n%s", rules, diff)
 	}
 }
 
@@ -143,7 +157,7 @@ func TestDefinitions(t *testing.T) {
 		}
 		want[crd.GetName()] = []string{strings.Join(served, ", "), stored}
 	}
-	if got := table(t, "The CRDs have the names"); !maps.EqualFunc(want, got, slices.Equal) {
+	if got := table(t, migration, "The CRDs have the names"); !maps.EqualFunc(want, got, slices.Equal) {
 		t.Errorf("CRDs (-want +got):\n%s", cmp.Diff(want, got))
 	}
 }
