@@ -85,7 +85,7 @@ func (s *story) disrupt() (stop func()) {
 
 // disruptOne evicts or deletes a pod, once.
 func (s *story) disruptOne(ctx context.Context, pod *corev1.Pod, remove bool) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, userPatience)
 	defer cancel()
 	var err error
 	if remove {
@@ -126,7 +126,7 @@ func (s *story) drain() {
 			if _, denied := pod.Annotations[lifecyclev1alpha1.EvictionDeniedAnnotation]; !denied && !first {
 				continue
 			}
-			ctx, cancel := s.within(3 * time.Second)
+			ctx, cancel := s.within(userPatience)
 			err := s.evict(ctx, pod)
 			cancel()
 			left = fmt.Sprintf("%s: %v", pod.Name, err)

@@ -14,6 +14,7 @@ import (
 	availabilityclient "github.com/podwright/podwright/availability/client"
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/examples/testbed"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -27,10 +28,11 @@ var (
 	budgets   availabilityclient.Interface
 
 	distributions distributionclient.Interface
+	lifecycles    lifecycleclient.Interface
 )
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{StartDelay: 200 * time.Millisecond, Audit: true}
+	options := testbed.Options{StartDelay: 200 * time.Millisecond, Audit: true, FeatureGates: "ResourceDistributionGate=true"}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		bed = b
 		config := b.Control.Config()
@@ -45,6 +47,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if distributions, err = distributionclient.NewForConfig(config); err != nil {
+			return err
+		}
+		if lifecycles, err = lifecycleclient.NewForConfig(config); err != nil {
 			return err
 		}
 		return webhooksAreCalled(ctx)

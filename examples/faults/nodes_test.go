@@ -130,7 +130,7 @@ func (s *story) stirBroadcastJob() {
 	}
 	job := broadcastJob(len(s.broadcastJobs.All()))
 	s.AwaitAsking(job.Name+" is created", func() string {
-		ctx, cancel := s.within(3 * time.Second)
+		ctx, cancel := s.within(userPatience)
 		defer cancel()
 		_, err := workloads.BroadcastJobs(s.Namespace).Create(ctx, job, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) { // by a request whose answer got lost
@@ -158,7 +158,7 @@ func (s *story) endTask(ctx context.Context, pod *corev1.Pod) {
 	if hash.Sum32()%20 == 0 {
 		phase = corev1.PodFailed
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, userPatience)
 	defer cancel()
 	patch := fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase)
 	_, _ = bed.Core.CoreV1().Pods(s.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")

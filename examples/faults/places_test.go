@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -334,7 +333,7 @@ func (s *story) unitedUnsettled(set *v1alpha1.UnitedDeployment) string {
 
 // deploymentUnsettled asks the API server, as nothing follows Deployments.
 func (s *story) deploymentUnsettled() string {
-	ctx, cancel := s.within(3 * time.Second)
+	ctx, cancel := s.within(userPatience)
 	defer cancel()
 	d, err := bed.Core.AppsV1().Deployments(s.Namespace).Get(ctx, spreadDeployed, metav1.GetOptions{})
 	if err != nil {

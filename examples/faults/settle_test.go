@@ -54,6 +54,21 @@ func (s *story) unsettled() (all []string) {
 		}
 	}
 	all = append(all, s.placesUnsettled()...)
+	for _, d := range s.distributions.All() {
+		if wrong := s.distributionUnsettled(d); wrong != "" {
+			all = append(all, d.Name+": "+wrong)
+		}
+	}
+	for _, job := range s.ephemeralJobs.All() {
+		if wrong := ephemeralJobUnsettled(job); wrong != "" {
+			all = append(all, job.Name+": "+wrong)
+		}
+	}
+	for _, m := range s.markers.All() {
+		if wrong := s.markerUnsettled(m); wrong != "" {
+			all = append(all, m.Name+": "+wrong)
+		}
+	}
 	slices.Sort(all)
 	return all
 }
@@ -222,6 +237,7 @@ func (s *story) wroteStatusOnly(since map[string]int) {
 		// Those of subsets get the limit of revisions.
 		"patch clonesets": cloned - len(cloneSets), "patch statefulsets": stateful - len(statefulSets), "patch uniteddeployments/status": len(unitedDeployments),
 		"patch workloadspreads/status": len(spreads), "patch persistentpodstates": 1, "patch persistentpodstates/status": 1,
+		"patch podprobemarkers/status": 1,
 	}
 	s.AwaitAsking("what the managers wrote is logged", func() string {
 		written, tooMany := map[string]int{}, false
@@ -267,6 +283,8 @@ func (s *story) touch() {
 		s.Await("the watch shows that "+name+" is touched", func() string { return s.daemonSets.Behind(version) })
 	}
 	s.touchPlaces()
+	s.touchDistributions()
+	s.touchMarker()
 	for _, container := range sidecarSets {
 		name := s.sidecarSetName(container)
 		version := s.editSidecarSet(name, "touched", func(set *sidecarv1alpha1.SidecarSet) {
@@ -296,4 +314,5 @@ func (s *story) caughtUp() {
 	s.Await("the watches have caught up", func() string {
 		return s.pods.Behind(pod.ResourceVersion) + s.claims.Behind(claim.ResourceVersion) + s.revisions.Behind(revision.ResourceVersion)
 	})
+	s.copiesCaughtUp(patch)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -59,6 +61,16 @@ type story struct {
 	podStates         *mirror.Mirror[*distributionv1alpha1.PersistentPodState]
 	rounds            int // that have been settled
 
+	namespaces    *mirror.Mirror[*corev1.Namespace]
+	distributions *mirror.Mirror[*distributionv1alpha1.ResourceDistribution]
+	configs       *mirror.Mirror[*corev1.ConfigMap] // copies, and what has their name
+	secrets       *mirror.Mirror[*corev1.Secret]    // the same
+
+	ephemeralJobs *mirror.Mirror[*lifecyclev1alpha1.EphemeralJob]
+	markers       *mirror.Mirror[*lifecyclev1alpha1.PodProbeMarker]
+	probes        *mirror.Mirror[*lifecyclev1alpha1.NodePodProbe]
+	results       atomic.Int64 // choose which probes succeed
+
 	mu    sync.Mutex
 	begin time.Time
 	trace []string
@@ -68,7 +80,7 @@ type story struct {
 func newStory(t *testing.T, seed uint64) *story {
 	t.Helper()
 	s := &story{Scene: bed.NewScene(t, nil), seed: seed, random: rand.New(rand.NewPCG(seed, 0)), images: map[string][]string{}, begin: time.Now()}
-	strangers := s.strangers()
+	strangers := slices.Concat(s.strangers(), s.strangeCopies())
 	s.record = invariants.NewRecord(strangers...)
 	t.Cleanup(s.report)
 
@@ -93,6 +105,9 @@ func newStory(t *testing.T, seed uint64) *story {
 	s.claims = testbed.Follow(s.Scene, mirror.From(claims.List, claims.Watch), invariants.Observe[*corev1.PersistentVolumeClaim](s.record))
 	s.createBudget()
 	s.createPlaces()
+	s.createDistributions()
+	s.followEphemeralJobs()
+	s.createMarker()
 	for _, name := range append(cloneSets[:len(cloneSets):len(cloneSets)], clonedGuarded) {
 		if _, err := cloned.Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create CloneSet %s: %v", name, err)

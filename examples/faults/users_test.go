@@ -22,6 +22,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
+// userPatience is how long a user waits for an answer.
+const userPatience = 3 * time.Second
+
 // clientOf reads and writes the workloads of a kind.
 type clientOf[T metav1.Object] interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
@@ -39,7 +42,7 @@ type copied[T any] interface {
 func edit[T copied[T]](s *story, client clientOf[T], name, what string, change func(T)) (version string) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("%s is changed: %s", name, what), func() string {
-		ctx, cancel := s.within(3 * time.Second)
+		ctx, cancel := s.within(userPatience)
 		defer cancel()
 		set, err := client.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
@@ -77,7 +80,7 @@ func (s *story) editStatefulSet(name, what string, change func(*v1beta1.Stateful
 // stir changes a workload at random.
 func (s *story) stir() {
 	s.Helper()
-	switch s.random.IntN(14) {
+	switch s.random.IntN(18) {
 	case 0, 1, 2:
 		s.stirCloneSet(cloneSets[s.random.IntN(len(cloneSets))])
 	case 3, 4, 5:
@@ -94,6 +97,12 @@ func (s *story) stir() {
 		s.stirSpread(spreads[s.random.IntN(len(spreads))])
 	case 13:
 		s.stirPinned()
+	case 14, 15:
+		s.stirDistribution()
+	case 16:
+		s.stirEphemeralJob()
+	case 17:
+		s.stirProbes()
 	}
 }
 
@@ -181,6 +190,10 @@ func (s *story) answerHooks() {
 			for _, pod := range s.pods.All() {
 				s.answerHook(ctx, pod)
 				s.endTask(ctx, pod)
+				s.endEphemeral(ctx, pod)
+			}
+			for _, node := range s.probes.All() {
+				s.probe(ctx, node)
 			}
 		}
 	}()
@@ -204,7 +217,7 @@ func (s *story) answerHook(ctx context.Context, pod *corev1.Pod) {
 	if len(changed.Labels) == len(pod.Labels) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, userPatience)
 	defer cancel()
 	_, _ = bed.Core.CoreV1().Pods(s.Namespace).Update(ctx, changed, metav1.UpdateOptions{})
 }

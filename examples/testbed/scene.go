@@ -73,7 +73,7 @@ func Follow[T metav1.Object](s *Scene, from mirror.Source, observe mirror.Observ
 	select {
 	case <-m.Filled():
 	case <-time.After(Patience):
-		s.Fatalf("the objects of the namespace cannot be listed")
+		s.Fatalf("the objects cannot be listed: %v", m.Err())
 	}
 	return m
 }

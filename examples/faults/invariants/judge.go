@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,6 +16,7 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -47,6 +49,17 @@ type Judge struct {
 	spreads   map[types.UID]*workloadSpread
 	podStates map[types.UID]*podState
 
+	distributions map[types.UID]*distribution
+	namespaces    map[string]*namespace
+	copies        map[types.UID]metav1.Object // Secrets and ConfigMaps of the names that are distributed
+
+	ephemeralJobs map[types.UID]*ephemeralJob
+	exitCodes     map[string]int32 // of ephemeral containers, by pod and container
+
+	markers map[types.UID]*lifecyclev1alpha1.PodProbeMarker     // each has one probe, is older than its pods, and stays
+	probed  map[string]*lifecyclev1alpha1.NodePodProbe          // by node
+	reports map[types.UID]map[lifecyclev1alpha1.ProbeState]bool // that count, by pod
+
 	blind map[types.UID]bool // workloads whose specs nobody knows at the moment
 }
 
@@ -61,6 +74,10 @@ func NewJudge(strangers ...types.UID) *Judge {
 		budgets: map[types.UID]*podBudget{},
 		united:  map[types.UID]*unitedDeployment{}, children: map[types.UID]metav1.Object{},
 		spreads: map[types.UID]*workloadSpread{}, podStates: map[types.UID]*podState{},
+		distributions: map[types.UID]*distribution{}, namespaces: map[string]*namespace{}, copies: map[types.UID]metav1.Object{},
+		ephemeralJobs: map[types.UID]*ephemeralJob{}, exitCodes: map[string]int32{},
+		markers: map[types.UID]*lifecyclev1alpha1.PodProbeMarker{}, probed: map[string]*lifecyclev1alpha1.NodePodProbe{},
+		reports: map[types.UID]map[lifecyclev1alpha1.ProbeState]bool{},
 	}
 	for _, uid := range strangers {
 		j.strangers[uid] = true
@@ -74,6 +91,8 @@ func NewJudge(strangers ...types.UID) *Judge {
 func (j *Judge) See(changes []Change, gap bool) (wrong []invariants.Violation) {
 	for _, change := range changes {
 		wrong = append(wrong, j.seeSidecars(change, gap)...)
+		wrong = append(wrong, j.seeEphemeral(change, gap)...)
+		wrong = append(wrong, j.seeProbed(change, gap)...)
 	}
 	changes = ofWorkloads(changes)
 	for _, change := range changes {
@@ -102,7 +121,8 @@ func (j *Judge) Settled() (wrong []invariants.Violation) {
 		}
 		wrong = append(wrong, v.wrong...)
 	}
-	return slices.Concat(wrong, j.judgeJobsSettled(), j.judgeSidecarsSettled(), j.judgeUnitedSettled(), j.judgeSpreadsSettled(), j.judgePodStatesSettled())
+	return slices.Concat(wrong, j.judgeJobsSettled(), j.judgeSidecarsSettled(), j.judgeUnitedSettled(), j.judgeSpreadsSettled(), j.judgePodStatesSettled(),
+		j.judgeDistributionsSettled(), j.judgeEphemeralJobsSettled(), j.judgeProbesSettled())
 }
 
 // seeSidecars takes note of a change, and judges what it is to SidecarSets.
@@ -142,6 +162,12 @@ func (j *Judge) take(c Change) {
 		j.takeBroadcastJob(object)
 	case *v1alpha1.AdvancedCronJob:
 		j.takeCronJob(object)
+	case *distributionv1alpha1.ResourceDistribution:
+		j.takeDistribution(object)
+	case *corev1.Namespace:
+		j.takeNamespace(object)
+	case *corev1.Secret, *corev1.ConfigMap:
+		take(j.copies, c, object)
 	case *corev1.Pod:
 		take(j.pods, c, object)
 	case *corev1.PersistentVolumeClaim:
@@ -202,6 +228,9 @@ func (j *Judge) judge(c Change, gap bool) []invariants.Violation {
 			j.judgeBroadcastJobPod(v, c)
 			j.judgeSpreadPod(v, c)
 			j.judgePin(v, c)
+		case *corev1.Secret, *corev1.ConfigMap:
+			v.about = fmt.Sprintf("%s of %s", content(object), object.GetNamespace())
+			j.judgeCopy(v, c)
 		case *batchv1.Job:
 			v.about = "job " + object.Name
 			j.judgeScheduledJob(v, c)

@@ -289,17 +289,17 @@ func withoutSidecars(pod *corev1.Pod) *corev1.Pod {
 	return rest
 }
 
-// ofWorkloads returns what is left of changes without what they are to SidecarSets.
+// ofWorkloads returns what is left of changes without what they are to SidecarSets, EphemeralJobs and PodProbeMarkers.
 func ofWorkloads(changes []Change) (left []Change) {
 	for _, c := range changes {
 		before, _ := c.Old.(*corev1.Pod)
 		after, _ := c.New.(*corev1.Pod)
 		if before != nil {
-			before = withoutSidecars(before)
+			before = withoutProbes(withoutEphemeral(withoutSidecars(before)))
 			c.Old = before
 		}
 		if after != nil {
-			after = withoutSidecars(after)
+			after = withoutProbes(withoutEphemeral(withoutSidecars(after)))
 			c.New = after
 		}
 		if before == nil || after == nil || !sameBesides(before, after) || !equality.Semantic.DeepEqual(before.Status, after.Status) {

@@ -52,6 +52,7 @@ type Mirror[T metav1.Object] struct {
 	mu      sync.Mutex
 	objects map[types.UID]T
 	version string // up to which it has come
+	failure error  // of the last list; nil for none
 	lists   int
 }
 
@@ -63,6 +64,19 @@ func New[T metav1.Object](source Source, observe Observer[T], changed func()) *M
 // Filled is closed when the objects have been listed for the first time.
 func (m *Mirror[T]) Filled() <-chan struct{} { return m.filled }
 
+// Err is why the objects could not be listed when they were asked for last; nil if they were.
+func (m *Mirror[T]) Err() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.failure
+}
+
+func (m *Mirror[T]) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failure = err
+}
+
 // again is how soon a request is repeated that the API server did not answer.
 const again = 50 * time.Millisecond
 
@@ -73,6 +87,7 @@ func (m *Mirror[T]) Run(ctx context.Context) {
 	filled := sync.OnceFunc(func() { close(m.filled) })
 	for ctx.Err() == nil {
 		version, err := m.relist(ctx)
+		m.fail(err)
 		if err != nil {
 			Pause(ctx)
 			continue
