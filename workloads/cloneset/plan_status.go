@@ -29,7 +29,7 @@ func (p *planner) planStatus() {
 func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 	status.Replicas = int32(len(p.pods))
 	status.ReadyReplicas, status.AvailableReplicas = 0, 0
-	status.UpdatedReplicas, status.UpdatedReadyReplicas = 0, 0
+	status.UpdatedReplicas, status.UpdatedReadyReplicas, status.UpdatedAvailableReplicas = 0, 0, 0
 	for _, pod := range p.pods {
 		ready := lifecycle.Ready(pod.Pod)
 		if ready {
@@ -42,6 +42,9 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 			status.UpdatedReplicas++
 			if ready {
 				status.UpdatedReadyReplicas++
+			}
+			if pod.Available {
+				status.UpdatedAvailableReplicas++
 			}
 		}
 	}

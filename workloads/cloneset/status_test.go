@@ -4,8 +4,10 @@ package cloneset
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,6 +35,30 @@ func TestStatusOverwritten(t *testing.T) {
 			t.Errorf("%d reconciles to put one status right", reconciles)
 		}
 	})
+}
+
+// Of the updated pods those are available that have been ready for minReadySeconds, and none that is at the revision before.
+func TestUpdatedAvailableReplicas(t *testing.T) {
+	w := newScenario(t)
+	w.Spec("replicas=3")
+	w.settle()
+	w.Spec("image=nginx:2", "maxUnavailable=100%", "minReadySeconds=60")
+	for range 3 { // revisions, new pods, and what is left
+		w.Reconcile(&strings.Builder{})
+		w.Kubelets()
+	}
+	status := func() [4]int32 {
+		w.Reconcile(&strings.Builder{})
+		s := w.set.Status
+		return [4]int32{s.AvailableReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas}
+	}
+	if got := status(); got != [4]int32{0, 3, 3, 0} {
+		t.Errorf("available, updated, updated and ready, updated and available: %v", got)
+	}
+	w.Now = w.Now.Add(time.Minute)
+	if got := status(); got != [4]int32{3, 3, 3, 3} {
+		t.Errorf("a minute later: %v", got)
+	}
 }
 
 // The update revision does not become the current one while the partition, which was

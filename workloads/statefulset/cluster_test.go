@@ -202,7 +202,7 @@ func (c *cluster) whole() {
 	set := c.get()
 	n := *set.Spec.Replicas
 	want := v1beta1.StatefulSetStatus{ObservedGeneration: set.Generation, Replicas: n, ReadyReplicas: n, AvailableReplicas: n,
-		CurrentReplicas: n, UpdatedReplicas: n, UpdatedReadyReplicas: n,
+		CurrentReplicas: n, UpdatedReplicas: n, UpdatedReadyReplicas: n, UpdatedAvailableReplicas: n,
 		CurrentRevision: set.Status.UpdateRevision, UpdateRevision: set.Status.UpdateRevision,
 		LabelSelector: "app=web", CollisionCount: set.Status.CollisionCount}
 	if !statuses.Same(&want, &set.Status) || len(c.Pods()) != int(n) {

@@ -34,12 +34,13 @@ func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
 	status.CurrentRevision, status.UpdateRevision = current.Name, update.Name
 	status.Replicas = int32(len(p.pods))
 	status.ReadyReplicas, status.AvailableReplicas = 0, 0
-	status.CurrentReplicas, status.UpdatedReplicas, status.UpdatedReadyReplicas = 0, 0, 0
+	status.CurrentReplicas, status.UpdatedReplicas, status.UpdatedReadyReplicas, status.UpdatedAvailableReplicas = 0, 0, 0, 0
 	for _, pod := range p.pods {
 		ready := pod.Status.Phase == corev1.PodRunning && readiness.Ready(pod.Pod)
 		count(&status.ReadyReplicas, ready)
 		count(&status.AvailableReplicas, pod.Available)
 		count(&status.UpdatedReadyReplicas, ready && pod.Updated)
+		count(&status.UpdatedAvailableReplicas, pod.Available && pod.Updated)
 		count(&status.UpdatedReplicas, pod.Updated && !pod.terminating)
 		count(&status.CurrentReplicas, pod.Labels[podplan.RevisionLabel] == p.RevisionValue(current.Name) && !pod.terminating)
 	}

@@ -168,6 +168,11 @@ type CloneSetStatus struct {
 	// UpdatedReadyReplicas is the number of ready pods at the update revision.
 	UpdatedReadyReplicas int32 `json:"updatedReadyReplicas"`
 
+	// UpdatedAvailableReplicas is the number of available pods at the update
+	// revision. OpenKruise has it from 1.5 on.
+	// +optional
+	UpdatedAvailableReplicas int32 `json:"updatedAvailableReplicas"`
+
 	// ExpectedUpdatedReplicas is the number of pods that the partition lets
 	// move to the update revision.
 	// +optional

@@ -175,7 +175,8 @@ type StatefulSetStatus struct {
 //
 // This version lacks what v1beta1 added: reserveOrdinals, lifecycle,
 // scaleStrategy, persistentVolumeClaimRetentionPolicy and
-// status.updatedReadyReplicas. Use v1beta1 for anything new.
+// status.updatedReadyReplicas and
+// status.updatedAvailableReplicas. Use v1beta1 for anything new.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

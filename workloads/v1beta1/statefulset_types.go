@@ -210,6 +210,11 @@ type StatefulSetStatus struct {
 	// +optional
 	UpdatedReadyReplicas int32 `json:"updatedReadyReplicas,omitempty"`
 
+	// UpdatedAvailableReplicas is the number of available pods at the update
+	// revision. OpenKruise has it from 1.5 on.
+	// +optional
+	UpdatedAvailableReplicas int32 `json:"updatedAvailableReplicas"`
+
 	// CurrentRevision is the name of the revision that pods are updated from.
 	// +optional
 	CurrentRevision string `json:"currentRevision,omitempty"`

@@ -29,14 +29,14 @@ func (j *cloneSetJudge) checkStatus() {
 
 // facts are what a status says beside conditions and collisions.
 type facts struct {
-	observedGeneration                                          int64
-	replicas, ready, available, updated, updatedReady, expected int32
-	current, update, selector                                   string
+	observedGeneration                                                            int64
+	replicas, ready, available, updated, updatedReady, updatedAvailable, expected int32
+	current, update, selector                                                     string
 }
 
 func factsOf(set *v1alpha1.CloneSet) facts {
 	s := &set.Status
-	return facts{s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas,
+	return facts{s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas,
 		s.ExpectedUpdatedReplicas, s.CurrentRevision, s.UpdateRevision, s.LabelSelector}
 }
 
@@ -50,7 +50,7 @@ func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 	if selector, err := metav1.LabelSelectorAsSelector(j.set.Spec.Selector); err != nil || selector.String() != status.LabelSelector {
 		j.add(Status, "labelSelector is %q, the selector %q", status.LabelSelector, selector)
 	}
-	var replicas, isReady, isAvailable, updated, updatedReady int32
+	var replicas, isReady, isAvailable, updated, updatedReady, updatedAvailable int32
 	for _, pod := range of.Pods {
 		if !j.owned(pod) || !active(pod) {
 			continue
@@ -58,12 +58,16 @@ func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 		replicas++
 		r := readyNow(pod)
 		isReady += r
-		if available(pod, j.set.Spec.MinReadySeconds, of.Now) {
+		isNow := available(pod, j.set.Spec.MinReadySeconds, of.Now)
+		if isNow {
 			isAvailable++
 		}
 		if !j.old(pod) {
 			updated++
 			updatedReady += r
+			if isNow {
+				updatedAvailable++
+			}
 		}
 	}
 	for _, c := range []counter{
@@ -72,6 +76,7 @@ func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
 		{"availableReplicas", isAvailable, status.AvailableReplicas},
 		{"updatedReplicas", updated, status.UpdatedReplicas},
 		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
+		{"updatedAvailableReplicas", updatedAvailable, status.UpdatedAvailableReplicas},
 		{"expectedUpdatedReplicas", int32(j.limits.replicas - j.limits.partition), status.ExpectedUpdatedReplicas},
 	} {
 		c.check(j.violations)

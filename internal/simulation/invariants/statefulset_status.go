@@ -46,13 +46,14 @@ func (j *statefulSetJudge) countersOf(set *v1beta1.StatefulSet) v1beta1.Stateful
 	return v1beta1.StatefulSetStatus{
 		ObservedGeneration: s.ObservedGeneration, Replicas: s.Replicas, ReadyReplicas: s.ReadyReplicas, AvailableReplicas: s.AvailableReplicas,
 		CurrentReplicas: s.CurrentReplicas, UpdatedReplicas: s.UpdatedReplicas, UpdatedReadyReplicas: s.UpdatedReadyReplicas,
+		UpdatedAvailableReplicas: s.UpdatedAvailableReplicas,
 		CurrentRevision: s.CurrentRevision, UpdateRevision: s.UpdateRevision,
 	}
 }
 
 // checkCounters compares the counters with those of the pods of a state.
 func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *State) {
-	var replicas, isReady, isAvailable, current, updated, updatedReady int32
+	var replicas, isReady, isAvailable, current, updated, updatedReady, updatedAvailable int32
 	for _, pod := range of.Pods {
 		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
 			continue
@@ -73,6 +74,9 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 		}
 		if readyFor(pod, j.minReadySeconds, of.Now) {
 			isAvailable++
+			if atUpdate {
+				updatedAvailable++
+			}
 		}
 	}
 	for _, c := range []counter{
@@ -82,6 +86,7 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 		{"currentReplicas", current, status.CurrentReplicas},
 		{"updatedReplicas", updated, status.UpdatedReplicas},
 		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
+		{"updatedAvailableReplicas", updatedAvailable, status.UpdatedAvailableReplicas},
 	} {
 		c.check(j.violations)
 	}
