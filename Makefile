@@ -80,6 +80,7 @@ test-examples: ## Run the tests of the examples, against a real API server: howe
 	$(call heading,test: examples)
 	@cd examples && go run ./cluster/up -check || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes'
 	cd examples && go test -count=1 -timeout=2h -p=$(PACKAGES) -tags=$(TAGS) $$(go list -tags=$(TAGS) ./... | grep -v /faults$$)
+	cd examples/gitops && go test ./...
 	cd examples && go test -count=1 -timeout=2h -tags=$(TAGS) ./faults # by itself: users, kubelets and judge share the machine already
 
 .PHONY: bench

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gitops
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// rollout is a CloneSet whose pods are recreated, and a cluster in which they run.
+type rollout struct {
+	cloneset.Snapshot
+	broken string // an image that does not start
+}
+
+func newRollout() *rollout {
+	r := &rollout{Snapshot: cloneset.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Set: &v1alpha1.CloneSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "CloneSet"},
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "1", Generation: 1},
+		Spec: v1alpha1.CloneSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}}},
+		}}}}
+	r.Set.Spec.Replicas = new(int32(3))
+	r.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "web:1"}}
+	return r.defaulted()
+}
+
+func (r *rollout) defaulted() *rollout {
+	cloneset.Default(r.Set, nil, cloneset.DefaultOptions{})
+	return r
+}
+
+// edit is what a user does.
+func (r *rollout) edit(change func(*v1alpha1.CloneSetSpec)) {
+	change(&r.Set.Spec)
+	r.Set.Generation++
+}
+
+// reconcile plans once, and does what the plan says. The pods that are created then start at once.
+func (r *rollout) reconcile() {
+	plan := cloneset.NewPlan(&r.Snapshot)
+	if plan.Status != nil {
+		r.Set.Status = *plan.Status
+	}
+	if plan.Revisions.Create != nil {
+		r.Revisions = append(r.Revisions, plan.Revisions.Create)
+	}
+	for _, deletion := range plan.Delete {
+		r.Pods = slices.DeleteFunc(r.Pods, func(pod *corev1.Pod) bool { return pod.Name == deletion.Pod.Name })
+	}
+	for _, created := range plan.Create {
+		pod := created.Pod
+		pod.Name = fmt.Sprint("web-", pod.Labels[v1alpha1.CloneSetInstanceIDLabel])
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, "lifecycle.apps.kruise.io/state", "Normal")
+		pod.CreationTimestamp, pod.Status.Phase = metav1.NewTime(r.Now), corev1.PodRunning
+		ready := corev1.ConditionTrue
+		if pod.Spec.Containers[0].Image == r.broken {
+			ready = corev1.ConditionFalse
+		}
+		pod.Status.Conditions = []corev1.PodCondition{
+			{Type: "InPlaceUpdateReady", Status: corev1.ConditionTrue}, {Type: "KruisePodReady", Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: ready},
+		}
+		r.Pods = append(r.Pods, pod)
+	}
+}
+
+// settle reconciles until nothing changes any more.
+func (r *rollout) settle() {
+	for range 20 {
+		r.reconcile()
+	}
+}
+
+// A CloneSet is shown as healthy when all of its pods are updated and available, as suspended when it waits for its user, and as
+// neither when pods are to be updated or do not start. What it is called then is Argo CD's choice.
+func TestCloneSet(t *testing.T) {
+	type shown struct{ Moment, Health string }
+	var got []shown
+	r := newRollout()
+	show := func(moment string) {
+		t.Helper()
+		got = append(got, shown{moment, health(t, "CloneSet", r.Set)})
+	}
+	image := func(name string) {
+		r.edit(func(s *v1alpha1.CloneSetSpec) { s.Template.Spec.Containers[0].Image = name })
+	}
+	partition := func(n int32) {
+		r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Partition = new(intstr.FromInt32(n)) })
+	}
+	r.broken = "web:1"
+	r.settle()
+	show("no pod starts")
+	r.Pods, r.broken = nil, ""
+	r.settle()
+	show("all pods run")
+	image("web:2")
+	show("another image, not yet observed")
+	r.reconcile()
+	show("another image, observed")
+	r.settle()
+	show("all pods run it")
+	partition(2)
+	image("web:3")
+	r.reconcile()
+	show("a canary starts")
+	r.settle()
+	show("a canary runs, and two pods are held back")
+	partition(0)
+	r.settle()
+	show("all pods are let go")
+	r.broken = "web:4"
+	image("web:4")
+	r.settle()
+	show("an image that does not start")
+	image("web:3")
+	r.settle()
+	show("back")
+	r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Paused = true })
+	r.reconcile()
+	show("paused")
+	r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Paused, s.Replicas = false, new(int32(0)) })
+	r.settle()
+	show("no pods are wanted")
+	if diff := cmp.Diff([]shown{
+		{"no pod starts", "Degraded"},
+		{"all pods run", "Healthy"},
+		{"another image, not yet observed", "Progressing"},
+		{"another image, observed", "Degraded"},
+		{"all pods run it", "Healthy"},
+		{"a canary starts", "Progressing"},
+		{"a canary runs, and two pods are held back", "Suspended"},
+		{"all pods are let go", "Healthy"},
+		{"an image that does not start", "Degraded"},
+		{"back", "Healthy"},
+		{"paused", "Suspended"},
+		{"no pods are wanted", "Healthy"},
+	}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
