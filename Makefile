@@ -7,7 +7,7 @@ API_DIRS  := $(sort $(wildcard */v1alpha1 */v1beta1))
 CRD_AREAS := $(filter-out examples,$(patsubst %/crds,%,$(sort $(wildcard */crds))))
 
 # Everything that "make generate" writes.
-GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' \) -not -path './examples/*' -o -path './examples/*/rbac/*.yaml'
+GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' \) -not -path './examples/*' -o -path './examples/*/rbac/*.yaml' -o -path './examples/install/*.yaml'
 
 define generate-crds
 	rm -f $(1)/crds/*.yaml
@@ -115,11 +115,12 @@ tools: ## Build the development tools into bin/.
 	go build -C internal/tools -o ../../bin/ tool
 
 .PHONY: generate
-generate: tools ## Generate deepcopy functions and CRDs from the API types, and RBAC and policies of the examples.
+generate: tools ## Generate deepcopy functions and CRDs from the API types, and RBAC, policies and manifests of the examples.
 	bin/controller-gen object:headerFile=internal/tools/header.txt $(API_DIRS:%=paths=./%)
 	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
 	$(foreach program,$(PROGRAMS),$(call generate-rbac,$(program)))
 	$(generate-policies)
+	go run -C examples -tags=$(TAGS) ./install/generate
 
 .PHONY: check-generate
 check-generate: ## Fail if a generated file is not what "make generate" makes.

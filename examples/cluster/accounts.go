@@ -3,11 +3,9 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,10 +20,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/podwright/podwright/examples/process/permissions"
 )
 
 // accountLifetime is how long the token of an account is valid.
@@ -44,7 +43,7 @@ type Account struct {
 // Account applies a manifest with one ServiceAccount, and roles, bindings and policies for it, and returns the account when it
 // has all its rights. Namespaces are created where they are missing. Policies come into force a moment later.
 func (c *Cluster) Account(ctx context.Context, manifest []byte) (*Account, error) {
-	objects, err := decode(manifest)
+	objects, err := permissions.Objects(manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -101,21 +100,6 @@ func (c *Cluster) writeToken(ctx context.Context, core kubernetes.Interface, a *
 	}
 	config.AuthInfos[adminUser].Token = request.Status.Token
 	return clientcmd.WriteToFile(*config, a.Kubeconfig)
-}
-
-// decode returns the objects of a YAML stream.
-func decode(manifest []byte) (objects []*unstructured.Unstructured, err error) {
-	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096); ; {
-		object := &unstructured.Unstructured{}
-		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("the manifest: %w", err)
-		}
-		if object.Object != nil {
-			objects = append(objects, object)
-		}
-	}
 }
 
 func (c *Cluster) apply(ctx context.Context, core kubernetes.Interface, object *unstructured.Unstructured) error {

@@ -10,20 +10,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/install"
 	"github.com/podwright/podwright/examples/nodeagent/app"
 	"github.com/podwright/podwright/internal/fakecri"
 )
@@ -53,12 +51,8 @@ type write struct {
 // template of the DaemonSet.
 func (s *cloneSetFixture) newNodeAgent(account *cluster.Account, node string) *nodeAgent {
 	s.Helper()
-	manifest, err := os.ReadFile("../nodeagent/daemonset.yaml")
+	daemon, err := install.NewOptions().DaemonSet()
 	if err != nil {
-		s.Fatal(err)
-	}
-	daemon := &appsv1.DaemonSet{}
-	if err := yaml.UnmarshalStrict(manifest, daemon); err != nil {
 		s.Fatal(err)
 	}
 	if _, err := s.Core.AppsV1().DaemonSets(daemon.Namespace).Create(s.Context(), daemon, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: "Strict"}); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -48,6 +49,15 @@ func Policies(config Config) ([]byte, error) {
 		policies, bindings = append(policies, more...), append(bindings, bound...)
 	}
 	return permissions.Policies(policies, bindings)
+}
+
+// Definitions returns the CRDs of what a manager with this configuration manages.
+func Definitions(config Config) ([]*unstructured.Unstructured, error) {
+	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
+	if err != nil {
+		return nil, err
+	}
+	return (&Manager{config: config, gates: gates}).definitions(), nil
 }
 
 // Permissions returns what a manager with this configuration asks of the API server, by its parts. Rules to read stand

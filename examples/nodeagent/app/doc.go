@@ -12,7 +12,7 @@
 // comment of [github.com/podwright/podwright/nodeagent] says why with -tags=grpcnotrace.
 //
 // What it writes is held to its node by the admission policies in rbac/policies.yaml,
-// which --print-policies prints. daemonset.yaml is a DaemonSet whose tokens name their
+// which --print-policies prints. Package install has a DaemonSet whose tokens name their
 // nodes; that of a service is bound to the Node.
 //
 // # Differences

@@ -14,15 +14,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/install"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// The agent works as the DaemonSet in the manifest runs it, on one node: in a container with a read-only root and no
+// The agent works as the DaemonSet that is installed runs it, on one node: in a container with a read-only root and no
 // capabilities, within its limits, with the token that the kubelet has for the pod.
 func TestDaemonSet(t *testing.T) {
 	p := newPuller(t)
@@ -83,16 +83,12 @@ func (p *puller) completedRequest(pod *corev1.Pod) *corev1.Pod {
 	return p.scene.completed(p.recreate(pod, lifecyclev1alpha1.ContainerRecreateRequestStrategy{}, "main"), pod)
 }
 
-// shippedDaemonSet is the DaemonSet of the manifest, with an image of the agent, for the first node. What is changed is what
+// shippedDaemonSet is the DaemonSet that is installed, with an image of the agent, for the first node. What is changed is what
 // is otherwise there: where the sockets of the node are, and how the API server is reached where no Service leads to it.
 func shippedDaemonSet(p *puller) *appsv1.DaemonSet {
 	p.Helper()
-	data, err := os.ReadFile("../daemonset.yaml")
+	d, err := install.NewOptions().DaemonSet()
 	if err != nil {
-		p.Fatal(err)
-	}
-	d := &appsv1.DaemonSet{}
-	if err := yaml.UnmarshalStrict(data, d); err != nil {
 		p.Fatal(err)
 	}
 	host, err := url.Parse(bed.Control.Config().Host)
