@@ -71,6 +71,25 @@ test-oldest: ## Run the tests of what does not run with Kubernetes 1.34. After a
 	$(call heading,test: arithmetic with Kubernetes 1.34)
 	cd $(OLDEST) && packages=$$(go list -f '{{join .Imports " "}}') && go vet . $$packages && go test $$packages
 
+# The Kubernetes libraries to test with, such as v0.37.0, in place of those that go.mod asks for.
+KUBERNETES ?= latest
+
+.PHONY: test-kubernetes
+test-kubernetes: ## Run the tests of the library with other Kubernetes libraries; before v0.36 those of what does not run. Takes KUBERNETES=v0.37.0.
+	$(call heading,test: library with Kubernetes $(KUBERNETES))
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; modfile=-modfile=$$folder/go.mod; \
+	case $(KUBERNETES) in \
+	v0.34.* | v0.35.*) \
+		cd $(OLDEST); sed 's/ v0\.34\.0$$/ $(KUBERNETES)/' go.mod >"$$folder/go.mod"; cp go.sum "$$folder"; \
+		go mod tidy "$$modfile"; packages=$$(go list "$$modfile" -f '{{join .Imports " "}}') ;; \
+	*) \
+		cp go.mod go.sum "$$folder"; packages=./...; \
+		go get "$$modfile" $(patsubst %,k8s.io/%@$(KUBERNETES),api apimachinery client-go component-helpers cri-api); go mod tidy "$$modfile" ;; \
+	esac; \
+	go list "$$modfile" -m k8s.io/api; \
+	go vet "$$modfile" $$packages; \
+	go test "$$modfile" $$packages
+
 # How many packages of the examples are tested at once: those that have a control plane wait more than they compute. Each takes
 # a gigabyte and a half.
 PACKAGES ?= 4
@@ -133,8 +152,46 @@ check-generate: ## Fail if a generated file is not what "make generate" makes.
 		echo 'Generated files were out of date (the difference is above). They are right now: add them to your commit.' >&2; exit 1; \
 	fi
 
+# Tools that are run now and then.
+APIDIFF     := golang.org/x/exp/cmd/apidiff@v0.0.0-20261113113407-e3970619a1a4
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+CYCLONEDX   := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+
+# The commit that a change is compared with.
+BASE ?= origin/main
+
+.PHONY: api-changes
+api-changes: ## Show what changes in the exported API of the library, and fail if that breaks users and CHANGELOG.md is not changed. Takes BASE=origin/main.
+	$(call heading,changes of the API since $(BASE))
+	@folder=$$(mktemp -d); trap 'git worktree remove --force "$$folder/base"; rm -rf "$$folder"' EXIT; \
+	git worktree add --quiet --detach "$$folder/base" $(BASE); \
+	(cd "$$folder/base" && go run $(APIDIFF) -m -w "$$folder/api" "$$(go list -m)"); \
+	go run $(APIDIFF) -m "$$folder/api" "$$(go list -m)" | tee "$$folder/changes"; \
+	if grep -q '^Incompatible changes:' "$$folder/changes" && git diff --quiet $(BASE) -- CHANGELOG.md; then \
+		echo 'Incompatible changes (above), and no word about them in CHANGELOG.md.' >&2; exit 1; \
+	fi
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Fail if code that the library or a program of the examples calls is known to be vulnerable.
+	$(call heading,vulnerabilities)
+	go run $(GOVULNCHECK) ./...
+	go run -C examples $(GOVULNCHECK) -tags=$(TAGS) $(PROGRAMS:%=./%) ./kubectl-podwright
+
+# What is released, such as v0.1.0.
+VERSION ?= v0.0.0
+
+.PHONY: release-files
+release-files: build ## Write the chart, the manifests and lists of modules (SBOM) of a release to bin/release. Takes VERSION=v0.1.0.
+	$(call heading,files of the release $(VERSION))
+	@rm -rf bin/release; mkdir -p bin/release
+	go tool -C examples helm package install/chart --version=$(VERSION:v%=%) --app-version=$(VERSION) --destination=../bin/release
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; cp -r examples/install/kustomize "$$folder"; \
+	go run -C examples ./install/generate -folder="$$folder" -tag=$(VERSION); \
+	go tool -C examples kubectl kustomize "$$folder/kustomize" >bin/release/podwright.yaml
+	$(foreach program,$(PROGRAMS),go run $(CYCLONEDX) bin -json -licenses -version=$(VERSION) -output=bin/release/podwright-$(program).cdx.json bin/$(program) &&) true
+
 .PHONY: lint
-lint: lint-format lint-library lint-examples ## Run all of the checks below.
+lint: lint-format lint-workflows lint-library lint-examples ## Run all of the checks below.
 
 .PHONY: lint-format
 lint-format: ## Check formatting only.
@@ -142,6 +199,11 @@ lint-format: ## Check formatting only.
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
 		echo "Not formatted; run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; \
 	fi
+
+.PHONY: lint-workflows
+lint-workflows: tools ## Check the workflows of GitHub.
+	$(call heading,lint: workflows)
+	bin/actionlint
 
 .PHONY: lint-library
 lint-library: tools ## Run go vet and staticcheck on the library.

@@ -22,8 +22,7 @@ import (
 func main() {
 	options := install.NewOptions()
 	folder := flag.String("folder", "install", "folder with the folders kustomize and chart")
-	flag.StringVar(&options.ManagerImage, "manager-image", options.ManagerImage, "image of the manager, in the kustomization")
-	flag.StringVar(&options.NodeAgentImage, "nodeagent-image", options.NodeAgentImage, "image of the node agent, in the kustomization")
+	tag := flag.String("tag", install.Tag, "tag of both images in the kustomization; that of the chart is a value of it")
 	flag.Func("manager-flag", "flag of the manager; can be given several times", func(value string) error {
 		options.ManagerFlags = append(options.ManagerFlags, value)
 		return nil
@@ -33,6 +32,7 @@ func main() {
 		return nil
 	})
 	flag.Parse()
+	options.ManagerImage, options.NodeAgentImage = install.ManagerRepository+":"+*tag, install.NodeAgentRepository+":"+*tag
 	if err := write(*folder, options); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
