@@ -38,7 +38,7 @@ type installation struct {
 }
 
 // The API server takes all objects as they are, and pods are made of them. When the release of the chart is uninstalled, CRDs and what
-// users have created stay. The kustomization goes over what is left.
+// users have created stay. The kustomization goes over what is left, and the chart over what others have installed.
 func TestOnARealControlPlane(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the first start builds the control plane
 	defer cancel()
@@ -53,7 +53,7 @@ func TestOnARealControlPlane(t *testing.T) {
 	})
 	i := &installation{t, control, kubernetes.NewForConfigOrDie(control.Config()), dynamic.NewForConfigOrDie(control.Config())}
 
-	i.helmInstall()
+	i.helmInstall(func(*action.Install) {})
 	i.runs()
 	sets, err := client.NewForConfig(control.Config())
 	if err != nil {
@@ -87,6 +87,11 @@ func TestOnARealControlPlane(t *testing.T) {
 
 	i.apply(kustomize(t, "kustomize"))
 	i.runs()
+	i.helmInstall(func(install *action.Install) { install.TakeOwnership, install.ForceConflicts = true, true })
+	i.runs()
+	if diff := cmp.Diff(defined, i.definitions()); diff != "" {
+		t.Errorf("CRDs (-before +after taking them over):\n%s", diff)
+	}
 }
 
 // helm returns what Helm knows of the cluster.
@@ -101,7 +106,7 @@ func (i *installation) helm() *action.Configuration {
 	return config
 }
 
-func (i *installation) helmInstall() {
+func (i *installation) helmInstall(change func(*action.Install)) {
 	i.Helper()
 	chart, err := loader.LoadDir("chart")
 	if err != nil {
@@ -109,6 +114,7 @@ func (i *installation) helmInstall() {
 	}
 	install := action.NewInstall(i.helm())
 	install.ReleaseName, install.Namespace, install.WaitStrategy = "podwright", "default", kube.HookOnlyStrategy
+	change(install)
 	if _, err := install.RunWithContext(i.Context(), chart, nil); err != nil {
 		i.Fatal(err)
 	}

@@ -18,6 +18,9 @@ const (
 	nameLabel     = "app.kubernetes.io/name"
 )
 
+// pull is also for the tag latest, so that an image that was built and taken to the nodes is used.
+const pull = corev1.PullIfNotPresent
+
 // unprivileged is what both programs can do with.
 func unprivileged() *corev1.SecurityContext {
 	return &corev1.SecurityContext{

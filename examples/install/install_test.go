@@ -134,7 +134,7 @@ func TestManager(t *testing.T) {
 	if s := pod.SecurityContext; !*s.RunAsNonRoot || *s.RunAsUser == 0 {
 		t.Errorf("it runs as root: %+v", s)
 	}
-	checkUnprivileged(t, c)
+	checkContainer(t, c)
 }
 
 // An agent runs as which the RBAC rules are granted and the policies made, and has mounted what its flags name.
@@ -176,13 +176,16 @@ func TestNodeAgent(t *testing.T) {
 	if token := mounts["/var/run/secrets/kubernetes.io/serviceaccount"].Projected; *pod.AutomountServiceAccountToken || token == nil || token.Sources[0].ServiceAccountToken == nil || token.Sources[0].ServiceAccountToken.Path != "token" {
 		t.Errorf("no token of the pod: %+v", mounts)
 	}
-	checkUnprivileged(t, c)
+	checkContainer(t, c)
 }
 
-func checkUnprivileged(t *testing.T, c *corev1.Container) {
+func checkContainer(t *testing.T, c *corev1.Container) {
 	t.Helper()
 	if s := c.SecurityContext; s.Privileged != nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || s.Capabilities.Drop[0] != "ALL" || len(s.Capabilities.Add) > 0 {
 		t.Errorf("more than the program takes: %+v", s)
+	}
+	if c.ImagePullPolicy != corev1.PullIfNotPresent {
+		t.Errorf("images that are on the node are not used: %s", c.ImagePullPolicy)
 	}
 }
 

@@ -30,7 +30,7 @@ func (o Options) Deployment() (*appsv1.Deployment, error) {
 		return nil, err
 	}
 	container := corev1.Container{
-		Name: "manager", Image: o.ManagerImage, Args: o.ManagerFlags,
+		Name: "manager", Image: o.ManagerImage, ImagePullPolicy: pull, Args: o.ManagerFlags,
 		Env:             []corev1.EnvVar{fromField("POD_NAMESPACE", "metadata.namespace"), {Name: "GOMEMLIMIT", Value: "400MiB"}},
 		Resources:       resources("100m", "128Mi", "512Mi"),
 		SecurityContext: unprivileged(),

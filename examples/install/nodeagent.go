@@ -51,7 +51,7 @@ func (o Options) agentPod(config *nodeagent.Config) (*corev1.PodSpec, error) {
 		return nil, fmt.Errorf("flags of the node agent: --health-addr: %w", err)
 	}
 	agent := corev1.Container{
-		Name: "agent", Image: o.NodeAgentImage, Args: o.NodeAgentFlags,
+		Name: "agent", Image: o.NodeAgentImage, ImagePullPolicy: pull, Args: o.NodeAgentFlags,
 		Env:             []corev1.EnvVar{fromField(nodeNameVariable, "spec.nodeName"), {Name: "GOMEMLIMIT", Value: "100MiB"}},
 		Resources:       resources("10m", "64Mi", "128Mi"),
 		SecurityContext: unprivileged(),
