@@ -2,5 +2,91 @@
 
 package monitoring
 
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
 // metrics are names of metrics and their labels.
 type metrics map[string][]string
+
+// ofTargets are the labels that Prometheus gives to what it scrapes from pods.
+var ofTargets = []string{"job", "instance", "namespace", "pod", "node"}
+
+// existing returns all that may be asked for: what kube-state-metrics shows, what manager and node agents register, and what
+// every target has.
+func existing(t *testing.T) metrics {
+	t.Helper()
+	all := families(t)
+	for _, file := range []string{"testdata/manager.txt", "testdata/nodeagent.txt"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			name, rest, _ := strings.Cut(strings.TrimSuffix(line, "}\n"), "{")
+			all[name] = append(all[name], strings.Split(rest, ",")...)
+			if strings.HasSuffix(name, "_seconds") { // a histogram, or a gauge for which nobody asks by these names
+				for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+					all[name+suffix] = append(all[name], "le")
+				}
+			}
+		}
+	}
+	all["up"] = nil
+	return all
+}
+
+// checkExpression fails a test for PromQL that does not parse, or that asks for a metric or a label that does not exist.
+func checkExpression(t *testing.T, where, query string) {
+	t.Helper()
+	expression, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		t.Errorf("%s: %s: %v", where, query, err)
+		return
+	}
+	all := existing(t)
+	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
+		switch node := node.(type) {
+		case *parser.VectorSelector:
+			known, ok := all[node.Name]
+			if !ok {
+				t.Errorf("%s: %s: there is no metric %q", where, query, node.Name)
+			}
+			for _, m := range node.LabelMatchers {
+				if m.Name != labels.MetricName && !slices.Contains(known, m.Name) && !slices.Contains(ofTargets, m.Name) {
+					t.Errorf("%s: %s: %s has no label %q", where, query, node.Name, m.Name)
+				}
+			}
+		case *parser.AggregateExpr:
+			if !node.Without {
+				checkLabels(t, where, node.Expr, node.Grouping, all)
+			}
+		case *parser.BinaryExpr:
+			if node.VectorMatching != nil && node.VectorMatching.On {
+				checkLabels(t, where, node, node.VectorMatching.MatchingLabels, all)
+			}
+		}
+		return nil
+	})
+}
+
+// checkLabels fails a test for labels that a metric in an expression lacks.
+func checkLabels(t *testing.T, where string, in parser.Node, names []string, all metrics) {
+	t.Helper()
+	parser.Inspect(in, func(node parser.Node, _ []parser.Node) error {
+		if v, ok := node.(*parser.VectorSelector); ok {
+			for _, name := range names {
+				if !slices.Contains(all[v.Name], name) && !slices.Contains(ofTargets, name) {
+					t.Errorf("%s: %s: %s has no label %q", where, in, v.Name, name)
+				}
+			}
+		}
+		return nil
+	})
+}
