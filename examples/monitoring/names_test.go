@@ -90,3 +90,46 @@ func checkLabels(t *testing.T, where string, in parser.Node, names []string, all
 		return nil
 	})
 }
+
+// parse returns an expression that checkExpression has accepted.
+func parse(t *testing.T, query string) parser.Expr {
+	t.Helper()
+	expression, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return expression
+}
+
+// names returns the metrics that a query is about.
+func names(t *testing.T, query string) (all []string) {
+	t.Helper()
+	parser.Inspect(parse(t, query), func(node parser.Node, _ []parser.Node) error {
+		if v, ok := node.(*parser.VectorSelector); ok {
+			all = append(all, v.Name)
+		}
+		return nil
+	})
+	return all
+}
+
+// resultLabels returns the labels of what a query results in: those that it groups by, or those of its first metric.
+func resultLabels(t *testing.T, query string) (found []string) {
+	t.Helper()
+	all := existing(t)
+	done := false
+	parser.Inspect(parse(t, query), func(node parser.Node, _ []parser.Node) error {
+		switch node := node.(type) {
+		case *parser.AggregateExpr:
+			if !done {
+				found, done = node.Grouping, true
+			}
+		case *parser.VectorSelector:
+			if !done {
+				found, done = all[node.Name], true
+			}
+		}
+		return nil
+	})
+	return found
+}
