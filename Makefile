@@ -56,7 +56,7 @@ build: ## Build the manager, the node agent and the kubectl plugin of the exampl
 	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%) ./kubectl-podwright
 
 .PHONY: test
-test: test-library test-histories test-examples ## Run all tests.
+test: test-library test-histories test-monitoring test-examples ## Run all tests.
 
 .PHONY: test-library
 test-library: test-oldest ## Run the tests of the library: minutes at most, no cluster.
@@ -89,6 +89,11 @@ test-kubernetes: ## Run the tests of the library with other Kubernetes libraries
 	go list "$$modfile" -m k8s.io/api; \
 	go vet "$$modfile" $$packages; \
 	go test "$$modfile" $$packages
+
+.PHONY: test-monitoring
+test-monitoring: ## Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
+	$(call heading,test: monitoring)
+	cd examples/monitoring && go test ./...
 
 # How many packages of the examples are tested at once: those that have a control plane wait more than they compute. Each takes
 # a gigabyte and a half.
@@ -216,3 +221,4 @@ lint-examples: tools ## Run go vet and staticcheck on the examples: minutes when
 	$(call heading,lint: examples)
 	cd examples && go vet ./...
 	cd examples && ../bin/staticcheck -checks all ./...
+	cd examples/monitoring && go vet ./... && ../../bin/staticcheck -checks all ./...

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -59,7 +59,7 @@ func checkExpression(t *testing.T, where, query string) {
 				t.Errorf("%s: %s: there is no metric %q", where, query, node.Name)
 			}
 			for _, m := range node.LabelMatchers {
-				if m.Name != labels.MetricName && !slices.Contains(known, m.Name) && !slices.Contains(ofTargets, m.Name) {
+				if m.Name != model.MetricNameLabel && !slices.Contains(known, m.Name) && !slices.Contains(ofTargets, m.Name) {
 					t.Errorf("%s: %s: %s has no label %q", where, query, node.Name, m.Name)
 				}
 			}
