@@ -2,8 +2,8 @@
 
 // Package monitoring holds what a Prometheus and a Grafana need to watch what podwright runs:
 //
-//   - customresourcestate.yaml has kube-state-metrics show every kind, under the names that users of kruise-state-metrics
-//     know; rbac.yaml is what kube-state-metrics may read for that.
+//   - customresourcestate.yaml has kube-state-metrics show every kind, under names that users of kruise-state-metrics
+//     know or expect; rbac.yaml is what kube-state-metrics may read for that.
 //   - alerts.yaml is a file of rules for Prometheus.
 //   - dashboards has one dashboard for each area.
 //
