@@ -18,10 +18,10 @@ import (
 	"github.com/podwright/podwright/examples/process/permissions"
 )
 
-// The images that the release workflow pushes.
+// The images, without the registry that the release workflow pushes them to: whoever installs them from there names it.
 const (
-	ManagerRepository   = "ghcr.io/podwright/podwright-manager"
-	NodeAgentRepository = "ghcr.io/podwright/podwright-nodeagent"
+	ManagerRepository   = "podwright-manager"
+	NodeAgentRepository = "podwright-nodeagent"
 	Tag                 = "latest"
 )
 

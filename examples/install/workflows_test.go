@@ -51,7 +51,7 @@ func TestWorkflows(t *testing.T) {
 	}
 	for program, image := range map[string]string{"manager": ManagerRepository, "nodeagent": NodeAgentRepository} {
 		pushed := strings.TrimSuffix(image, program) + "$program:"
-		if pushed == image+"$program:" || !strings.Contains(all, `--tag "`+pushed+`$TAG"`) || !strings.Contains(all, `--tag "`+pushed+Tag+`"`) {
+		if pushed == image+"$program:" || !strings.Contains(all, `--tag "$REGISTRY/`+pushed+`$TAG"`) || !strings.Contains(all, `--tag "$REGISTRY/`+pushed+Tag+`"`) {
 			t.Errorf("%s is not pushed", image)
 		}
 	}
