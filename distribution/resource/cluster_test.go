@@ -3,6 +3,7 @@
 package resource
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,6 +180,30 @@ func TestRequests(t *testing.T) {
 		c.Must(err)
 		c.Sleep("1h")
 		expect(t, "settled", c)
+	})
+}
+
+// Of the Secrets of a cluster only the copies are cached, by their label, so 10,000 others cost no memory. (RD-5)
+func TestForeignSecretsAreNotCached(t *testing.T) {
+	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
+		for i := range 10_000 {
+			foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: fmt.Sprintf("foreign-%d", i)}, Data: map[string][]byte{"key": make([]byte, 1000)}}
+			_, err := c.Kube.CoreV1().Secrets("ns-1").Create(t.Context(), foreign, metav1.CreateOptions{})
+			c.Must(err)
+		}
+		create(c, all)
+		c.Sleep("10s")
+		cached := NewSecretInformer(c.Client(fixture.ControllerUser)) // as that of the controller
+		defer c.Start(func(ctx context.Context) error {
+			cached.Run(ctx.Done())
+			return nil
+		})()
+		c.Sleep("10s")
+		keys := cached.GetStore().ListKeys()
+		slices.Sort(keys)
+		if diff := cmp.Diff([]string{"ns-1/pull", "ns-2/pull"}, keys); diff != "" {
+			t.Errorf("cached Secrets (-want +got):\n%s", diff)
+		}
 	})
 }
 
