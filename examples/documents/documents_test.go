@@ -25,7 +25,7 @@ var written = []string{"README.md", "MIGRATION.md", "DEFECTS.md"}
 
 var (
 	link     = regexp.MustCompile(`\[([^\]\n]+)\]\(([^)\n]+)\)`)
-	cited    = regexp.MustCompile("^([tT]est[A-Z]\\w*)(?:: (.+))?$")
+	cited    = regexp.MustCompile(`^([tT]est[A-Z]\w*)(?:: (.+))?$`)
 	ruleID   = regexp.MustCompile(`\b[A-Z]{2,3}-(?:[A-Z]{0,2}\d+(?:\.\d+)*)\b`)
 	noRuleID = regexp.MustCompile(`^(?:UTF|SHA|CVE)-`)
 	target   = regexp.MustCompile("`make ([a-z-]+)")

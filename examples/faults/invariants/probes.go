@@ -18,7 +18,7 @@ import (
 // What PodProbeMarkers write to pods: the condition of their one probe, and a label that is "yes" for Succeeded and "no" for Failed.
 const (
 	ProbedCondition corev1.PodConditionType = "example.com/idle"
-	ProbedLabel                             = "example.com/idle"
+	ProbedLabel     string                  = "example.com/idle"
 )
 
 // seeProbed takes note of a change, and judges what it is to PodProbeMarkers.
