@@ -128,6 +128,11 @@ func place(sites []*site, inOrder bool, replicas int32) (held int32) {
 		s.more = min(s.useful(), s.room(), left)
 		left -= s.more
 	}
+	for _, s := range sites { // pods without nodes below those that serve need substitutes too
+		n := s.gaps()
+		s.reserved, wanted, left = s.reserved+n, wanted+n, left+n
+		s.reopens = s.reopens && n == 0
+	}
 	for _, fixed := range []bool{false, true} {
 		for left > 0 {
 			s := next(sites, fixed, inOrder)

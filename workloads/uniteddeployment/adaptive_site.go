@@ -188,6 +188,20 @@ func (s *site) useful() int32 {
 	return max(0, n-s.own)
 }
 
+// gaps is how many of the pods that a closed subset runs for others find no nodes, or did and are not ready yet: a workload
+// with ordinals keeps them as long as one with a higher ordinal serves.
+func (s *site) gaps() int32 {
+	if !s.closed || !s.ordered || s.more == 0 {
+		return 0
+	}
+	among := func(is func(*sitePod) bool) int32 { return s.within(s.own+s.more, is) - s.within(s.own, is) }
+	var before int32
+	if s.before != nil {
+		before = max(0, s.before.ReservedPods-s.reserved)
+	}
+	return max(s.more-among(isScheduled), min(before, s.more-among(isReady)))
+}
+
 // readyLost is how many ready pods it costs at most that the workload is to have n pods.
 func (s *site) readyLost(n int32) int32 {
 	ready := s.within(math.MaxInt32, isReady)

@@ -4,6 +4,7 @@ package uniteddeployment
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -153,6 +154,25 @@ func TestAdaptiveStale(t *testing.T) {
 		plan := NewPlan(&z.Snapshot)
 		if got := plan.Subsets[0].Replicas; got != test.want || got+plan.Subsets[1].Replicas != 10+plan.Status.ReservedPods {
 			t.Errorf("%s: %d pods, want %d: %v", test.name, got, test.want, plan)
+		}
+	}
+}
+
+// UD-21.3: a subset that runs pods for another one loses nodes. A workload with ordinals keeps pods that find none below those
+// that serve, so others run as many beside these too.
+func TestAdaptiveGaps(t *testing.T) {
+	for _, kind := range []TemplateKind{StatefulSet, AdvancedStatefulSet, CloneSet} {
+		z := newZones(t, kind, map[string]int{"a": 3, "b": plenty, "c": plenty}, "replicas: 12",
+			adaptive("reserveUnschedulablePods: true", "{name: a, minReplicas: 8}, {name: b, maxReplicas: 4}, {name: c, replicas: 0}"))
+		z.after(200)
+		for range 2 { // the first ones
+			z.delete(z.Pods[slices.IndexFunc(z.Pods, func(pod *corev1.Pod) bool { return subsetOf(pod.Labels) == "c" })])
+		}
+		z.room["c"] = 3
+		z.edit(func(s *v1alpha1.UnitedDeploymentSpec) { s.Topology.Subsets[1].MaxReplicas = nil })
+		z.after(200)
+		if got := z.ready(); got != 12 {
+			t.Errorf("%s: %d pods are ready, want 12: %v", kind, got, z)
 		}
 	}
 }
