@@ -23,12 +23,12 @@ func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, obse
 	case *v1alpha1.CloneSet:
 		s := &set.Status
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
-		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas = ready, ready, ready
+		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas = ready, ready, ready, ready
 		s.CurrentRevision, s.ExpectedUpdatedReplicas, s.LabelSelector = revisionOf("web:1"), *set.Spec.Replicas, "app=web"
 	case *v1beta1.StatefulSet:
 		s := &set.Status
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
-		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas = ready, ready, ready
+		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas = ready, ready, ready, ready
 		s.CurrentRevision, s.CurrentReplicas, s.LabelSelector = revisionOf("web:1"), replicas, "app=web"
 	}
 	return object
@@ -115,11 +115,11 @@ func TestCurrentRevisionsAreJudged(t *testing.T) {
 				case *v1alpha1.CloneSet:
 					s := &set.Status
 					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.ExpectedUpdatedReplicas = 1, 3, 3, 3, 3
-					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.LabelSelector = "web-2", updated, updated, "app=web"
+					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas, s.LabelSelector = "web-2", updated, updated, updated, "app=web"
 				case *v1beta1.StatefulSet:
 					s := &set.Status
 					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.CurrentReplicas = 1, 3, 3, 3, atIt
-					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.LabelSelector = "web-2", updated, updated, "app=web"
+					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas, s.LabelSelector = "web-2", updated, updated, updated, "app=web"
 				}
 				return object
 			}
