@@ -118,7 +118,7 @@ func TestCloneSet(t *testing.T) {
 	show("a canary runs, and two pods are held back")
 	partition(0)
 	r.settle()
-	show("all pods are let go")
+	show("the partition is 0 again")
 	r.broken = "web:4"
 	image("web:4")
 	r.settle()
@@ -140,7 +140,7 @@ func TestCloneSet(t *testing.T) {
 		{"all pods run it", "Healthy"},
 		{"a canary starts", "Progressing"},
 		{"a canary runs, and two pods are held back", "Suspended"},
-		{"all pods are let go", "Healthy"},
+		{"the partition is 0 again", "Healthy"},
 		{"an image that does not start", "Degraded"},
 		{"back", "Healthy"},
 		{"paused", "Suspended"},
