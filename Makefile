@@ -56,7 +56,7 @@ build: ## Build the manager, the node agent and the kubectl plugin of the exampl
 	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%) ./kubectl-podwright
 
 .PHONY: test
-test: test-library test-histories test-monitoring test-examples ## Run all tests.
+test: test-library test-histories test-monitoring test-gitops test-examples ## Run all tests.
 
 .PHONY: test-library
 test-library: test-oldest ## Run the tests of the library: minutes at most, no cluster.
@@ -95,6 +95,11 @@ test-monitoring: ## Run the tests of metrics, alerts and dashboards, with the co
 	$(call heading,test: monitoring)
 	cd examples/monitoring && go test ./...
 
+.PHONY: test-gitops
+test-gitops: ## Run the health checks of Argo CD on what plans say.
+	$(call heading,test: gitops)
+	cd examples/gitops && go test ./...
+
 # How many packages of the examples are tested at once: those that have a control plane wait more than they compute. Each takes
 # a gigabyte and a half.
 PACKAGES ?= 4
@@ -104,7 +109,6 @@ test-examples: ## Run the tests of the examples, against a real API server: howe
 	$(call heading,test: examples)
 	@cd examples && go run ./cluster/up -check || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes'
 	cd examples && go test -count=1 -timeout=2h -p=$(PACKAGES) -tags=$(TAGS) $$(go list -tags=$(TAGS) ./... | grep -v /faults$$)
-	cd examples/gitops && go test ./...
 	cd examples && go test -count=1 -timeout=2h -tags=$(TAGS) ./faults # by itself: users, kubelets and judge share the machine already
 
 .PHONY: bench
@@ -221,4 +225,4 @@ lint-examples: tools ## Run go vet and staticcheck on the examples: minutes when
 	$(call heading,lint: examples)
 	cd examples && go vet ./...
 	cd examples && ../bin/staticcheck -checks all ./...
-	cd examples/monitoring && go vet ./... && ../../bin/staticcheck -checks all ./...
+	for module in gitops monitoring; do (cd examples/$$module && go vet ./... && ../../bin/staticcheck -checks all ./...) || exit 1; done
