@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/faults/invariants"
@@ -139,42 +140,28 @@ func (s *story) stirDistribution() {
 		s.harm(kind, name, fmt.Sprintf(`{"data":{"key":%q}}`, value(kind, invariants.Theirs)))
 	case 5:
 		s.harm(kind, name, fmt.Sprintf(`{"metadata":{"annotations":{%q:"yes"}}}`, invariants.TheirsAnnotation))
-		s.user("deletes the "+kind+" of "+name, func(ctx context.Context) error {
-			if kind == "Secret" {
-				return bed.Core.CoreV1().Secrets(s.target(name)).Delete(ctx, s.Namespace, metav1.DeleteOptions{Preconditions: s.marked(ctx, kind, name)})
+		s.user("deletes the "+kind+" of "+name+" if it is marked", func(ctx context.Context) error {
+			found, err := s.copies(kind, name).Get(ctx, s.Namespace, metav1.GetOptions{})
+			if err != nil || found.GetAnnotations()[invariants.TheirsAnnotation] == "" {
+				return err
 			}
-			return bed.Core.CoreV1().ConfigMaps(s.target(name)).Delete(ctx, s.Namespace, metav1.DeleteOptions{Preconditions: s.marked(ctx, kind, name)})
+			return s.copies(kind, name).Delete(ctx, s.Namespace, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(found.GetUID()))})
 		})
 	}
+}
+
+// copies gives the client of the Secrets or ConfigMaps of a target.
+func (s *story) copies(kind, name string) dynamic.ResourceInterface {
+	return bed.Dynamic.Resource(corev1.SchemeGroupVersion.WithResource(strings.ToLower(kind) + "s")).Namespace(s.target(name))
 }
 
 // harm writes into a copy, if there is one.
 func (s *story) harm(kind, name, patch string) {
 	s.Helper()
-	s.user(fmt.Sprintf("writes %s into the %s of %s", patch, kind, name), func(ctx context.Context) (err error) {
-		if kind == "Secret" {
-			_, err = bed.Core.CoreV1().Secrets(s.target(name)).Patch(ctx, s.Namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-			return err
-		}
-		_, err = bed.Core.CoreV1().ConfigMaps(s.target(name)).Patch(ctx, s.Namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.user(fmt.Sprintf("writes %s into the %s of %s", patch, kind, name), func(ctx context.Context) error {
+		_, err := s.copies(kind, name).Patch(ctx, s.Namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
 	})
-}
-
-// marked has a request be about the copy that a user has marked, and no other one.
-func (s *story) marked(ctx context.Context, kind, name string) *metav1.Preconditions {
-	nobody := types.UID("nobody")
-	var found metav1.Object
-	var err error
-	if kind == "Secret" {
-		found, err = bed.Core.CoreV1().Secrets(s.target(name)).Get(ctx, s.Namespace, metav1.GetOptions{})
-	} else {
-		found, err = bed.Core.CoreV1().ConfigMaps(s.target(name)).Get(ctx, s.Namespace, metav1.GetOptions{})
-	}
-	if err != nil || found.GetAnnotations()[invariants.TheirsAnnotation] == "" {
-		return &metav1.Preconditions{UID: &nobody}
-	}
-	return metav1.NewUIDPreconditions(string(found.GetUID()))
 }
 
 // user does something until the API server has answered. What is not there is left alone.

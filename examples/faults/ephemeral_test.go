@@ -53,9 +53,12 @@ func (s *story) stirEphemeralJob() {
 	s.AwaitAsking(job.Name+" is created", func() string {
 		ctx, cancel := s.within(userPatience)
 		defer cancel()
-		_, err := lifecycles.EphemeralJobs(s.Namespace).Create(ctx, job, metav1.CreateOptions{})
+		stored, err := lifecycles.EphemeralJobs(s.Namespace).Create(ctx, job, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) { // by a request whose answer got lost
 			return err.Error()
+		}
+		if err == nil {
+			s.observed(stored)
 		}
 		s.note("%s is created", job.Name)
 		return ""

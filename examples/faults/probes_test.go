@@ -98,7 +98,9 @@ func (s *story) probe(ctx context.Context, node *v1alpha1.NodePodProbe) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, userPatience)
 	defer cancel()
-	_, _ = lifecycles.NodePodProbes().Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if stored, err := lifecycles.NodePodProbes().Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err == nil {
+		s.observed(stored)
+	}
 }
 
 // markerUnsettled: every pod has the present result of its probe.

@@ -215,7 +215,7 @@ func (s *story) reviewed() {
 	}
 }
 
-// observed adds a workload that a user has been shown to the record: a watch that breaks may miss one of two changes.
+// observed adds an object that a user or an agent has been shown to the record: a watch that breaks may miss one of two changes.
 func (s *story) observed(set metav1.Object) {
 	s.record.Add(set.GetResourceVersion(), false, invariants.Change{New: set})
 }

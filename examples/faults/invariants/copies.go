@@ -28,6 +28,7 @@ const (
 // distribution is a ResourceDistribution of a Secret or a ConfigMap to the namespaces that its selector finds and that it does not
 // exclude.
 type distribution struct {
+	kind     string                                       // of what is distributed
 	counting []*distributionv1alpha1.ResourceDistribution // the versions whose spec counts; the last one is in force
 }
 
@@ -40,7 +41,7 @@ type namespace struct {
 func (j *Judge) takeDistribution(object *distributionv1alpha1.ResourceDistribution) {
 	d := j.distributions[object.UID]
 	if d == nil {
-		d = &distribution{}
+		d = &distribution{kind: kindOf(object)}
 		j.distributions[object.UID] = d
 	}
 	d.counting = countVersion(d.counting, object)
@@ -130,13 +131,16 @@ func content(object metav1.Object) string {
 	return ""
 }
 
+// kindOf is the kind of what a ResourceDistribution distributes, which never changes.
+func kindOf(d *distributionv1alpha1.ResourceDistribution) string {
+	var kind metav1.TypeMeta
+	_ = json.Unmarshal(d.Spec.Resource.Raw, &kind) // which the API server has stored
+	return kind.Kind
+}
+
 // contentOf is what a ResourceDistribution distributes.
 func contentOf(d *distributionv1alpha1.ResourceDistribution) string {
-	var kind metav1.TypeMeta
-	if err := json.Unmarshal(d.Spec.Resource.Raw, &kind); err != nil {
-		return err.Error()
-	}
-	object := map[string]metav1.Object{"Secret": &corev1.Secret{}, "ConfigMap": &corev1.ConfigMap{}}[kind.Kind]
+	object := map[string]metav1.Object{"Secret": &corev1.Secret{}, "ConfigMap": &corev1.ConfigMap{}}[kindOf(d)]
 	if err := json.Unmarshal(d.Spec.Resource.Raw, object); err != nil {
 		return err.Error()
 	}
@@ -189,10 +193,8 @@ func (j *Judge) judgeDistributionsSettled() (wrong []invariants.Violation) {
 
 // copyIn returns the copy in a namespace, nil for none, and whether something else has its kind there.
 func (j *Judge) copyIn(uid types.UID, d *distribution, name string) (mine metav1.Object, other bool) {
-	var kind metav1.TypeMeta
-	_ = json.Unmarshal(latest(d.counting).Spec.Resource.Raw, &kind) // which the API server has stored
 	for _, object := range j.copies {
-		if _, secret := object.(*corev1.Secret); object.GetNamespace() != name || secret != (kind.Kind == "Secret") {
+		if _, secret := object.(*corev1.Secret); object.GetNamespace() != name || secret != (d.kind == "Secret") {
 			continue
 		}
 		if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.UID == uid {
