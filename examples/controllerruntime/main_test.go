@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -36,17 +36,9 @@ import (
 // Both ways create pods and update them in place.
 func TestOnARealControlPlane(t *testing.T) {
 	ctrl.SetLogger(klog.Background())
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first start builds the control plane
+	control := testbed.Control(t)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
-	control, err := cluster.Start(ctx, cluster.Options{Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := control.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
 	if err := crds.Install(ctx, dynamic.NewForConfigOrDie(control.Config()), workloads.CRDs()); err != nil {
 		t.Fatal(err)
 	}

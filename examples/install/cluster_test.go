@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v4/pkg/action"
@@ -40,17 +39,7 @@ type installation struct {
 // The API server takes all objects as they are, and pods are made of them. When the release of the chart is uninstalled, CRDs and what
 // users have created stay. The kustomization goes over what is left, and the chart over what others have installed.
 func TestOnARealControlPlane(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the first start builds the control plane
-	defer cancel()
-	control, err := cluster.Start(ctx, cluster.Options{Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := control.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	control, ctx := testbed.Control(t), t.Context()
 	i := &installation{t, control, kubernetes.NewForConfigOrDie(control.Config()), dynamic.NewForConfigOrDie(control.Config())}
 
 	i.helmInstall(func(*action.Install) {})

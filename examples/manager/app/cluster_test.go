@@ -27,6 +27,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/app"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/webhooks"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -44,20 +45,11 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the first start builds the control plane
-	defer cancel()
-	control, err := cluster.Start(ctx, cluster.Options{Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := control.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	control := testbed.Control(t)
 	w := &fixture{T: t, control: control}
 	w.kubernetes = kubernetes.NewForConfigOrDie(control.Config())
 	w.dynamic = dynamic.NewForConfigOrDie(control.Config())
+	var err error
 	if w.workloads, err = client.NewForConfig(control.Config()); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +65,7 @@ func newFixture(t *testing.T) *fixture {
 	w.config.Webhook.CertWriter = "secret"
 	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 8*time.Second, 6*time.Second
 	w.config.LeaderElection.RetryPeriod = 500 * time.Millisecond
-	w.config.Kubeconfig = w.account(ctx, w.everything())
+	w.config.Kubeconfig = w.account(t.Context(), w.everything())
 	return w
 }
 
