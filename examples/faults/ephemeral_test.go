@@ -71,7 +71,8 @@ func (s *story) stirEphemeralJob() {
 	})
 }
 
-// endEphemeral is what a kubelet reports of the ephemeral containers of a pod: each runs, and then ends, one of ten badly.
+// endEphemeral is what a kubelet reports of the ephemeral containers of a pod: that it has seen them, that each runs, and how it ends, one of
+// ten badly.
 func (s *story) endEphemeral(ctx context.Context, pod *corev1.Pod) {
 	if len(pod.Spec.EphemeralContainers) == 0 || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
 		return
@@ -103,7 +104,8 @@ func (s *story) endEphemeral(ctx context.Context, pod *corev1.Pod) {
 	if !changed {
 		return
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": map[string]any{"ephemeralContainerStatuses": all}})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID},
+		"status": map[string]any{"observedGeneration": pod.Generation, "ephemeralContainerStatuses": all}})
 	if err != nil {
 		panic(err) // what is marshalled are structs of the API
 	}
