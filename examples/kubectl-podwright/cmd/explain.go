@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -26,13 +27,17 @@ func (c *commands) explain() *cobra.Command {
 		Short:                 "Name what keeps a workload from moving",
 		Long: templates.LongDesc(`
 			Name what keeps the pods of a cloneset, or of an advanced statefulset or daemonset, from being created, updated and
-			deleted, and what would end that: causes first, and then what follows from them.
+			deleted, or the sidecars of a sidecarset from being updated, and what would end that: causes first, and then what
+			follows from them. Of a uniteddeployment that is followed by the same of the workload of each subset.
 
 			It looks at what the controller plans, at the pods and their nodes, at budgets and requests, and at the manager and the
 			node agents. What you may not read is left out, and named at the end.`),
 		Example: templates.Examples(`
 			# Why does the rollout of a cloneset not go on
-			` + c.name + ` explain cloneset/web`),
+			` + c.name + ` explain cloneset/web
+
+			# Why do pods still have the old sidecars of a sidecarset
+			` + c.name + ` explain sidecarset/mesh`),
 		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
 		Run: func(cmd *cobra.Command, args []string) {
 			o, err := c.subject(args, "")
@@ -47,33 +52,78 @@ func (c *commands) explain() *cobra.Command {
 }
 
 func (c *commands) printExplanation(ctx context.Context, observer *explain.Observer, o *workload.Object) error {
-	next, err := c.planFor(ctx, o)
+	planner, err := c.planner()
+	if err != nil {
+		return err
+	}
+	next, err := planner.Plan(ctx, o)
+	if err != nil {
+		return err
+	}
+	children, err := planner.Children(ctx, next)
 	if err != nil {
 		return err
 	}
 	if observer.Kubernetes, err = c.factory.KubernetesClientSet(); err != nil {
 		return err
 	}
-	if observer.Dynamic, err = c.factory.DynamicClient(); err != nil {
+	if observer.Lister.Dynamic, err = c.factory.DynamicClient(); err != nil {
 		return err
 	}
-	if observer.Mapper, err = c.factory.ToRESTMapper(); err != nil {
+	if observer.Lister.Mapper, err = c.factory.ToRESTMapper(); err != nil {
 		return err
 	}
 	s := &explain.Situation{Object: o, Plan: next, Now: c.clock.Now()}
 	unread := observer.Fill(ctx, s)
-	for _, b := range explain.Explain(s) {
-		fmt.Fprintln(c.Out, b.String())
+	fmt.Fprint(c.Out, said(s))
+	for _, child := range children {
+		if child.Object != nil {
+			fmt.Fprintf(c.Out, "\nSubset %s, %s:\n%s", child.Name, child.Object.Title(), indent(saidOfChild(s, &child)))
+		}
 	}
-	fmt.Fprintln(c.Out, outlook(next.Rows()))
 	if unread != nil {
 		fmt.Fprintf(c.ErrOut, "Could not be read:\n%v\n", unread)
 	}
 	return nil
 }
 
-// outlook says what the next reconcile does about pods, as long as a manager runs.
-func outlook(rows []plan.Row) string {
+// said is all that there is to say about a situation.
+func said(s *explain.Situation) string {
+	var text strings.Builder
+	for _, b := range explain.Explain(s) {
+		text.WriteString(b.String() + "\n")
+	}
+	text.WriteString(outlook(s) + "\n")
+	return text.String()
+}
+
+// saidOfChild is what there is to say about the workload of a subset, around which all is as around the UnitedDeployment. What
+// the controllers of Kubernetes do next is theirs to say.
+func saidOfChild(s *explain.Situation, child *plan.Child) string {
+	of := *s
+	of.Object, of.Plan = child.Object, child.Plan
+	of.Lease, of.LeaseMissing = nil, false // said before
+	if child.Object.Kind() != nil {
+		return said(&of)
+	}
+	var text strings.Builder
+	for _, b := range explain.Explain(&of) {
+		text.WriteString(b.String() + "\n")
+	}
+	return cmp.Or(text.String(), "All of its pods are ready.\n")
+}
+
+// indent indents lines.
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// outlook says what the next reconcile does about pods or workloads, as long as a manager runs.
+func outlook(s *explain.Situation) string {
+	what, rows := "pod", s.Plan.Rows()
+	if s.Object.GetKind() == "UnitedDeployment" {
+		what = "workload"
+	}
 	var actions []string
 	pods := map[string][]string{}
 	for _, row := range rows {
@@ -87,9 +137,9 @@ func outlook(rows []plan.Row) string {
 	}
 	switch {
 	case len(rows) == 0:
-		return "No pod is to be changed."
+		return "No " + what + " is to be changed."
 	case len(actions) == 0:
-		return "The next reconcile changes no pod."
+		return "The next reconcile changes no " + what + "."
 	}
 	for i, action := range actions {
 		actions[i] = action + ": " + strings.Join(pods[action], ", ")

@@ -53,6 +53,7 @@ func builtIns() []served {
 	return []served{
 		{kind: core("Pod"), resource: "pods"}, {kind: core("Node"), resource: "nodes", clusterScoped: true},
 		{kind: core("PersistentVolumeClaim"), resource: "persistentvolumeclaims"},
+		{kind: core("Namespace"), resource: "namespaces", clusterScoped: true, object: func() any { return &corev1.Namespace{} }},
 		{kind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), resource: "leases", object: func() any { return &coordinationv1.Lease{} }},
 		{kind: apps("ControllerRevision"), resource: "controllerrevisions"},
 		{kind: core("Service"), resource: "services", object: func() any { return &corev1.Service{} }},

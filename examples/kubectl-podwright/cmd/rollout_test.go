@@ -114,7 +114,7 @@ status: {observedGeneration: 1, matchedPods: 5, ` + status + "}"
 	c := newCluster(t)
 	c.create(set("type: RollingUpdate", "updatedPods: 5"))
 	c.expect("sidecarset.apps.kruise.io/mesh paused\n", "rollout", "pause", "sidecarset/mesh")
-	c.expect("error: the history of a sidecarset is not supported\nexit code 1\n", "rollout", "undo", "sidecarset/mesh")
+	c.expect("error: no last revision to roll back to\nexit code 1\n", "rollout", "undo", "sidecarset/mesh")
 }
 
 // kindOf is the document of a CloneSet, made one of another kind.

@@ -24,8 +24,8 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 )
 
-// planned are the kinds that plan and explain know.
-var planned = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io"}
+// planned are the kinds that plan, explain and tree know.
+var planned = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "sidecarset", "uniteddeployment"}
 
 // plan prints what the controller does next. (KC-19)
 func (c *commands) plan() *cobra.Command {
@@ -36,15 +36,18 @@ func (c *commands) plan() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Show what the controller does next to a workload, or would do",
 		Long: templates.LongDesc(`
-			Show what the next reconcile of a cloneset, or of an advanced statefulset or daemonset, does: which pods it updates
-			in place, recreates, creates and deletes, and which pods wait, and for what. With a file, what it would do once
-			that were applied.
+			Show what the next reconcile of a cloneset, an advanced statefulset or daemonset, or a sidecarset does: which pods it
+			updates in place, recreates, creates and deletes, and which pods wait, and for what; of a uniteddeployment, which
+			workloads it creates, changes and deletes. With a file, what it would do once that were applied.
 
 			The decisions are made by the controller's own planner, from what the API server has now; nothing is written. They are
 			those of a controller with default features, without those that only it remembers, such as a back-off.`),
 		Example: templates.Examples(`
 			# What happens next to a cloneset
 			` + c.name + ` plan cloneset/web
+
+			# Which pods get the new sidecars of a sidecarset next, in all namespaces
+			` + c.name + ` plan sidecarset/mesh
 
 			# What an edited manifest would do
 			` + c.name + ` plan -f web.yaml`),
@@ -133,20 +136,24 @@ func dryApply(info *resource.Info) (runtime.Object, error) {
 	return helper.Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
 }
 
-func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan, error) {
+func (c *commands) planner() (*plan.Planner, error) {
 	config, err := c.factory.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	planner, err := plan.NewPlanner(config, c.clock)
+	mapper, err := c.factory.ToRESTMapper()
 	if err != nil {
 		return nil, err
 	}
-	return planner.Plan(ctx, o)
+	return plan.NewPlanner(config, mapper, c.clock)
 }
 
 func (c *commands) printPlan(ctx context.Context, o *workload.Object, full bool) error {
-	p, err := c.planFor(ctx, o)
+	planner, err := c.planner()
+	if err != nil {
+		return err
+	}
+	p, err := planner.Plan(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -163,7 +170,11 @@ func (c *commands) printPlan(ctx context.Context, o *workload.Object, full bool)
 		return nil
 	}
 	table := printers.GetNewTabWriter(c.Out)
-	fmt.Fprintln(table, "POD\tACTION\tDETAIL")
+	heading := "POD"
+	if o.GetKind() == "UnitedDeployment" {
+		heading = "WORKLOAD"
+	}
+	fmt.Fprintln(table, heading+"\tACTION\tDETAIL")
 	for _, row := range rows {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", row.Pod, row.Action, row.Detail)
 	}

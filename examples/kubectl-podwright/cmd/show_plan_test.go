@@ -96,8 +96,8 @@ func TestPlanKinds(t *testing.T) {
 	if got := c.run("plan", "ads/web"); tally(got) != "recreate 1" {
 		t.Errorf("the plan of a DaemonSet is\n%s", got)
 	}
-	c.create(united("cloneSetTemplate"))
-	c.expect("error: cannot plan for a UnitedDeployment: only for clonesets, statefulsets.apps.kruise.io and daemonsets.apps.kruise.io\nexit code 1\n", "plan", "uniteddeployment/web")
+	c.create(kindOf("BroadcastJob", "", ""))
+	c.expect("error: cannot plan for a BroadcastJob: only for clonesets, statefulsets.apps.kruise.io, daemonsets.apps.kruise.io, sidecarsets and uniteddeployments\nexit code 1\n", "plan", "broadcastjob/web")
 }
 
 // tally counts the rows of a plan by what is done, or by what is waited for as its detail names it.

@@ -13,6 +13,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -142,7 +143,7 @@ func (c *cluster) createPod(set *v1alpha1.CloneSet, i int, random *rand.Rand) {
 // planned lists the writes to pods that are planned.
 func (c *cluster) planned() []string {
 	c.t.Helper()
-	planner, err := plan.NewPlanner(c.server.Config("planner"), c.clock)
+	planner, err := plan.NewPlanner(c.server.Config("planner"), meta.NewDefaultRESTMapper(nil), c.clock)
 	if err != nil {
 		c.t.Fatal(err)
 	}

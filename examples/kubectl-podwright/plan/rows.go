@@ -7,14 +7,15 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 )
 
 // Row is what becomes of a pod.
 type Row struct {
-	// Pod is the name of the pod, of a new one what its name begins with, or "node X" for one that a node lacks.
+	// Pod is the name of the pod, of a new one what its name begins with, or "node X" for one that a node lacks. Of a
+	// UnitedDeployment it is that of a workload or a pod, as TYPE/NAME, or "subset X".
 	Pod string
 	// Action is what is done, or "wait".
 	Action string
@@ -33,9 +34,10 @@ var deletions = map[rollout.DeletionReason]string{
 var patches = map[rollout.PatchKind]string{
 	rollout.PatchUpdateInPlace: "update in place", rollout.PatchPrepare: "prepare by its hook", rollout.PatchCancelDelete: "keep after all",
 	rollout.PatchAdopt: "adopt", rollout.PatchRelease: "release", rollout.PatchRefresh: "record its state", rollout.PatchIdentify: "restore its labels",
+	sidecarset.PatchReset: "empty the sidecar that does not work",
 }
 
-// Rows lists what becomes of pods: first what is done, and then who waits, each by name. Pods of which there is nothing
+// Rows lists what becomes of pods, and of a UnitedDeployment's workloads: first what is done, and then who waits, each by name. Pods of which there is nothing
 // to say are left out.
 func (p *Plan) Rows() []Row {
 	to := ""
@@ -48,28 +50,28 @@ func (p *Plan) Rows() []Row {
 			Detail: "at revision " + c.Pod.Labels[appsv1.ControllerRevisionHashLabelKey]})
 	}
 	for _, d := range p.Delete {
-		row := Row{Pod: d.Pod.Name, Action: deletions[d.For]}
+		row := Row{Pod: p.NameOf(d.Pod), Action: deletions[d.For]}
 		if d.For == rollout.DeleteForUpdate {
 			row.Detail = to
 		}
 		rows = append(rows, row)
 	}
 	for _, change := range p.Patch {
-		row := Row{Pod: change.Pod.Name, Action: cmp.Or(patches[change.Kind], string(change.Kind))}
+		row := Row{Pod: p.NameOf(change.Pod), Action: cmp.Or(patches[change.Kind], string(change.Kind))}
 		if change.Kind == rollout.PatchUpdateInPlace {
 			row.Detail = to
 		}
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, byPod)
-	return append(rows, p.waits()...)
+	return slices.Concat(rows, p.Workloads, p.waits())
 }
 
 // waits lists who waits.
 func (p *Plan) waits() []Row {
 	var rows []Row
 	for _, w := range p.Waiting {
-		rows = append(rows, Row{Pod: nameOf(w.Pod), Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
+		rows = append(rows, Row{Pod: p.NameOf(w.Pod), Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
 	}
 	for _, w := range p.Nodes {
 		rows = append(rows, Row{Pod: "node " + w.Node, Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
@@ -79,10 +81,3 @@ func (p *Plan) waits() []Row {
 }
 
 func byPod(a, b Row) int { return cmp.Compare(a.Pod, b.Pod) }
-
-func nameOf(pod *corev1.Pod) string {
-	if pod == nil {
-		return "new pods"
-	}
-	return pod.Name
-}
