@@ -204,16 +204,21 @@ func (c *cluster) reconciled() []string {
 		if r.Resource != "pods" || r.Verb == "list" || r.Verb == "watch" {
 			continue
 		}
-		name := r.Name
-		if r.Verb == "create" {
-			var pod metav1.PartialObjectMetadata
-			if err := json.Unmarshal(r.Body, &pod); err != nil {
-				c.t.Fatal(err)
-			}
-			name = pod.Name
-		}
-		all = append(all, r.Verb+" "+name)
+		all = append(all, r.Verb+" "+nameIn(c.t, &r))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// nameIn is the name of the object that a request is about.
+func nameIn(t *testing.T, r *fakecluster.Request) string {
+	t.Helper()
+	if r.Verb != "create" {
+		return r.Name
+	}
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(r.Body, &object); err != nil {
+		t.Fatal(err)
+	}
+	return object.Name
 }
