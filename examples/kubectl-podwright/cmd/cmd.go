@@ -56,7 +56,7 @@ func newRoot(name string, getter genericclioptions.RESTClientGetter, streams gen
 	rest.SetDefaultWarningHandler(warnings)
 	var warningsAsErrors bool
 	root := &cobra.Command{
-		Use:   strings.ReplaceAll(name, " ", "-"),
+		Use:   program(name),
 		Short: "Workloads of podwright, by kubectl's commands",
 		Long: templates.LongDesc(`
 			Kubectl's workload commands, for the kinds of podwright and OpenKruise too: CloneSet, the advanced StatefulSet
@@ -88,7 +88,7 @@ func newRoot(name string, getter genericclioptions.RESTClientGetter, streams gen
 	groups.Add(root)
 	c.nameExamples(root)
 	root.AddCommand(options.NewCmdOptions(streams.Out))
-	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
+	templates.ActsAsRootCommand(root, []string{"options", "help"}, groups...)
 	utilcomp.SetFactoryForCompletion(c.factory)
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
 	return root
@@ -107,7 +107,7 @@ func (c *commands) groups() templates.CommandGroups {
 		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.tree(), c.rollout(), c.set()}},
 		{Message: "Basic Commands:", Commands: []*cobra.Command{c.create(), c.exec()}},
 		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate()}},
-		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion()}},
+		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion(), c.man()}},
 	}
 }
 

@@ -57,6 +57,11 @@ func (c *commands) rollout() *cobra.Command {
 	}
 	for _, sub := range cmd.Commands() {
 		c.knows(sub, examples[sub.Name()], rolledOut...)
+		for _, flag := range []string{"revision", "to-revision"} {
+			if sub.Flags().Lookup(flag) != nil {
+				completes(sub, flag, c.numbers)
+			}
+		}
 	}
 	return c.knows(cmd, examples[""])
 }
