@@ -136,6 +136,14 @@ func TestManPages(t *testing.T) {
 	if again, err := os.ReadFile(dir + "/kubectl-podwright-plan.1"); err != nil || string(again) != string(first) {
 		t.Errorf("the page is another one the second time, %v", err)
 	}
+	dir = t.TempDir()
+	root := New("kubectl podwright", genericclioptions.NewConfigFlags(true), streams)
+	if err := writeManPages(root, dir); err != nil {
+		t.Fatal(err)
+	}
+	if page, err := os.ReadFile(dir + "/kubectl-podwright.1"); err != nil || !strings.Contains(string(page), "$HOME/.kube/cache") {
+		t.Errorf("the page names the folder of somebody: %v\n%s", err, page)
+	}
 	if got := c.run("man"); !strings.Contains(got, "accepts 1 arg(s), received 0") {
 		t.Errorf("without a directory it says\n%s", got)
 	}

@@ -36,6 +36,9 @@ func writeManPages(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("the directory for the man pages: %w", err)
 	}
+	if flag := root.PersistentFlags().Lookup("cache-dir"); flag != nil {
+		flag.DefValue = "$HOME/.kube/cache" // and not that of whoever writes the pages
+	}
 	header := &doc.GenManHeader{Section: "1", Manual: root.CommandPath(), Source: "podwright"}
 	root.DisableAutoGenTag = true
 	return doc.GenManTree(root, header, dir)
