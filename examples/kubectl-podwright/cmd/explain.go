@@ -40,7 +40,7 @@ func (c *commands) explain() *cobra.Command {
 			` + c.name + ` explain sidecarset/mesh`),
 		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
 		Run: func(cmd *cobra.Command, args []string) {
-			o, err := c.subject(args, "")
+			o, _, err := c.subject(args, "")
 			cmdutil.CheckErr(err)
 			cmdutil.CheckErr(c.printExplanation(cmd.Context(), &observer, o))
 		},

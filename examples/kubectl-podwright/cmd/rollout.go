@@ -13,7 +13,7 @@ var rolledOut = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.ap
 
 // rollout is kubectl's command, whose functions package rollout of ours replaces. (KC-4 to KC-8)
 func (c *commands) rollout() *cobra.Command {
-	cmd := rollout.NewCmdRollout(c.name, c.factory, c.IOStreams)
+	cmd := rollout.NewCmdRollout("kubectl", c.factory, c.IOStreams) // apply, which undo speaks of, is its command
 	cmd.Long = templates.LongDesc(`
 		Manage the rollout of one or many resources.
 

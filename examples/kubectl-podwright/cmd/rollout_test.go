@@ -177,6 +177,15 @@ func TestUndoAtOnce(t *testing.T) {
 	c.expect("cloneset.apps.kruise.io/web skipped rollback (current template already matches revision 3)\n", "rollout", "undo", "cloneset/web", "--to-revision=3")
 }
 
+// A manifest that is applied again takes an undo back, which kubectl warns of, in its own name.
+func TestUndoOfApplied(t *testing.T) {
+	c := newCluster(t)
+	withHistory(c, strings.Replace(cloneset("", ""), "labels: {app: web}", `labels: {app: web}, annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}"}`, 1))
+	if got := c.run("rollout", "undo", "cloneset/web"); !strings.Contains(got, "managed with 'kubectl apply'") || !strings.Contains(got, "web rolled back\n") {
+		t.Errorf("it says\n%s", got)
+	}
+}
+
 // The commands work with the version of the API server, whichever it is. (KC-1)
 func TestVersions(t *testing.T) {
 	for _, versions := range [][]string{{"v1alpha1"}, {"v1beta1"}, {"v1beta1", "v1alpha1"}, {"v2"}} {

@@ -57,9 +57,18 @@ func (c *commands) plan() *cobra.Command {
 			` + c.name + ` plan -f web.yaml`),
 		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
 		Run: func(cmd *cobra.Command, args []string) {
-			o, err := c.subject(args, filename)
+			o, exists, err := c.subject(args, filename)
 			cmdutil.CheckErr(err)
-			cmdutil.CheckErr(c.printPlan(cmd.Context(), o, full))
+			p, err := c.planFor(cmd.Context(), o)
+			cmdutil.CheckErr(err)
+			if full {
+				fmt.Fprintln(c.Out, p.Text)
+				return
+			}
+			if !exists {
+				p.ForgetNames(o.GetKind())
+			}
+			cmdutil.CheckErr(c.printPlan(o.GetKind(), p))
 		},
 	}
 	cmd.Flags().StringVarP(&filename, "filename", "f", "", "The manifest of the workload as it would be. What kubectl apply would make of it is planned for.")
@@ -67,77 +76,81 @@ func (c *commands) plan() *cobra.Command {
 	return cmd
 }
 
-// subject returns the workload that is asked about: one of the cluster, or what applying a manifest would make of it.
-func (c *commands) subject(args []string, filename string) (*workload.Object, error) {
+// subject returns the workload that is asked about: one of the cluster, or what applying a manifest would make of it, and
+// whether the API server has it already.
+func (c *commands) subject(args []string, filename string) (o *workload.Object, exists bool, err error) {
 	if filename != "" {
 		if len(args) > 0 {
-			return nil, errors.New("when paths are provided as input, you may not specify resource arguments as well")
+			return nil, false, errors.New("when paths are provided as input, you may not specify resource arguments as well")
 		}
 		return c.applied(filename)
 	}
 	info, err := c.one(args)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	u, ok := info.Object.(*unstructured.Unstructured)
 	if !ok || workload.KindOf(info.Mapping.GroupVersionKind.GroupKind()) == nil {
-		return nil, fmt.Errorf("%s is not a kind of %s", info.Mapping.GroupVersionKind.GroupKind(), workload.Group)
+		return nil, false, fmt.Errorf("%s is not a kind of %s", info.Mapping.GroupVersionKind.GroupKind(), workload.Group)
 	}
-	return &workload.Object{Unstructured: *u}, nil
+	return &workload.Object{Unstructured: *u}, true, nil
 }
 
-// applied returns what kubectl's apply would make of a manifest, as the API server answers to a dry run.
-func (c *commands) applied(filename string) (*workload.Object, error) {
+// applied returns what kubectl's apply would make of a manifest, as the API server answers to a dry run, and whether
+// there is something to change.
+func (c *commands) applied(filename string) (o *workload.Object, exists bool, err error) {
 	namespace, enforce, err := c.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	infos, err := c.factory.NewBuilder().Unstructured().NamespaceParam(namespace).DefaultNamespace().
 		FilenameParam(enforce, &resource.FilenameOptions{Filenames: []string{filename}}).Flatten().Do().Infos()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(infos) != 1 {
-		return nil, fmt.Errorf("want one workload in %s, found %d", filename, len(infos))
+		return nil, false, fmt.Errorf("want one workload in %s, found %d", filename, len(infos))
 	}
-	after, err := dryApply(infos[0])
+	after, exists, err := dryApply(infos[0])
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	u, ok := after.(*unstructured.Unstructured)
 	if !ok {
-		return nil, fmt.Errorf("want a workload in %s, found a %T", filename, after)
+		return nil, false, fmt.Errorf("want a workload in %s, found a %T", filename, after)
 	}
-	return &workload.Object{Unstructured: *u}, nil
+	return &workload.Object{Unstructured: *u}, exists, nil
 }
 
-// dryApply creates an object or patches it by kubectl's three-way merge, in a dry run.
-func dryApply(info *resource.Info) (runtime.Object, error) {
+// dryApply creates an object or patches it by kubectl's three-way merge, in a dry run. It tells whether there is one to patch.
+func dryApply(info *resource.Info) (after runtime.Object, exists bool, err error) {
 	helper := resource.NewHelper(info.Client, info.Mapping).DryRun(true).WithFieldManager("kubectl-plan")
 	current, err := helper.Get(info.Namespace, info.Name)
 	if apierrors.IsNotFound(err) {
-		return helper.Create(info.Namespace, true, info.Object)
+		after, err = helper.Create(info.Namespace, true, info.Object)
+		return after, false, err
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	original, err := util.GetOriginalConfiguration(current)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	modified, err := runtime.Encode(unstructured.UnstructuredJSONScheme, info.Object)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	now, err := runtime.Encode(unstructured.UnstructuredJSONScheme, current)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, now)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return helper.Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
+	after, err = helper.Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
+	return after, true, err
 }
 
 func (c *commands) planner() (*plan.Planner, error) {
@@ -152,19 +165,15 @@ func (c *commands) planner() (*plan.Planner, error) {
 	return plan.NewPlanner(config, mapper, c.clock)
 }
 
-func (c *commands) printPlan(ctx context.Context, o *workload.Object, full bool) error {
+func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan, error) {
 	planner, err := c.planner()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p, err := planner.Plan(ctx, o)
-	if err != nil {
-		return err
-	}
-	if full {
-		fmt.Fprintln(c.Out, p.Text)
-		return nil
-	}
+	return planner.Plan(ctx, o)
+}
+
+func (c *commands) printPlan(kind string, p *plan.Plan) error {
 	for _, problem := range p.Problems {
 		fmt.Fprintln(c.Out, problem.String())
 	}
@@ -175,7 +184,7 @@ func (c *commands) printPlan(ctx context.Context, o *workload.Object, full bool)
 	}
 	table := printers.GetNewTabWriter(c.Out)
 	heading := "POD"
-	if o.GetKind() == "UnitedDeployment" {
+	if kind == "UnitedDeployment" {
 		heading = "WORKLOAD"
 	}
 	fmt.Fprintln(table, heading+"\tACTION\tDETAIL")

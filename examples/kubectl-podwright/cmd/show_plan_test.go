@@ -72,7 +72,7 @@ func TestPlanManifest(t *testing.T) {
 	if got := c.run("plan", "-f", manifest); tally(got) != "update in place 1, wait MaxUnavailable 4" {
 		t.Errorf("the plan is\n%s", got)
 	}
-	if got := c.run("plan", "-f", c.file(strings.Replace(cloneset("", ""), "name: web", "name: new", 1))); tally(got) != "create 5" {
+	if got := c.run("plan", "-f", c.file(strings.Replace(cloneset("", ""), "name: web", "name: new", 1))); tally(got) != "create 5" || strings.Count(got, "new-* ") != 5 {
 		t.Errorf("the plan of a new cloneset is\n%s", got)
 	}
 	if got := c.run("plan", "cloneset/web"); tally(got) != "wait Paused 5" {

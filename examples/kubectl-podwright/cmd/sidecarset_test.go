@@ -169,7 +169,7 @@ func TestTreeSidecarSet(t *testing.T) {
 	c := newCluster(t)
 	m := rollingMesh(c, "type: RollingUpdate, maxUnavailable: 1")
 	c.expect(fmt.Sprintf(`sidecarset.apps.kruise.io/mesh
-├── revision %s (2), of the template
+├── revision %s (2), of the spec
 ├── revision %s (1)
 │   ├── pod default/web-0  ready on node-1  next: update in place
 │   │   └── sidecar envoy of mesh  envoy:1  running

@@ -50,7 +50,7 @@ func (c *commands) drawTree(ctx context.Context, args []string, watch bool) erro
 	}
 	drawn := ""
 	for {
-		o, err := c.subject(args, "")
+		o, _, err := c.subject(args, "")
 		if err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func TestPlanUnitedDeployment(t *testing.T) {
 		t.Run(of, func(t *testing.T) {
 			c := newCluster(t)
 			manifest := c.file(twoZones(of, "nginx:1"))
-			if got := c.run("plan", "-f", manifest); strings.Count(got, kind+"/web-") != 2 || !strings.Contains(got, "create   for subset a with 1 pods") {
+			if got := c.run("plan", "-f", manifest); !strings.Contains(got, kind+"/web-a-*   create   for subset a with 1 pod\n") || !strings.Contains(got, kind+"/web-b-*   create   for subset b with 3 pods\n") {
 				t.Errorf("the plan of a new one is\n%s", got)
 			}
 			u := newUnited(c, of)
@@ -124,7 +124,7 @@ func TestPlanUnitedDeployment(t *testing.T) {
 			u.observed()
 			c.patch(unitedName, map[string]any{"spec": map[string]any{"replicas": 6, "updateStrategy": map[string]any{"manualUpdate": map[string]any{"partitions": map[string]any{"b": 2}}}}})
 			to := u.revisions[1].Name
-			want := fmt.Sprintf("update   to revision %s with 1 pods, partition 0\n", to)
+			want := fmt.Sprintf("update   to revision %s with 1 pod, partition 0\n", to)
 			got := c.run("plan", "uniteddeployment/web")
 			if !strings.HasPrefix(got, "WORKLOAD ") || !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("to revision %s with 5 pods, partition 2\n", to)) {
 				t.Errorf("the plan is\n%s\nwant in it\n%s", got, want)

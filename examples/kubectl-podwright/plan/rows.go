@@ -5,6 +5,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -78,6 +79,23 @@ func (p *Plan) waits() []Row {
 	}
 	slices.SortStableFunc(rows, byPod)
 	return rows
+}
+
+// ForgetNames says that the workload, which is of a kind, does not exist yet: names that are generated for what it creates
+// then depend on what it will be, and end in an asterisk.
+func (p *Plan) ForgetNames(kind string) {
+	short := func(name string) string { return name[:strings.LastIndexByte(name, '-')+1] + "*" }
+	if kind == "CloneSet" || kind == "DaemonSet" {
+		for i := range p.Create {
+			p.Create[i].Pod = p.Create[i].Pod.DeepCopy()
+			p.Create[i].Pod.Name = short(p.Create[i].Pod.Name)
+		}
+	}
+	for i := range p.Workloads {
+		if row := &p.Workloads[i]; row.Action == "create" {
+			row.Pod = short(row.Pod)
+		}
+	}
 }
 
 func byPod(a, b Row) int { return cmp.Compare(a.Pod, b.Pod) }

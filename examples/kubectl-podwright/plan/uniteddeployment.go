@@ -82,7 +82,7 @@ func unitedRows(p *uniteddeployment.Plan) (rows []Row) {
 	called := func(c *uniteddeployment.Child) string { return typeOf[c.Kind] + "/" + c.Object.GetName() }
 	for _, c := range p.Create {
 		at := slices.IndexFunc(p.Subsets, func(s uniteddeployment.SubsetPlan) bool { return s.Name == c.Subset })
-		say(typeOf[c.Kind]+"/"+c.Object.GetName(), "create", "for subset %s with %d pods", c.Subset, p.Subsets[at].Replicas)
+		say(typeOf[c.Kind]+"/"+c.Object.GetName(), "create", "for subset %s with %s", c.Subset, pods(p.Subsets[at].Replicas))
 	}
 	for i := range p.Adopt {
 		say(called(&p.Adopt[i]), "adopt", "for subset %s", p.Adopt[i].Subset)
@@ -96,9 +96,9 @@ func unitedRows(p *uniteddeployment.Plan) (rows []Row) {
 	for i := range p.Update {
 		u := &p.Update[i]
 		if u.Wanted == nil {
-			say(called(&u.Child), "scale", "to %d pods, partition %d", u.Replicas, u.Partition)
+			say(called(&u.Child), "scale", "to %s, partition %d", pods(u.Replicas), u.Partition)
 		} else {
-			say(called(&u.Child), "update", "to revision %s with %d pods, partition %d", p.Revisions.Update.Name, u.Replicas, u.Partition)
+			say(called(&u.Child), "update", "to revision %s with %s, partition %d", p.Revisions.Update.Name, pods(u.Replicas), u.Partition)
 		}
 	}
 	for _, pod := range p.DeletePods {
@@ -108,10 +108,18 @@ func unitedRows(p *uniteddeployment.Plan) (rows []Row) {
 	for _, subset := range p.Subsets {
 		if subset.Partition > 0 {
 			rows = append(rows, Row{Pod: "subset " + subset.Name, Action: "wait", Rule: rollout.RulePartition,
-				Detail: fmt.Sprintf("partition %d: so many of its %d pods stay at their revision", subset.Partition, subset.Replicas)})
+				Detail: fmt.Sprintf("partition %d: so many of its %s stay at their revision", subset.Partition, pods(subset.Replicas))})
 		}
 	}
 	return rows
+}
+
+// pods counts pods in words.
+func pods(n int32) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
 }
 
 // unitedReader reads for one UnitedDeployment.

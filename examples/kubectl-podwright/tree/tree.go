@@ -47,7 +47,7 @@ func Of(o *workload.Object, p *plan.Plan, children []plan.Child) *Node {
 	}
 	for _, r := range history(p) {
 		short := revision.ShortHash(r.Name)
-		root.Children = append(root.Children, d.revision(describeRevision(r, p), byRevision[short]))
+		root.Children = append(root.Children, d.revision(d.describe(r), byRevision[short]))
 		delete(byRevision, short)
 	}
 	for _, name := range sortedKeys(byRevision) {
@@ -98,10 +98,14 @@ func history(p *plan.Plan) []*appsv1.ControllerRevision {
 	return all
 }
 
-func describeRevision(r *appsv1.ControllerRevision, p *plan.Plan) string {
-	text := fmt.Sprintf("revision %s (%d)", r.Name, r.Revision)
+func (d *drawing) describe(r *appsv1.ControllerRevision) string {
+	text, p := fmt.Sprintf("revision %s (%d)", r.Name, r.Revision), d.plan
 	if p.Revisions.Update != nil && r.Name == p.Revisions.Update.Name {
-		text += ", of the template"
+		if d.only != "" {
+			text += ", of the spec"
+		} else {
+			text += ", of the template"
+		}
 	}
 	if p.Revisions.Create != nil && r.Name == p.Revisions.Create.Name {
 		text += ", not created yet"
