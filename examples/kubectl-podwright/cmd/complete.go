@@ -111,6 +111,6 @@ func (c *commands) podsOrTypes(kubectls cobra.CompletionFunc) cobra.CompletionFu
 				all = append(all, kind+"/")
 			}
 		}
-		return all, directive | cobra.ShellCompDirectiveNoSpace
+		return all, directive
 	}
 }

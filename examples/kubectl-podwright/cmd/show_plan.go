@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ import (
 
 // planned are the kinds that plan, explain and tree know.
 var planned = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "sidecarset", "uniteddeployment"}
+
+const nothing = "Nothing is to be done."
 
 // plan prints what the controller does next. (KC-19)
 func (c *commands) plan() *cobra.Command {
@@ -62,7 +65,7 @@ func (c *commands) plan() *cobra.Command {
 			p, err := c.planFor(cmd.Context(), o)
 			cmdutil.CheckErr(err)
 			if full {
-				fmt.Fprintln(c.Out, p.Text)
+				fmt.Fprintln(c.Out, cmp.Or(p.Text, nothing))
 				return
 			}
 			if !exists {
@@ -179,7 +182,7 @@ func (c *commands) printPlan(kind string, p *plan.Plan) error {
 	}
 	rows := p.Rows()
 	if len(rows) == 0 {
-		fmt.Fprintln(c.Out, "Nothing is to be done.")
+		fmt.Fprintln(c.Out, nothing)
 		return nil
 	}
 	table := printers.GetNewTabWriter(c.Out)

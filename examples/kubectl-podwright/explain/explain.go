@@ -80,6 +80,8 @@ func manager(s *Situation) []Blocker {
 	switch {
 	case s.LeaseMissing:
 		return []Blocker{{Code: "ManagerAbsent", Why: "there is no Lease " + s.LeaseName + ": no manager has run here", Ends: ends}}
+	case s.Lease != nil && s.Lease.Spec.HolderIdentity != nil && *s.Lease.Spec.HolderIdentity == "":
+		return []Blocker{{Code: "ManagerAbsent", Why: "nobody holds the Lease " + s.LeaseName + ": the manager has ended", Ends: ends}}
 	case s.Lease == nil || s.Lease.Spec.RenewTime == nil || s.Lease.Spec.LeaseDurationSeconds == nil:
 	default:
 		until := s.Lease.Spec.RenewTime.Add(time.Duration(*s.Lease.Spec.LeaseDurationSeconds) * time.Second)
