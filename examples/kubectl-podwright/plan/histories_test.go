@@ -3,11 +3,13 @@
 package plan_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,9 +17,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -27,7 +31,9 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/simulation"
+	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 var histories = flag.Uint64("histories", 60, "how many histories of each kind are played")
@@ -55,9 +61,28 @@ func silent(ctx context.Context) context.Context { return klog.NewContext(ctx, k
 type controlled struct {
 	*simulation.Workload
 	// caches makes the informers of a controller, by resource.
-	caches func(kube kubernetes.Interface, workloads client.Interface) informers
+	caches func(c *clients) informers
 	// controller makes a controller on them.
-	controller func(kube kubernetes.Interface, workloads client.Interface, caches informers) (*controller, error)
+	controller func(c *clients, caches informers) (*controller, error)
+}
+
+// clients are those of a controller.
+type clients struct {
+	kube      kubernetes.Interface
+	workloads client.Interface
+	sidecar   sidecarclient.Interface
+}
+
+func newClients(config *rest.Config) (c *clients, err error) {
+	c = &clients{}
+	if c.kube, err = kubernetes.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if c.workloads, err = client.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	c.sidecar, err = sidecarclient.NewForConfig(config)
+	return c, err
 }
 
 // informers are those of a controller, by resource.
@@ -66,7 +91,7 @@ type informers map[string]cache.SharedIndexInformer
 // In whatever state the controller, users, kubelets, crashes and lost answers have brought a workload, what is planned is what a
 // controller that starts then does in its first reconcile. (KC-19)
 func TestPlanInHistories(t *testing.T) {
-	for _, k := range []*controlled{cloneSets(), statefulSets(), daemonSets()} {
+	for _, k := range []*controlled{cloneSets(), statefulSets(), daemonSets(), sidecarSets(), unitedDeployments()} {
 		t.Run(k.Resource.Kind, func(t *testing.T) {
 			t.Parallel()
 			moving := uint64(0)
@@ -93,7 +118,7 @@ func TestPlanInHistories(t *testing.T) {
 					return
 				}
 			}
-			if moving < *histories/4 {
+			if moving < *histories/10 {
 				t.Errorf("only in %d of %d histories is anything done", moving, *histories)
 			}
 		})
@@ -109,19 +134,15 @@ func (k *controlled) simulated(all *[]*controller) *simulation.Workload {
 	w := *k.Workload
 	w.Judge = func(uint64) simulation.Judge { return simulation.Judge{} }
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
-		kube, err := p.Kubernetes()
-		if err != nil {
-			return simulation.Controller{}, err
-		}
-		workloads, err := client.NewForConfig(p.Config)
+		clients, err := newClients(p.Config)
 		if err != nil {
 			return simulation.Controller{}, err
 		}
 		of := informers{}
-		for resource := range k.caches(kube, workloads) {
+		for resource := range k.caches(clients) {
 			of[resource] = p.Informer(resource)
 		}
-		c, err := k.controller(kube, workloads, of)
+		c, err := k.controller(clients, of)
 		if err != nil {
 			return simulation.Controller{}, err
 		}
@@ -131,17 +152,28 @@ func (k *controlled) simulated(all *[]*controller) *simulation.Workload {
 	return &w
 }
 
-// plannedWrites lists what the plugin says: the writes to pods, claims and revisions of the next reconcile, and those that
-// it makes only where others fail.
+// mapper knows the kinds of workloads that UnitedDeployments of the tests make.
+func mapper() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1alpha1.SchemeGroupVersion})
+	m.Add(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), meta.RESTScopeNamespace)
+	return m
+}
+
+// plannedWrites lists what the plugin says: the writes to pods, workloads of subsets and revisions of the next reconcile, and
+// those that it makes only where others fail.
 func plannedWrites(t *testing.T, server *fakecluster.Server, k *controlled) (planned, otherwise []string) {
 	t.Helper()
 	config := server.Config("planner")
-	planner, err := plan.NewPlanner(config, meta.NewDefaultRESTMapper(nil), clock.RealClock{})
+	planner, err := plan.NewPlanner(config, mapper(), clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	namespace := key.Namespace
+	if k.Resource.ClusterScoped {
+		namespace = ""
+	}
 	resource := k.Resource.GroupVersion().WithResource(k.Resource.Name)
-	u, err := dynamic.NewForConfigOrDie(config).Resource(resource).Namespace(key.Namespace).Get(t.Context(), key.Name, metav1.GetOptions{})
+	u, err := dynamic.NewForConfigOrDie(config).Resource(resource).Namespace(namespace).Get(t.Context(), key.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) { // users delete it, too
 		return nil, nil
 	}
@@ -163,17 +195,21 @@ func plannedWrites(t *testing.T, server *fakecluster.Server, k *controlled) (pla
 	return slices.Compact(planned), otherwise
 }
 
-// writesOfRows lists the writes to pods.
+// resources are those of the types that rows name.
+var resources = map[string]string{"cloneset.apps.kruise.io": "clonesets", "deployment.apps": "deployments", "statefulset.apps": "statefulsets"}
+
+// writesOfRows lists the writes to pods and workloads.
 func writesOfRows(p *plan.Plan) (all []string) {
-	writes := map[string]string{"create": "create", "delete": "delete", "recreate": "delete", "replace": "delete"}
+	verbs := map[string]string{"create": "create", "delete": "delete", "recreate": "delete", "replace": "delete"}
 	for _, row := range p.Rows() {
-		switch verb := writes[row.Action]; {
-		case row.Rule != "":
-		case verb != "":
-			all = append(all, verb+" pods "+row.Pod)
-		default:
-			all = append(all, "patch pods "+row.Pod)
+		if row.Rule != "" {
+			continue
 		}
+		of, name, found := strings.Cut(row.Pod, "/") // a type, or the namespace of a pod
+		if !found {
+			name = row.Pod
+		}
+		all = append(all, strings.Join([]string{cmp.Or(verbs[row.Action], "patch"), cmp.Or(resources[of], "pods"), name}, " "))
 	}
 	return all
 }
@@ -204,13 +240,12 @@ func writesOf(t *testing.T, server *fakecluster.Server, k *controlled) ([]string
 	defer running.Wait()
 	defer stop()
 	const user = "first"
-	kube := kubernetes.NewForConfigOrDie(server.Config(user))
-	workloads, err := client.NewForConfig(server.Config(user))
+	clients, err := newClients(server.Config(user))
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := k.caches(kube, workloads)
-	c, err := k.controller(kube, workloads, of)
+	of := k.caches(clients)
+	c, err := k.controller(clients, of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,17 +255,19 @@ func writesOf(t *testing.T, server *fakecluster.Server, k *controlled) ([]string
 		<-informer.HasSyncedChecker().Done()
 	}
 	_, err = c.reconcile(ctx, key)
-	return writes(t, server, user), err
+	return writes(t, server, user, k.Resource.Name), err
 }
 
-// writes lists the writes of a user to pods and revisions.
-func writes(t *testing.T, server *fakecluster.Server, user string) (all []string) {
+// writes lists the writes of a user to pods, revisions and workloads, but not to those of a resource.
+func writes(t *testing.T, server *fakecluster.Server, user, but string) (all []string) {
 	t.Helper()
+	written := []string{"pods", "controllerrevisions", "clonesets", "deployments", "statefulsets"}
 	for _, r := range server.Requests(user) {
-		if r.Resource != "pods" && r.Resource != "controllerrevisions" || r.Verb == "list" || r.Verb == "watch" || r.Verb == "get" {
-			continue
+		if r.Verb == "create" || r.Verb == "patch" || r.Verb == "update" || r.Verb == "delete" {
+			if slices.Contains(written, r.Resource) && r.Resource != but {
+				all = append(all, fmt.Sprintf("%s %s %s", r.Verb, r.Resource, nameIn(t, &r)))
+			}
 		}
-		all = append(all, fmt.Sprintf("%s %s %s", r.Verb, r.Resource, nameIn(t, &r)))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

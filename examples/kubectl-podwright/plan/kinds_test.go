@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
@@ -112,14 +111,14 @@ func cloneSets() *controlled {
 			}, edits),
 			Empty: func() simulation.Object { return &v1alpha1.CloneSet{} },
 		},
-		caches: func(kube kubernetes.Interface, workloads client.Interface) informers {
-			all := newCaches(kube)
-			all["persistentvolumeclaims"] = caches.NewInformers(kube, key.Namespace).Claims()
-			all["clonesets"] = client.NewCloneSetInformer(workloads, key.Namespace, 0, cache.Indexers{})
+		caches: func(c *clients) informers {
+			all := newCaches(c.kube)
+			all["persistentvolumeclaims"] = caches.NewInformers(c.kube, key.Namespace).Claims()
+			all["clonesets"] = client.NewCloneSetInformer(c.workloads, key.Namespace, 0, cache.Indexers{})
 			return all
 		},
-		controller: func(kube kubernetes.Interface, workloads client.Interface, in informers) (*controller, error) {
-			c, err := cloneset.New(cloneset.Options{Kubernetes: kube, Workloads: workloads, NoNodes: true, CloneSets: in["clonesets"],
+		controller: func(with *clients, in informers) (*controller, error) {
+			c, err := cloneset.New(cloneset.Options{Kubernetes: with.kube, Workloads: with.workloads, NoNodes: true, CloneSets: in["clonesets"],
 				Pods: in["pods"], Claims: in["persistentvolumeclaims"], Revisions: in["controllerrevisions"]})
 			if err != nil {
 				return nil, err
@@ -153,14 +152,14 @@ func statefulSets() *controlled {
 			}, edits),
 			Empty: func() simulation.Object { return &v1beta1.StatefulSet{} },
 		},
-		caches: func(kube kubernetes.Interface, workloads client.Interface) informers {
-			all := newCaches(kube)
-			all["persistentvolumeclaims"] = caches.NewInformers(kube, key.Namespace).Claims()
-			all["statefulsets"] = client.NewStatefulSetInformer(workloads, key.Namespace, 0, cache.Indexers{})
+		caches: func(c *clients) informers {
+			all := newCaches(c.kube)
+			all["persistentvolumeclaims"] = caches.NewInformers(c.kube, key.Namespace).Claims()
+			all["statefulsets"] = client.NewStatefulSetInformer(c.workloads, key.Namespace, 0, cache.Indexers{})
 			return all
 		},
-		controller: func(kube kubernetes.Interface, workloads client.Interface, in informers) (*controller, error) {
-			c, err := statefulset.New(statefulset.Options{Kubernetes: kube, Workloads: workloads, StatefulSets: in["statefulsets"],
+		controller: func(with *clients, in informers) (*controller, error) {
+			c, err := statefulset.New(statefulset.Options{Kubernetes: with.kube, Workloads: with.workloads, StatefulSets: in["statefulsets"],
 				Pods: in["pods"], Claims: in["persistentvolumeclaims"], Revisions: in["controllerrevisions"]})
 			if err != nil {
 				return nil, err
@@ -188,14 +187,14 @@ func daemonSets() *controlled {
 			}, edits),
 			Empty: func() simulation.Object { return &v1alpha1.DaemonSet{} },
 		},
-		caches: func(kube kubernetes.Interface, workloads client.Interface) informers {
-			all := newCaches(kube)
-			all["nodes"] = caches.NewInformers(kube, "").Nodes()
-			all["daemonsets"] = client.NewDaemonSetInformer(workloads, key.Namespace, 0, cache.Indexers{})
+		caches: func(c *clients) informers {
+			all := newCaches(c.kube)
+			all["nodes"] = caches.NewInformers(c.kube, "").Nodes()
+			all["daemonsets"] = client.NewDaemonSetInformer(c.workloads, key.Namespace, 0, cache.Indexers{})
 			return all
 		},
-		controller: func(kube kubernetes.Interface, workloads client.Interface, in informers) (*controller, error) {
-			c, err := daemonset.New(daemonset.Options{Kubernetes: kube, Workloads: workloads, DaemonSets: in["daemonsets"],
+		controller: func(with *clients, in informers) (*controller, error) {
+			c, err := daemonset.New(daemonset.Options{Kubernetes: with.kube, Workloads: with.workloads, DaemonSets: in["daemonsets"],
 				Pods: in["pods"], Nodes: in["nodes"], Revisions: in["controllerrevisions"]})
 			if err != nil {
 				return nil, err
