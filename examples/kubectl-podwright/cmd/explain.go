@@ -3,9 +3,9 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +20,7 @@ import (
 
 // explain prints why a workload does not move. (KC-20)
 func (c *commands) explain() *cobra.Command {
+	var output string
 	observer := explain.Observer{}
 	cmd := &cobra.Command{
 		Use:                   "explain (TYPE NAME | TYPE/NAME)",
@@ -38,79 +39,106 @@ func (c *commands) explain() *cobra.Command {
 
 			# Why do pods still have the old sidecars of a sidecarset
 			` + c.name + ` explain sidecarset/mesh`),
-		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, withPlans),
 		Run: func(cmd *cobra.Command, args []string) {
 			o, _, err := c.subject(args, "")
 			cmdutil.CheckErr(err)
-			cmdutil.CheckErr(c.printExplanation(cmd.Context(), &observer, o))
+			s, children, unread, err := c.situation(cmd.Context(), &observer, o)
+			cmdutil.CheckErr(err)
+			if output != "" {
+				cmdutil.CheckErr(c.encode(output, explanationOf(s, children)))
+			} else {
+				c.printExplanation(s, children)
+			}
+			if unread != nil {
+				fmt.Fprintf(c.ErrOut, "Could not be read:\n%v\n", unread)
+			}
 		},
 	}
+	addOutputFlag(cmd, &output)
 	cmd.Flags().StringVar(&observer.Lease, "manager-lease", "kruise-system/kruise-manager", "The Lease of the manager, as NAMESPACE/NAME.")
 	cmd.Flags().StringVar(&observer.AgentNamespace, "agent-namespace", "kruise-system", "The namespace of the node agent's pods.")
 	cmd.Flags().StringVar(&observer.AgentSelector, "agent-selector", "app.kubernetes.io/name=podwright-nodeagent", "The labels of the node agent's pods.")
 	return cmd
 }
 
-func (c *commands) printExplanation(ctx context.Context, observer *explain.Observer, o *workload.Object) error {
+// situation reads a workload's situation, and the workloads of its subsets where it has some. What could not be read is
+// named.
+func (c *commands) situation(ctx context.Context, observer *explain.Observer, o *workload.Object) (s *explain.Situation, children []plan.Child, unread, err error) {
 	planner, err := c.planner()
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	next, err := planner.Plan(ctx, o)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	children, err := planner.Children(ctx, next)
-	if err != nil {
-		return err
+	if children, err = planner.Children(ctx, next); err != nil {
+		return nil, nil, nil, err
 	}
+	children = slices.DeleteFunc(children, func(child plan.Child) bool { return child.Object == nil })
 	if observer.Kubernetes, err = c.factory.KubernetesClientSet(); err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	if observer.Lister.Dynamic, err = c.factory.DynamicClient(); err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	if observer.Lister.Mapper, err = c.factory.ToRESTMapper(); err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	s := &explain.Situation{Object: o, Plan: next, Now: c.clock.Now()}
-	unread := observer.Fill(ctx, s)
-	fmt.Fprint(c.Out, said(s))
-	for _, child := range children {
-		if child.Object != nil {
-			fmt.Fprintf(c.Out, "\nSubset %s, %s:\n%s", child.Name, child.Object.Title(), indent(saidOfChild(s, &child)))
-		}
-	}
-	if unread != nil {
-		fmt.Fprintf(c.ErrOut, "Could not be read:\n%v\n", unread)
-	}
-	return nil
+	s = &explain.Situation{Object: o, Plan: next, Now: c.clock.Now()}
+	return s, children, observer.Fill(ctx, s), nil
 }
 
-// said is all that there is to say about a situation.
+func (c *commands) printExplanation(s *explain.Situation, children []plan.Child) {
+	fmt.Fprint(c.Out, said(s))
+	for i := range children {
+		child := &children[i]
+		fmt.Fprintf(c.Out, "\nSubset %s, %s:\n%s", child.Name, child.Object.Title(), indent(said(ofChild(s, child))))
+	}
+}
+
+// explanation is one as data.
+type explanation struct {
+	// Of is the workload, as TYPE/NAME, and Subset the one that it is of.
+	Of       string            `json:"of"`
+	Subset   string            `json:"subset,omitempty"`
+	Blockers []explain.Blocker `json:"blockers"`
+	Next     []plan.Row        `json:"next"`
+	Subsets  []explanation     `json:"subsets,omitempty"`
+}
+
+func explanationOf(s *explain.Situation, children []plan.Child) explanation {
+	e := explanation{Of: s.Object.Title(), Blockers: list(explain.Explain(s)), Next: list(s.Plan.Rows())}
+	for i := range children {
+		child := explanationOf(ofChild(s, &children[i]), nil)
+		child.Subset = children[i].Name
+		e.Subsets = append(e.Subsets, child)
+	}
+	return e
+}
+
+// said is all that there is to say about a situation. What the controllers of Kubernetes do next is theirs to say.
 func said(s *explain.Situation) string {
 	var text strings.Builder
 	for _, b := range explain.Explain(s) {
 		text.WriteString(b.String() + "\n")
 	}
-	text.WriteString(outlook(s) + "\n")
+	switch {
+	case s.Object.Kind() != nil:
+		text.WriteString(outlook(s) + "\n")
+	case text.Len() == 0:
+		return "All of its pods are ready.\n"
+	}
 	return text.String()
 }
 
-// saidOfChild is what there is to say about the workload of a subset, around which all is as around the UnitedDeployment. What
-// the controllers of Kubernetes do next is theirs to say.
-func saidOfChild(s *explain.Situation, child *plan.Child) string {
+// ofChild is the situation of the workload of a subset, around which all is as around the UnitedDeployment.
+func ofChild(s *explain.Situation, child *plan.Child) *explain.Situation {
 	of := *s
 	of.Object, of.Plan = child.Object, child.Plan
 	of.Lease, of.LeaseMissing = nil, false // said before
-	if child.Object.Kind() != nil {
-		return said(&of)
-	}
-	var text strings.Builder
-	for _, b := range explain.Explain(&of) {
-		text.WriteString(b.String() + "\n")
-	}
-	return cmp.Or(text.String(), "All of its pods are ready.\n")
+	return &of
 }
 
 // indent indents lines.

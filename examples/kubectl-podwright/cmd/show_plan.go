@@ -25,14 +25,14 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 )
 
-// planned are the kinds that plan, explain and tree know.
-var planned = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "sidecarset", "uniteddeployment"}
+// withPlans are the kinds that plan, explain and tree know.
+var withPlans = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "sidecarset", "uniteddeployment"}
 
 const nothing = "Nothing is to be done."
 
 // plan prints what the controller does next. (KC-19)
 func (c *commands) plan() *cobra.Command {
-	var filename string
+	var filename, output string
 	var full bool
 	cmd := &cobra.Command{
 		Use:                   "plan (TYPE NAME | TYPE/NAME | -f FILENAME)",
@@ -58,7 +58,7 @@ func (c *commands) plan() *cobra.Command {
 
 			# What an edited manifest would do
 			` + c.name + ` plan -f web.yaml`),
-		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, withPlans),
 		Run: func(cmd *cobra.Command, args []string) {
 			o, exists, err := c.subject(args, filename)
 			cmdutil.CheckErr(err)
@@ -71,12 +71,33 @@ func (c *commands) plan() *cobra.Command {
 			if !exists {
 				p.ForgetNames(o.GetKind())
 			}
+			if output != "" {
+				cmdutil.CheckErr(c.encode(output, planned{Of: o.Title(), Problems: problems(p), Next: list(p.Rows())}))
+				return
+			}
 			cmdutil.CheckErr(c.printPlan(o.GetKind(), p))
 		},
 	}
 	cmd.Flags().StringVarP(&filename, "filename", "f", "", "The manifest of the workload as it would be. What kubectl apply would make of it is planned for.")
 	cmd.Flags().BoolVar(&full, "full", false, "Print all of the plan: revisions, claims, status too.")
+	addOutputFlag(cmd, &output)
+	cmd.MarkFlagsMutuallyExclusive("full", "output")
 	return cmd
+}
+
+// planned is a plan as data.
+type planned struct {
+	// Of is the workload, as TYPE/NAME.
+	Of       string     `json:"of"`
+	Problems []string   `json:"problems,omitempty"`
+	Next     []plan.Row `json:"next"`
+}
+
+func problems(p *plan.Plan) (all []string) {
+	for _, problem := range p.Problems {
+		all = append(all, problem.String())
+	}
+	return all
 }
 
 // subject returns the workload that is asked about: one of the cluster, or what applying a manifest would make of it, and
@@ -177,8 +198,8 @@ func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan,
 }
 
 func (c *commands) printPlan(kind string, p *plan.Plan) error {
-	for _, problem := range p.Problems {
-		fmt.Fprintln(c.Out, problem.String())
+	for _, problem := range problems(p) {
+		fmt.Fprintln(c.Out, problem)
 	}
 	rows := p.Rows()
 	if len(rows) == 0 {

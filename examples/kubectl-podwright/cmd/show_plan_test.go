@@ -64,6 +64,31 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// (KC-19)
+func TestPlanAsData(t *testing.T) {
+	c := newCluster(t)
+	c.create(strings.Replace(cloneset("", ""), "replicas: 5", "replicas: 0", 1))
+	c.expect("next: []\nof: cloneset.apps.kruise.io/web\n", "plan", "cloneset/web", "-o", "yaml")
+	c = newCluster(t)
+	pods(c, c.create(strings.Replace(cloneset(", updateStrategy: {paused: true}", ""), "replicas: 5", "replicas: 1", 1)).GetUID(), "CloneSet", "web-a")
+	c.expect(`{
+    "of": "cloneset.apps.kruise.io/web",
+    "next": [
+        {
+            "name": "web-a",
+            "action": "wait",
+            "rule": "Paused",
+            "detail": "updateStrategy.paused is true"
+        }
+    ]
+}
+`, "plan", "cloneset/web", "-o", "json")
+	c.expect("error: unable to match a printer suitable for the output format \"wide\", allowed formats are: json,yaml\nexit code 1\n", "plan", "cloneset/web", "-o", "wide")
+	if got := c.run("plan", "cloneset/web", "-o", "json", "--full"); !strings.Contains(got, "exit code 1") {
+		t.Errorf("two outputs give\n%s", got)
+	}
+}
+
 // A manifest is planned for as if it were applied, which it is not. (KC-19)
 func TestPlanManifest(t *testing.T) {
 	c := newCluster(t)

@@ -33,7 +33,7 @@ func (c *commands) tree() *cobra.Command {
 
 			# Draw it again whenever something has changed
 			` + c.name + ` tree cloneset/web --watch`),
-		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, withPlans),
 		Run: func(cmd *cobra.Command, args []string) {
 			cmdutil.CheckErr(c.drawTree(cmd.Context(), args, watch))
 		},

@@ -223,6 +223,27 @@ Subset b, deployment.apps/%s:
   Unschedulable (web-b-x): 0/1 nodes are available
     Ends when a node has room for the pod, or the template asks for less.
 `, u.name(0), u.name(1)), "explain", "uniteddeployment/web")
+	c.expect(fmt.Sprintf(`blockers: []
+next: []
+of: uniteddeployment.apps.kruise.io/web
+subsets:
+- blockers:
+  - code: Quota
+    ends: the ResourceQuota allows it, or other pods are gone
+    why: 'pods is forbidden: exceeded quota: small'
+  next: []
+  of: deployment.apps/%s
+  subset: a
+- blockers:
+  - code: Unschedulable
+    ends: a node has room for the pod, or the template asks for less
+    pods:
+    - web-b-x
+    why: 0/1 nodes are available
+  next: []
+  of: deployment.apps/%s
+  subset: b
+`, u.name(0), u.name(1)), "explain", "uniteddeployment/web", "-o", "yaml")
 	c = newCluster(t)
 	u = newUnited(c, "cloneSetTemplate")
 	c.patch("clonesets.apps.kruise.io/"+u.name(0), map[string]any{"spec": map[string]any{"replicas": 0}})

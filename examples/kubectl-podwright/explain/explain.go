@@ -45,11 +45,12 @@ type Situation struct {
 // Blocker is one thing that keeps pods from moving.
 type Blocker struct {
 	// Code names it, for programs: a rollout.Rule, or one of its own.
-	Code string
+	Code string `json:"code"`
 	// Pods are those that it keeps; nil where it is the workload.
-	Pods []string
+	Pods []string `json:"pods,omitempty"`
 	// Why says what was found, and Ends what ends it.
-	Why, Ends string
+	Why  string `json:"why"`
+	Ends string `json:"ends"`
 }
 
 // String says all of it, in two lines.

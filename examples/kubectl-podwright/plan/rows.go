@@ -17,13 +17,13 @@ import (
 type Row struct {
 	// Pod is the name of the pod, of a new one what its name begins with, or "node X" for one that a node lacks. Of a
 	// UnitedDeployment it is that of a workload or a pod, as TYPE/NAME, or "subset X".
-	Pod string
+	Pod string `json:"name"`
 	// Action is what is done, or "wait".
-	Action string
+	Action string `json:"action"`
 	// Rule is what a pod waits for; empty where it does not wait.
-	Rule rollout.Rule
+	Rule rollout.Rule `json:"rule,omitempty"`
 	// Detail is the revision that a pod comes to be of, or why it waits.
-	Detail string
+	Detail string `json:"detail,omitempty"`
 }
 
 // deletions says what the deletion of a pod is, by its reason.
