@@ -6,13 +6,15 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/component-base/cli"
+	"k8s.io/klog/v2"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/cmd"
@@ -21,8 +23,19 @@ import (
 func main() {
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	if err := cli.RunNoErrOutput(cmd.New(name(os.Args[0]), flags, streams)); err != nil {
-		cmdutil.CheckErr(err)
+	defer klog.Flush()
+	root := cmd.New(name(os.Args[0]), flags, streams)
+	verbosity(root)
+	cmdutil.CheckErr(root.Execute())
+}
+
+// verbosity gives the program kubectl's flags -v and --vmodule. Package component-base/cli has them too, and with them the
+// metrics of a server: two megabytes.
+func verbosity(root *cobra.Command) {
+	var all flag.FlagSet
+	klog.InitFlags(&all)
+	for _, name := range []string{"v", "vmodule"} {
+		root.PersistentFlags().AddGoFlag(all.Lookup(name))
 	}
 }
 

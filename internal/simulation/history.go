@@ -92,8 +92,7 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	t.Helper()
 	outcome := &Outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
-		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{},
-			kinds: w.kinds(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, drains: map[types.UID]*drain{}}
+		h := newHistory(w, outcome)
 		defer h.stop()
 		if err := h.play(steps); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -102,8 +101,21 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	return outcome
 }
 
+func newHistory(w *Workload, outcome *Outcome) *history {
+	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
+		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, drains: map[types.UID]*drain{}}
+}
+
 func (h *history) play(steps int) error {
 	defer func() { h.outcome.Trace = h.trace }()
+	if err := h.takeSteps(steps); err != nil || h.failed() {
+		return err
+	}
+	return h.quiet()
+}
+
+// takeSteps begins the history, and plays so many steps of it, or until something fails.
+func (h *history) takeSteps(steps int) error {
 	if err := h.begin(); err != nil {
 		return err
 	}
@@ -112,10 +124,7 @@ func (h *history) play(steps int) error {
 			return fmt.Errorf("step %d: %w", h.step, err)
 		}
 	}
-	if h.failed() {
-		return nil
-	}
-	return h.quiet()
+	return nil
 }
 
 // begin fills the cluster: the workload, and a process that runs its controller.

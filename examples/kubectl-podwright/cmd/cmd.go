@@ -6,6 +6,8 @@
 package cmd
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -38,8 +40,10 @@ type commands struct {
 // New returns the program, called by the given name, with the flags that say which cluster it is about. It
 // teaches kubectl's commands the kinds of podwright, for the whole process.
 func New(name string, flags *genericclioptions.ConfigFlags, streams genericiooptions.IOStreams) *cobra.Command {
-	root := newRoot(name, cmdutil.NewMatchVersionFlags(flags), streams, clock.RealClock{})
+	matching := cmdutil.NewMatchVersionFlags(flags)
+	root := newRoot(name, matching, streams, clock.RealClock{})
 	flags.AddFlags(root.PersistentFlags())
+	matching.AddFlags(root.PersistentFlags())
 	return root
 }
 
@@ -50,8 +54,9 @@ func newRoot(name string, getter genericclioptions.RESTClientGetter, streams gen
 	rollout.Install(c.factory, clock)
 	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	rest.SetDefaultWarningHandler(warnings)
+	var warningsAsErrors bool
 	root := &cobra.Command{
-		Use:   strings.ReplaceAll(name, " ", "-"),
+		Use:   program(name),
 		Short: "Workloads of podwright, by kubectl's commands",
 		Long: templates.LongDesc(`
 			Kubectl's workload commands, for the kinds of podwright and OpenKruise too: CloneSet, the advanced StatefulSet
@@ -63,8 +68,19 @@ func newRoot(name string, getter genericclioptions.RESTClientGetter, streams gen
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		PersistentPreRunE: c.prepare,
-		Run:               func(cmd *cobra.Command, _ []string) { _ = cmd.Help() },
+		PersistentPostRunE: func(*cobra.Command, []string) error {
+			switch count := warnings.WarningCount(); {
+			case !warningsAsErrors || count == 0:
+				return nil
+			case count == 1:
+				return errors.New("1 warning received")
+			default:
+				return fmt.Errorf("%d warnings received", count)
+			}
+		},
+		Run: func(cmd *cobra.Command, _ []string) { _ = cmd.Help() },
 	}
+	root.PersistentFlags().BoolVar(&warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
@@ -72,7 +88,7 @@ func newRoot(name string, getter genericclioptions.RESTClientGetter, streams gen
 	groups.Add(root)
 	c.nameExamples(root)
 	root.AddCommand(options.NewCmdOptions(streams.Out))
-	templates.ActsAsRootCommand(root, []string{"options"}, groups...)
+	templates.ActsAsRootCommand(root, []string{"options", "help"}, groups...)
 	utilcomp.SetFactoryForCompletion(c.factory)
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
 	return root
@@ -91,7 +107,7 @@ func (c *commands) groups() templates.CommandGroups {
 		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.tree(), c.rollout(), c.set()}},
 		{Message: "Basic Commands:", Commands: []*cobra.Command{c.create(), c.exec()}},
 		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate()}},
-		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion()}},
+		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion(), c.man()}},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // completion is kubectl's command, with what makes kubectl complete a plugin. (KC-21)
 func (c *commands) completion() *cobra.Command {
 	cmd := completion.NewCmdCompletion(c.Out, "")
-	program := strings.ReplaceAll(c.name, " ", "-")
+	program := program(c.name)
 	cmd.Long = templates.LongDesc(`
 		Output shell completion code for a shell: bash, zsh, fish or powershell. It completes the program called as ` + program + `.
 
@@ -27,3 +27,6 @@ func (c *commands) completion() *cobra.Command {
 		chmod +x /usr/local/bin/kubectl_complete-` + strings.TrimPrefix(program, "kubectl-"))
 	return cmd
 }
+
+// program is the name of the file that answers to a call such as "kubectl podwright".
+func program(call string) string { return strings.ReplaceAll(call, " ", "-") }

@@ -35,6 +35,7 @@ func (c *commands) createBroadcastJob() *cobra.Command {
 	creation := c.newCreation(cmd)
 	cmd.Flags().StringVar(&image, "image", "", "Image name to run.")
 	cmd.Flags().StringVar(&from, "from", "", "The AdvancedCronJob to create the broadcast job from, as acj/NAME.")
+	completes(cmd, "from", c.names("advancedcronjob", "acj/"))
 	cmd.Run = func(cmd *cobra.Command, args []string) {
 		name, err := create.NameFromCommandArgs(cmd, args)
 		cmdutil.CheckErr(err)
@@ -75,6 +76,9 @@ func (c *commands) jobFromAdvancedCronJob(cmd *cobra.Command) {
 	run := cmd.Run
 	flag := cmd.Flags().Lookup("from")
 	flag.Usage = "The name of the resource to create a Job from: cronjob/NAME or acj/NAME."
+	completes(cmd, "from", func(cmd *cobra.Command, args []string, begun string) []string {
+		return append(c.names("cronjob", "cronjob/")(cmd, args, begun), c.names("advancedcronjob", "acj/")(cmd, args, begun)...)
+	})
 	cmd.Run = func(cmd *cobra.Command, args []string) {
 		kind, _, _ := strings.Cut(flag.Value.String(), "/")
 		if !isAdvancedCronJob(kind) {

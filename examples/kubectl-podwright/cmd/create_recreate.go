@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"k8s.io/kubectl/pkg/util/completion"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
@@ -52,9 +51,8 @@ func (c *commands) createRecreateRequest() *cobra.Command {
 	cmd.Flags().Int64VarP(&flags.unready, "unreadyGracePeriodSeconds", "u", 3, "How long the pod is not ready before its containers are stopped, where it has the readiness gate for it.")
 	cmd.Flags().Int64VarP(&flags.started, "minStartedSeconds", "m", 0, "How long a new container must run to count as recreated.")
 	cmd.Flags().Int64Var(&flags.end, "terminationGracePeriodSeconds", 0, "How long containers get to stop. That of the pod if not specified.")
-	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("pod", func(_ *cobra.Command, _ []string, complete string) ([]string, cobra.ShellCompDirective) {
-		return completion.CompGetResource(c.factory, "pod", complete), cobra.ShellCompDirectiveNoFileComp
-	}))
+	completes(cmd, "pod", c.names("pod", ""))
+	completes(cmd, "containers", several(c.containers("pod")))
 	cmd.Run = func(cmd *cobra.Command, args []string) {
 		name, err := create.NameFromCommandArgs(cmd, args)
 		cmdutil.CheckErr(err)

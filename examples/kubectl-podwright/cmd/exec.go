@@ -22,6 +22,7 @@ func (c *commands) exec() *cobra.Command {
 	cmd := exec.NewCmdExec(c.factory, c.IOStreams)
 	var sidecar string
 	cmd.Flags().StringVarP(&sidecar, "sidecar", "S", "", "The name of a container of a SidecarSet with hot upgrades: of the two containers that stand for it in the pod, the one that works is taken.")
+	cmd.ValidArgsFunction = c.podsOrTypes(cmd.ValidArgsFunction)
 	run := cmd.Run
 	cmd.Run = func(cmd *cobra.Command, args []string) {
 		if sidecar != "" {

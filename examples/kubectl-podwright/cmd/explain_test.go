@@ -129,7 +129,7 @@ func (c *cluster) patch(object string, patch map[string]any) {
 	resource, _, _ := strings.Cut(object, "/")
 	client, name := c.named(object)
 	scoped := client.Namespace("default")
-	if resource == "nodes" {
+	if resource == "nodes" || strings.HasPrefix(resource, "sidecarsets") {
 		scoped = client
 	}
 	body, err := json.Marshal(patch)

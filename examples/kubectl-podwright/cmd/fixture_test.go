@@ -53,6 +53,7 @@ func builtIns() []served {
 	return []served{
 		{kind: core("Pod"), resource: "pods"}, {kind: core("Node"), resource: "nodes", clusterScoped: true},
 		{kind: core("PersistentVolumeClaim"), resource: "persistentvolumeclaims"},
+		{kind: core("Namespace"), resource: "namespaces", clusterScoped: true, object: func() any { return &corev1.Namespace{} }},
 		{kind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), resource: "leases", object: func() any { return &coordinationv1.Lease{} }},
 		{kind: apps("ControllerRevision"), resource: "controllerrevisions"},
 		{kind: core("Service"), resource: "services", object: func() any { return &corev1.Service{} }},
@@ -272,29 +273,35 @@ type exit struct {
 }
 
 // run runs the program, and returns what it prints to both streams; of a failure its exit code as well.
-func (c *cluster) run(args ...string) (output string) {
+func (c *cluster) run(args ...string) string {
 	c.t.Helper()
 	return c.runWith("", args...)
 }
 
 // runWith is run with an input.
-func (c *cluster) runWith(input string, args ...string) (output string) {
+func (c *cluster) runWith(input string, args ...string) string {
 	c.t.Helper()
 	streams, in, out, errOut := genericiooptions.NewTestIOStreams()
 	in.WriteString(input)
+	ended := c.execute(streams, args...)
+	return out.String() + errOut.String() + ended
+}
+
+// execute runs the program with these streams, and returns the message and the exit code of a failure.
+func (c *cluster) execute(streams genericiooptions.IOStreams, args ...string) (ended string) {
+	c.t.Helper()
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(exit{message, code}) })
 	defer cmdutil.DefaultBehaviorOnFatal()
 	defer func() {
-		output = out.String() + errOut.String()
 		switch end := recover().(type) {
 		case nil:
 		case exit:
-			output += fmt.Sprintf("%s\nexit code %d\n", strings.TrimSpace(end.message), end.code)
+			ended = fmt.Sprintf("%s\nexit code %d\n", strings.TrimSpace(end.message), end.code)
 		default:
 			panic(end)
 		}
 	}()
-	root := newRoot("kubectl podwright", c.flags, streams, c.clock)
+	root := newRoot("kubectl podwright", cmdutil.NewMatchVersionFlags(c.flags), streams, c.clock)
 	root.SetArgs(args)
 	cmdutil.CheckErr(root.Execute())
 	return ""

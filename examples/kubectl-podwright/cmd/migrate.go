@@ -65,6 +65,9 @@ func (c *commands) migrate() *cobra.Command {
 	cmd.Flags().Int32Var(&replicas, "replicas", -1, "How many replicas to move. -1 is all.")
 	cmd.Flags().Int32Var(&surge, "max-surge", 1, "How many pods there may be beyond the replicas that there were.")
 	cmd.Flags().Int32Var(&timeout, "timeout-seconds", -1, "Time to wait for the pods, in seconds. -1 is without end.")
+	completes(cmd, "from", func(*cobra.Command, []string, string) []string { return []string{"Deployment"} })
+	completes(cmd, "src-name", c.names("deployment", ""))
+	completes(cmd, "dst-name", c.names("cloneset", ""))
 	return cmd
 }
 

@@ -9,17 +9,16 @@ import (
 )
 
 // rolledOut are the kinds that have rollouts, as completion offers them.
-var rolledOut = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "uniteddeployment", "deployment", "statefulset", "daemonset"}
+var rolledOut = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "uniteddeployment", "sidecarset", "deployment", "statefulset", "daemonset"}
 
 // rollout is kubectl's command, whose functions package rollout of ours replaces. (KC-4 to KC-8)
 func (c *commands) rollout() *cobra.Command {
-	cmd := rollout.NewCmdRollout(c.name, c.factory, c.IOStreams)
+	cmd := rollout.NewCmdRollout("kubectl", c.factory, c.IOStreams) // apply, which undo speaks of, is its command
 	cmd.Long = templates.LongDesc(`
 		Manage the rollout of one or many resources.
 
 		Status, history, undo and restart know clonesets, statefulsets.apps.kruise.io (asts), daemonsets.apps.kruise.io (ads)
-		and uniteddeployments; pause and resume the first three and sidecarsets, whose status can be asked for too; and all of
-		them what kubectl knows.`)
+		and uniteddeployments; pause and resume the first three; all but restart sidecarsets; and all of them what kubectl knows.`)
 	examples := map[string]string{
 		"": `
 			# Wait until a cloneset is rolled out
@@ -41,7 +40,10 @@ func (c *commands) rollout() *cobra.Command {
 			kubectl rollout undo cloneset/web
 
 			# Roll an advanced daemonset back to revision 3
-			kubectl rollout undo ads/agent --to-revision=3`,
+			kubectl rollout undo ads/agent --to-revision=3
+
+			# Inject the sidecars again that a sidecarset had before; pods are updated by its update strategy
+			kubectl rollout undo sidecarset/mesh`,
 		"restart": `
 			# Recreate the pods of a cloneset, at the pace of its update strategy. With an in-place update strategy
 			# pods only get an annotation, and no container restarts
@@ -55,6 +57,11 @@ func (c *commands) rollout() *cobra.Command {
 	}
 	for _, sub := range cmd.Commands() {
 		c.knows(sub, examples[sub.Name()], rolledOut...)
+		for _, flag := range []string{"revision", "to-revision"} {
+			if sub.Flags().Lookup(flag) != nil {
+				completes(sub, flag, c.numbers)
+			}
+		}
 	}
 	return c.knows(cmd, examples[""])
 }

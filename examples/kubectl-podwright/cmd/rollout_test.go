@@ -114,7 +114,7 @@ status: {observedGeneration: 1, matchedPods: 5, ` + status + "}"
 	c := newCluster(t)
 	c.create(set("type: RollingUpdate", "updatedPods: 5"))
 	c.expect("sidecarset.apps.kruise.io/mesh paused\n", "rollout", "pause", "sidecarset/mesh")
-	c.expect("error: the history of a sidecarset is not supported\nexit code 1\n", "rollout", "undo", "sidecarset/mesh")
+	c.expect("error: no last revision to roll back to\nexit code 1\n", "rollout", "undo", "sidecarset/mesh")
 }
 
 // kindOf is the document of a CloneSet, made one of another kind.
@@ -175,6 +175,15 @@ func TestUndoAtOnce(t *testing.T) {
 	withHistory(c, strings.Replace(cloneset("", ""), "nginx:2", "nginx:4", 1))
 	c.expect("cloneset.apps.kruise.io/web rolled back\n", "rollout", "undo", "cloneset/web")
 	c.expect("cloneset.apps.kruise.io/web skipped rollback (current template already matches revision 3)\n", "rollout", "undo", "cloneset/web", "--to-revision=3")
+}
+
+// A manifest that is applied again takes an undo back, which kubectl warns of, in its own name.
+func TestUndoOfApplied(t *testing.T) {
+	c := newCluster(t)
+	withHistory(c, strings.Replace(cloneset("", ""), "labels: {app: web}", `labels: {app: web}, annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}"}`, 1))
+	if got := c.run("rollout", "undo", "cloneset/web"); !strings.Contains(got, "managed with 'kubectl apply'") || !strings.Contains(got, "web rolled back\n") {
+		t.Errorf("it says\n%s", got)
+	}
 }
 
 // The commands work with the version of the API server, whichever it is. (KC-1)

@@ -47,6 +47,7 @@ func (c *commands) scaledown() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&pods, "pods", nil, "The names of the pods to delete. Required.")
+	completes(cmd, "pods", several(c.members))
 	flags.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	return cmd

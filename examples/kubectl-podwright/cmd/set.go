@@ -8,7 +8,7 @@ import (
 )
 
 // withPods are the kinds whose pods the set commands change, as completion offers them.
-var withPods = append([]string{"sidecarset", "broadcastjob", "pod", "replicaset"}, rolledOut...)
+var withPods = append([]string{"broadcastjob", "pod", "replicaset"}, rolledOut...)
 
 // set is kubectl's command, which changes the pod spec of the kinds of podwright too. (KC-9)
 func (c *commands) set() *cobra.Command {

@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,21 +25,27 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 )
 
-// planned are the kinds that plan and explain know.
-var planned = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io"}
+// withPlans are the kinds that plan, explain and tree know.
+var withPlans = []string{"cloneset", "statefulset.apps.kruise.io", "daemonset.apps.kruise.io", "sidecarset", "uniteddeployment"}
+
+const nothing = "Nothing is to be done."
 
 // plan prints what the controller does next. (KC-19)
 func (c *commands) plan() *cobra.Command {
-	var filename string
+	var filename, output string
 	var full bool
 	cmd := &cobra.Command{
 		Use:                   "plan (TYPE NAME | TYPE/NAME | -f FILENAME)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Show what the controller does next to a workload, or would do",
 		Long: templates.LongDesc(`
-			Show what the next reconcile of a cloneset, or of an advanced statefulset or daemonset, does: which pods it updates
-			in place, recreates, creates and deletes, and which pods wait, and for what. With a file, what it would do once
-			that were applied.
+			Show what the next reconcile of a cloneset, an advanced statefulset or daemonset, or a sidecarset does: which pods it
+			updates in place, recreates, creates and deletes, and which pods wait, and for what; of a uniteddeployment, which
+			workloads it creates, changes and deletes. With a file, what it would do once that were applied.
+
+			What is done to a pod is one of these words: create, delete, recreate (it is deleted, and comes again at the new
+			revision), replace (it has failed), update in place, prepare by its hook, keep after all, adopt, release, record its state
+			and restore its labels. A pod that waits does so for the rule that is named beside it.
 
 			The decisions are made by the controller's own planner, from what the API server has now; nothing is written. They are
 			those of a controller with default features, without those that only it remembers, such as a back-off.`),
@@ -46,124 +53,165 @@ func (c *commands) plan() *cobra.Command {
 			# What happens next to a cloneset
 			` + c.name + ` plan cloneset/web
 
+			# Which pods get the new sidecars of a sidecarset next, in all namespaces
+			` + c.name + ` plan sidecarset/mesh
+
 			# What an edited manifest would do
 			` + c.name + ` plan -f web.yaml`),
-		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, withPlans),
 		Run: func(cmd *cobra.Command, args []string) {
-			o, err := c.subject(args, filename)
+			o, exists, err := c.subject(args, filename)
 			cmdutil.CheckErr(err)
-			cmdutil.CheckErr(c.printPlan(cmd.Context(), o, full))
+			p, err := c.planFor(cmd.Context(), o)
+			cmdutil.CheckErr(err)
+			if full {
+				fmt.Fprintln(c.Out, cmp.Or(p.Text, nothing))
+				return
+			}
+			if !exists {
+				p.ForgetNames(o.GetKind())
+			}
+			if output != "" {
+				cmdutil.CheckErr(c.encode(output, planned{Of: o.Title(), Problems: problems(p), Next: list(p.Rows())}))
+				return
+			}
+			cmdutil.CheckErr(c.printPlan(o.GetKind(), p))
 		},
 	}
 	cmd.Flags().StringVarP(&filename, "filename", "f", "", "The manifest of the workload as it would be. What kubectl apply would make of it is planned for.")
 	cmd.Flags().BoolVar(&full, "full", false, "Print all of the plan: revisions, claims, status too.")
+	addOutputFlag(cmd, &output)
+	cmd.MarkFlagsMutuallyExclusive("full", "output")
 	return cmd
 }
 
-// subject returns the workload that is asked about: one of the cluster, or what applying a manifest would make of it.
-func (c *commands) subject(args []string, filename string) (*workload.Object, error) {
+// planned is a plan as data.
+type planned struct {
+	// Of is the workload, as TYPE/NAME.
+	Of       string     `json:"of"`
+	Problems []string   `json:"problems,omitempty"`
+	Next     []plan.Row `json:"next"`
+}
+
+func problems(p *plan.Plan) (all []string) {
+	for _, problem := range p.Problems {
+		all = append(all, problem.String())
+	}
+	return all
+}
+
+// subject returns the workload that is asked about: one of the cluster, or what applying a manifest would make of it, and
+// whether the API server has it already.
+func (c *commands) subject(args []string, filename string) (o *workload.Object, exists bool, err error) {
 	if filename != "" {
 		if len(args) > 0 {
-			return nil, errors.New("when paths are provided as input, you may not specify resource arguments as well")
+			return nil, false, errors.New("when paths are provided as input, you may not specify resource arguments as well")
 		}
 		return c.applied(filename)
 	}
 	info, err := c.one(args)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	u, ok := info.Object.(*unstructured.Unstructured)
 	if !ok || workload.KindOf(info.Mapping.GroupVersionKind.GroupKind()) == nil {
-		return nil, fmt.Errorf("%s is not a kind of %s", info.Mapping.GroupVersionKind.GroupKind(), workload.Group)
+		return nil, false, fmt.Errorf("%s is not a kind of %s", info.Mapping.GroupVersionKind.GroupKind(), workload.Group)
 	}
-	return &workload.Object{Unstructured: *u}, nil
+	return &workload.Object{Unstructured: *u}, true, nil
 }
 
-// applied returns what kubectl's apply would make of a manifest, as the API server answers to a dry run.
-func (c *commands) applied(filename string) (*workload.Object, error) {
+// applied returns what kubectl's apply would make of a manifest, as the API server answers to a dry run, and whether
+// there is something to change.
+func (c *commands) applied(filename string) (o *workload.Object, exists bool, err error) {
 	namespace, enforce, err := c.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	infos, err := c.factory.NewBuilder().Unstructured().NamespaceParam(namespace).DefaultNamespace().
 		FilenameParam(enforce, &resource.FilenameOptions{Filenames: []string{filename}}).Flatten().Do().Infos()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(infos) != 1 {
-		return nil, fmt.Errorf("want one workload in %s, found %d", filename, len(infos))
+		return nil, false, fmt.Errorf("want one workload in %s, found %d", filename, len(infos))
 	}
-	after, err := dryApply(infos[0])
+	after, exists, err := dryApply(infos[0])
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	u, ok := after.(*unstructured.Unstructured)
 	if !ok {
-		return nil, fmt.Errorf("want a workload in %s, found a %T", filename, after)
+		return nil, false, fmt.Errorf("want a workload in %s, found a %T", filename, after)
 	}
-	return &workload.Object{Unstructured: *u}, nil
+	return &workload.Object{Unstructured: *u}, exists, nil
 }
 
-// dryApply creates an object or patches it by kubectl's three-way merge, in a dry run.
-func dryApply(info *resource.Info) (runtime.Object, error) {
+// dryApply creates an object or patches it by kubectl's three-way merge, in a dry run. It tells whether there is one to patch.
+func dryApply(info *resource.Info) (after runtime.Object, exists bool, err error) {
 	helper := resource.NewHelper(info.Client, info.Mapping).DryRun(true).WithFieldManager("kubectl-plan")
 	current, err := helper.Get(info.Namespace, info.Name)
 	if apierrors.IsNotFound(err) {
-		return helper.Create(info.Namespace, true, info.Object)
+		after, err = helper.Create(info.Namespace, true, info.Object)
+		return after, false, err
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	original, err := util.GetOriginalConfiguration(current)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	modified, err := runtime.Encode(unstructured.UnstructuredJSONScheme, info.Object)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	now, err := runtime.Encode(unstructured.UnstructuredJSONScheme, current)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, now)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return helper.Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
+	after, err = helper.Patch(info.Namespace, info.Name, types.MergePatchType, patch, nil)
+	return after, true, err
 }
 
-func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan, error) {
+func (c *commands) planner() (*plan.Planner, error) {
 	config, err := c.factory.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	planner, err := plan.NewPlanner(config, c.clock)
+	mapper, err := c.factory.ToRESTMapper()
+	if err != nil {
+		return nil, err
+	}
+	return plan.NewPlanner(config, mapper, c.clock)
+}
+
+func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan, error) {
+	planner, err := c.planner()
 	if err != nil {
 		return nil, err
 	}
 	return planner.Plan(ctx, o)
 }
 
-func (c *commands) printPlan(ctx context.Context, o *workload.Object, full bool) error {
-	p, err := c.planFor(ctx, o)
-	if err != nil {
-		return err
-	}
-	if full {
-		fmt.Fprintln(c.Out, p.Text)
-		return nil
-	}
-	for _, problem := range p.Problems {
-		fmt.Fprintln(c.Out, problem.String())
+func (c *commands) printPlan(kind string, p *plan.Plan) error {
+	for _, problem := range problems(p) {
+		fmt.Fprintln(c.Out, problem)
 	}
 	rows := p.Rows()
 	if len(rows) == 0 {
-		fmt.Fprintln(c.Out, "Nothing is to be done.")
+		fmt.Fprintln(c.Out, nothing)
 		return nil
 	}
 	table := printers.GetNewTabWriter(c.Out)
-	fmt.Fprintln(table, "POD\tACTION\tDETAIL")
+	heading := "POD"
+	if kind == "UnitedDeployment" {
+		heading = "WORKLOAD"
+	}
+	fmt.Fprintln(table, heading+"\tACTION\tDETAIL")
 	for _, row := range rows {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", row.Pod, row.Action, row.Detail)
 	}

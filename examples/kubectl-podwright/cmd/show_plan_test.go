@@ -64,6 +64,31 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// (KC-19)
+func TestPlanAsData(t *testing.T) {
+	c := newCluster(t)
+	c.create(strings.Replace(cloneset("", ""), "replicas: 5", "replicas: 0", 1))
+	c.expect("next: []\nof: cloneset.apps.kruise.io/web\n", "plan", "cloneset/web", "-o", "yaml")
+	c = newCluster(t)
+	pods(c, c.create(strings.Replace(cloneset(", updateStrategy: {paused: true}", ""), "replicas: 5", "replicas: 1", 1)).GetUID(), "CloneSet", "web-a")
+	c.expect(`{
+    "of": "cloneset.apps.kruise.io/web",
+    "next": [
+        {
+            "name": "web-a",
+            "action": "wait",
+            "rule": "Paused",
+            "detail": "updateStrategy.paused is true"
+        }
+    ]
+}
+`, "plan", "cloneset/web", "-o", "json")
+	c.expect("error: unable to match a printer suitable for the output format \"wide\", allowed formats are: json,yaml\nexit code 1\n", "plan", "cloneset/web", "-o", "wide")
+	if got := c.run("plan", "cloneset/web", "-o", "json", "--full"); !strings.Contains(got, "exit code 1") {
+		t.Errorf("two outputs give\n%s", got)
+	}
+}
+
 // A manifest is planned for as if it were applied, which it is not. (KC-19)
 func TestPlanManifest(t *testing.T) {
 	c := newCluster(t)
@@ -72,7 +97,7 @@ func TestPlanManifest(t *testing.T) {
 	if got := c.run("plan", "-f", manifest); tally(got) != "update in place 1, wait MaxUnavailable 4" {
 		t.Errorf("the plan is\n%s", got)
 	}
-	if got := c.run("plan", "-f", c.file(strings.Replace(cloneset("", ""), "name: web", "name: new", 1))); tally(got) != "create 5" {
+	if got := c.run("plan", "-f", c.file(strings.Replace(cloneset("", ""), "name: web", "name: new", 1))); tally(got) != "create 5" || strings.Count(got, "new-* ") != 5 {
 		t.Errorf("the plan of a new cloneset is\n%s", got)
 	}
 	if got := c.run("plan", "cloneset/web"); tally(got) != "wait Paused 5" {
@@ -96,8 +121,8 @@ func TestPlanKinds(t *testing.T) {
 	if got := c.run("plan", "ads/web"); tally(got) != "recreate 1" {
 		t.Errorf("the plan of a DaemonSet is\n%s", got)
 	}
-	c.create(united("cloneSetTemplate"))
-	c.expect("error: cannot plan for a UnitedDeployment: only for clonesets, statefulsets.apps.kruise.io and daemonsets.apps.kruise.io\nexit code 1\n", "plan", "uniteddeployment/web")
+	c.create(kindOf("BroadcastJob", "", ""))
+	c.expect("error: cannot plan for a BroadcastJob: only for clonesets, statefulsets.apps.kruise.io, daemonsets.apps.kruise.io, sidecarsets and uniteddeployments\nexit code 1\n", "plan", "broadcastjob/web")
 }
 
 // tally counts the rows of a plan by what is done, or by what is waited for as its detail names it.

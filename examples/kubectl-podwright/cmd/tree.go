@@ -23,15 +23,17 @@ func (c *commands) tree() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Draw a workload with its revisions, pods and containers",
 		Long: templates.LongDesc(`
-			Draw a cloneset, or an advanced statefulset or daemonset, as a tree: its revisions, the newest first, the pods of each,
-			with what happens to them next or what they wait for, and their containers, with the sidecarsets that they come from.`),
+			Draw a cloneset, an advanced statefulset or daemonset, or a sidecarset as a tree: its revisions, the newest first, the pods of each,
+			with what happens to them next or what they wait for, and their containers, with the sidecarsets that they come from.
+			Of a sidecarset the pods are those that it selects, in all namespaces, and the containers its own; of a
+			uniteddeployment the tree has its subsets, and of each its workload.`),
 		Example: templates.Examples(`
 			# Draw a cloneset
 			` + c.name + ` tree cloneset/web
 
 			# Draw it again whenever something has changed
 			` + c.name + ` tree cloneset/web --watch`),
-		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, planned),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, withPlans),
 		Run: func(cmd *cobra.Command, args []string) {
 			cmdutil.CheckErr(c.drawTree(cmd.Context(), args, watch))
 		},
@@ -42,17 +44,25 @@ func (c *commands) tree() *cobra.Command {
 
 // drawTree draws the tree once, or whenever it is another one than before.
 func (c *commands) drawTree(ctx context.Context, args []string, watch bool) error {
+	planner, err := c.planner()
+	if err != nil {
+		return err
+	}
 	drawn := ""
 	for {
-		o, err := c.subject(args, "")
+		o, _, err := c.subject(args, "")
 		if err != nil {
 			return err
 		}
-		p, err := c.planFor(ctx, o)
+		p, err := planner.Plan(ctx, o)
 		if err != nil {
 			return err
 		}
-		if text := tree.Of(o, p).String(); text != drawn {
+		children, err := planner.Children(ctx, p)
+		if err != nil {
+			return err
+		}
+		if text := tree.Of(o, p, children).String(); text != drawn {
 			if drawn != "" {
 				fmt.Fprintln(c.Out)
 			}

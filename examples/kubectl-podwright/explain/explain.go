@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,6 +19,7 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Situation is what an explanation depends on.
@@ -31,7 +33,8 @@ type Situation struct {
 	Lease        *coordinationv1.Lease
 	LeaseName    string
 	LeaseMissing bool
-	// Budgets are the PodUnavailableBudgets of the namespace, and Requests its ContainerRecreateRequests.
+	// Budgets are the PodUnavailableBudgets of the namespace, and Requests its ContainerRecreateRequests; of a SidecarSet
+	// those of all namespaces.
 	Budgets  []*availabilityv1alpha1.PodUnavailableBudget
 	Requests []*lifecyclev1alpha1.ContainerRecreateRequest
 	// Agents names the nodes on which a node agent is ready; nil where that could not be read.
@@ -42,11 +45,12 @@ type Situation struct {
 // Blocker is one thing that keeps pods from moving.
 type Blocker struct {
 	// Code names it, for programs: a rollout.Rule, or one of its own.
-	Code string
+	Code string `json:"code"`
 	// Pods are those that it keeps; nil where it is the workload.
-	Pods []string
+	Pods []string `json:"pods,omitempty"`
 	// Why says what was found, and Ends what ends it.
-	Why, Ends string
+	Why  string `json:"why"`
+	Ends string `json:"ends"`
 }
 
 // String says all of it, in two lines.
@@ -77,6 +81,8 @@ func manager(s *Situation) []Blocker {
 	switch {
 	case s.LeaseMissing:
 		return []Blocker{{Code: "ManagerAbsent", Why: "there is no Lease " + s.LeaseName + ": no manager has run here", Ends: ends}}
+	case s.Lease != nil && s.Lease.Spec.HolderIdentity != nil && *s.Lease.Spec.HolderIdentity == "":
+		return []Blocker{{Code: "ManagerAbsent", Why: "nobody holds the Lease " + s.LeaseName + ": the manager has ended", Ends: ends}}
 	case s.Lease == nil || s.Lease.Spec.RenewTime == nil || s.Lease.Spec.LeaseDurationSeconds == nil:
 	default:
 		until := s.Lease.Spec.RenewTime.Add(time.Duration(*s.Lease.Spec.LeaseDurationSeconds) * time.Second)
@@ -86,8 +92,12 @@ func manager(s *Situation) []Blocker {
 	}
 	observed, _, _ := unstructured.NestedInt64(s.Object.Object, "status", "observedGeneration")
 	if observed < s.Object.GetGeneration() && s.Object.GetDeletionTimestamp() == nil {
+		by := "manager"
+		if s.Object.GroupVersionKind().Group != workload.Group {
+			by = "controller manager of Kubernetes"
+		}
 		return []Blocker{{Code: "NotObserved", Why: fmt.Sprintf("the status is of generation %d, and the spec of %d", observed, s.Object.GetGeneration()),
-			Ends: "the manager gets to it; its log says what keeps it"}}
+			Ends: "the " + by + " gets to it; its log says what keeps it"}}
 	}
 	return nil
 }
@@ -104,6 +114,17 @@ func deletion(s *Situation) []Blocker {
 	return nil
 }
 
+// bad returns the status of a condition that says that something is refused; empty where the condition never says so.
+func bad(condition string) string {
+	switch {
+	case strings.HasPrefix(condition, "Failed"), condition == string(v1alpha1.SubsetFailure), condition == string(appsv1.DeploymentReplicaFailure):
+		return "True"
+	case condition == string(v1alpha1.SubsetProvisioned), condition == string(v1alpha1.SubsetUpdated):
+		return "False"
+	}
+	return ""
+}
+
 // failures finds what the API server refuses the controller, by the conditions of the status, and what its planner reports.
 func failures(s *Situation) []Blocker {
 	var all []Blocker
@@ -112,7 +133,7 @@ func failures(s *Situation) []Blocker {
 		fields, _ := condition.(map[string]any)
 		kind, _ := fields["type"].(string)
 		message, _ := fields["message"].(string)
-		if !strings.HasPrefix(kind, "Failed") || fields["status"] != "True" {
+		if fields["status"] != bad(kind) {
 			continue
 		}
 		b := Blocker{Code: kind, Why: message, Ends: "what the message says is mended; the controller tries again by itself"}

@@ -10,23 +10,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/kubectl/pkg/util/podutils"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Observer reads what surrounds a workload.
 type Observer struct {
 	Kubernetes kubernetes.Interface
-	Dynamic    dynamic.Interface
-	Mapper     meta.RESTMapper
+	Lister     workload.Lister
 	// Lease is the manager's, as NAMESPACE/NAME.
 	Lease string
 	// AgentNamespace and AgentSelector find the pods of the node agent.
@@ -85,34 +82,11 @@ func (o *Observer) agents(ctx context.Context, s *Situation) error {
 }
 
 func (o *Observer) budgets(ctx context.Context, s *Situation) (err error) {
-	s.Budgets, err = all[availabilityv1alpha1.PodUnavailableBudget](ctx, o, schema.GroupKind{Group: "policy.kruise.io", Kind: "PodUnavailableBudget"}, s.Object.GetNamespace())
+	s.Budgets, err = workload.ListAs[availabilityv1alpha1.PodUnavailableBudget](ctx, o.Lister, schema.GroupKind{Group: "policy.kruise.io", Kind: "PodUnavailableBudget"}, s.Object.GetNamespace())
 	return err
 }
 
 func (o *Observer) requests(ctx context.Context, s *Situation) (err error) {
-	s.Requests, err = all[lifecyclev1alpha1.ContainerRecreateRequest](ctx, o, schema.GroupKind{Group: "apps.kruise.io", Kind: "ContainerRecreateRequest"}, s.Object.GetNamespace())
+	s.Requests, err = workload.ListAs[lifecyclev1alpha1.ContainerRecreateRequest](ctx, o.Lister, schema.GroupKind{Group: "apps.kruise.io", Kind: "ContainerRecreateRequest"}, s.Object.GetNamespace())
 	return err
-}
-
-// all returns the objects of a kind in a namespace; none where the cluster does not have the kind.
-func all[T any](ctx context.Context, o *Observer, kind schema.GroupKind, namespace string) ([]*T, error) {
-	mapping, err := o.Mapper.RESTMapping(kind)
-	if meta.IsNoMatchError(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the %ss: %w", kind.Kind, err)
-	}
-	list, err := o.Dynamic.Resource(mapping.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("the %ss: %w", kind.Kind, err)
-	}
-	objects := make([]*T, len(list.Items))
-	for i := range list.Items {
-		objects[i] = new(T)
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, objects[i]); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", kind.Kind, list.Items[i].GetName(), err)
-		}
-	}
-	return objects, nil
 }

@@ -16,7 +16,7 @@ import (
 func pods(s *Situation) []Blocker {
 	var all []Blocker
 	sorted := slices.Clone(s.Plan.Pods)
-	slices.SortFunc(sorted, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(sorted, func(a, b *corev1.Pod) int { return cmp.Compare(s.Plan.NameOf(a), s.Plan.NameOf(b)) })
 	for _, pod := range sorted {
 		b := trouble(s, pod)
 		if b == nil {
@@ -26,7 +26,7 @@ func pods(s *Situation) []Blocker {
 		if same < 0 {
 			all, same = append(all, *b), len(all)
 		}
-		all[same].Pods = append(all[same].Pods, pod.Name)
+		all[same].Pods = append(all[same].Pods, s.Plan.NameOf(pod))
 	}
 	return all
 }

@@ -15,6 +15,7 @@ import (
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 )
 
 // ends says what ends a wait.
@@ -43,6 +44,15 @@ var ends = map[rollout.Rule]string{
 	rollout.RuleNameTaken:           "the other pod is deleted",
 	rollout.RuleBackOff:             "the back-off is over",
 	rollout.RulePreNormalHook:       "whoever holds the preNormal hook lets the pod go",
+
+	sidecarset.RuleNotUpdate:        "the type of the updateStrategy is another one, or the pods are recreated",
+	sidecarset.RuleNotSelected:      "the selector of the updateStrategy matches the pod",
+	sidecarset.RuleHotUpgrade:       "the container that does not work any more has taken the empty image",
+	sidecarset.RuleWorkloadUpdating: "the workload's update of the pod is complete",
+	sidecarset.RuleNotUpgradable:    "the pod is recreated, which injects what is new",
+	sidecarset.RuleNotInjected:      "the pod is recreated while the webhook or a policy injects",
+	sidecarset.RuleIncomplete:       "the pod is recreated while the webhook or a policy injects",
+	sidecarset.RuleUnreadable:       "the annotation is mended, or the pod is recreated",
 }
 
 // waits lists what pods wait for by the plan, those for the same thing together.
@@ -82,7 +92,7 @@ func budgets(s *Situation) []Blocker {
 			Ends: "more of its pods are available, or the budget is changed"}
 		for _, pod := range leaving {
 			if protects(budget, s, pod) {
-				b.Pods = append(b.Pods, pod.Name)
+				b.Pods = append(b.Pods, s.Plan.NameOf(pod))
 			}
 		}
 		if len(b.Pods) > 0 {
@@ -92,9 +102,17 @@ func budgets(s *Situation) []Blocker {
 	return all
 }
 
+// protects tells whether a budget is about a pod: by its selector, or since its target is the workload that is explained, or the
+// controller of the pod.
 func protects(budget *availabilityv1alpha1.PodUnavailableBudget, s *Situation, pod *corev1.Pod) bool {
+	if budget.Namespace != pod.Namespace {
+		return false
+	}
 	if target := budget.Spec.TargetReference; target != nil {
 		kind := schema.FromAPIVersionAndKind(target.APIVersion, target.Kind).GroupKind()
+		if by := metav1.GetControllerOfNoCopy(pod); by != nil && by.Name == target.Name && schema.FromAPIVersionAndKind(by.APIVersion, by.Kind).GroupKind() == kind {
+			return true
+		}
 		return kind == s.Object.GroupVersionKind().GroupKind() && target.Name == s.Object.GetName()
 	}
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
@@ -105,13 +123,15 @@ func protects(budget *availabilityv1alpha1.PodUnavailableBudget, s *Situation, p
 func requests(s *Situation) []Blocker {
 	var all []Blocker
 	for _, request := range s.Requests {
-		i := slices.IndexFunc(s.Plan.Pods, func(pod *corev1.Pod) bool { return pod.Name == request.Spec.PodName })
+		i := slices.IndexFunc(s.Plan.Pods, func(pod *corev1.Pod) bool {
+			return pod.Name == request.Spec.PodName && pod.Namespace == request.Namespace
+		})
 		phase := cmp.Or(request.Status.Phase, lifecyclev1alpha1.ContainerRecreateRequestPending)
 		if i < 0 || phase != lifecyclev1alpha1.ContainerRecreateRequestPending {
 			continue
 		}
 		node := s.Plan.Pods[i].Spec.NodeName
-		b := Blocker{Code: "RecreateRequest", Pods: []string{request.Spec.PodName}, Why: fmt.Sprintf("ContainerRecreateRequest %s is pending", request.Name),
+		b := Blocker{Code: "RecreateRequest", Pods: []string{s.Plan.NameOf(s.Plan.Pods[i])}, Why: fmt.Sprintf("ContainerRecreateRequest %s is pending", request.Name),
 			Ends: "the agent on the node takes it up"}
 		if s.Agents != nil && !s.Agents[node] {
 			b.Code, b.Why, b.Ends = "AgentMissing", fmt.Sprintf("%s, and no agent is ready on node %s", b.Why, node), "the agent runs there"

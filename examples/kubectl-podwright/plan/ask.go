@@ -11,19 +11,23 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
+	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -39,28 +43,54 @@ type Plan struct {
 	History []*appsv1.ControllerRevision
 	// Text is all of the plan in words, one decision a line.
 	Text string
+	// Everywhere says that the pods are of several namespaces, so that it takes theirs to name them.
+	Everywhere bool
+	// Subsets are those of a UnitedDeployment, and Workloads what is done to what it makes of them.
+	Subsets   []uniteddeployment.SubsetPlan
+	Workloads []Row
+}
+
+// NameOf is how rows call a pod.
+func (p *Plan) NameOf(pod *corev1.Pod) string {
+	switch {
+	case pod == nil:
+		return "new pods"
+	case p.Everywhere:
+		return pod.Namespace + "/" + pod.Name
+	}
+	return pod.Name
 }
 
 // Planner plans for workloads of a cluster. It writes nothing.
 type Planner struct {
 	kube      kubernetes.Interface
 	workloads client.Interface
+	sidecar   sidecarclient.Interface
+	lister    workload.Lister
 	clock     clock.WithTicker
 }
 
-// NewPlanner returns a planner for the cluster that a configuration leads to.
-func NewPlanner(config *rest.Config, clock clock.WithTicker) (*Planner, error) {
-	kube, err := kubernetes.NewForConfig(config)
-	if err != nil {
+// NewPlanner returns a planner for the cluster that a configuration leads to, whose kinds a mapper knows.
+func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTicker) (*Planner, error) {
+	p := &Planner{clock: clock}
+	var err error
+	if p.kube, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
 	}
-	workloads, err := client.NewForConfig(config)
-	return &Planner{kube, workloads, clock}, err
+	if p.workloads, err = client.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if p.sidecar, err = sidecarclient.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	p.lister.Mapper = mapper
+	p.lister.Dynamic, err = dynamic.NewForConfig(config)
+	return p, err
 }
 
 // Plan returns what the next reconcile of a workload does: of the given object, which need not be as the API server has it,
 // and of everything else as that has it. The controller's features are its defaults. An error says what could not
-// be read, or that the kind is none of CloneSet, StatefulSet and DaemonSet. (KC-19)
+// be read, or that the kind is none of those that have a plan. (KC-19)
 func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 	read := &reader{ctx: ctx, kube: p.kube}
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
@@ -71,8 +101,12 @@ func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 		return p.statefulSet(read, key, o)
 	case "DaemonSet":
 		return p.daemonSet(read, key, o)
+	case "SidecarSet":
+		return p.sidecarSet(read, key, o)
+	case "UnitedDeployment":
+		return p.unitedDeployment(read, key, o)
 	}
-	return nil, fmt.Errorf("cannot plan for a %s: only for clonesets, statefulsets.apps.kruise.io and daemonsets.apps.kruise.io", o.GetKind())
+	return nil, fmt.Errorf("cannot plan for a %s: only for clonesets, statefulsets.apps.kruise.io, daemonsets.apps.kruise.io, sidecarsets and uniteddeployments", o.GetKind())
 }
 
 func (p *Planner) cloneSet(read *reader, key types.NamespacedName, o *workload.Object) (*Plan, error) {

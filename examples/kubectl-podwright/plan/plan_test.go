@@ -13,6 +13,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -142,7 +143,7 @@ func (c *cluster) createPod(set *v1alpha1.CloneSet, i int, random *rand.Rand) {
 // planned lists the writes to pods that are planned.
 func (c *cluster) planned() []string {
 	c.t.Helper()
-	planner, err := plan.NewPlanner(c.server.Config("planner"), c.clock)
+	planner, err := plan.NewPlanner(c.server.Config("planner"), meta.NewDefaultRESTMapper(nil), c.clock)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -203,16 +204,21 @@ func (c *cluster) reconciled() []string {
 		if r.Resource != "pods" || r.Verb == "list" || r.Verb == "watch" {
 			continue
 		}
-		name := r.Name
-		if r.Verb == "create" {
-			var pod metav1.PartialObjectMetadata
-			if err := json.Unmarshal(r.Body, &pod); err != nil {
-				c.t.Fatal(err)
-			}
-			name = pod.Name
-		}
-		all = append(all, r.Verb+" "+name)
+		all = append(all, r.Verb+" "+nameIn(c.t, &r))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// nameIn is the name of the object that a request is about.
+func nameIn(t *testing.T, r *fakecluster.Request) string {
+	t.Helper()
+	if r.Verb != "create" {
+		return r.Name
+	}
+	var object metav1.PartialObjectMetadata
+	if err := json.Unmarshal(r.Body, &object); err != nil {
+		t.Fatal(err)
+	}
+	return object.Name
 }

@@ -5,23 +5,25 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 )
 
 // Row is what becomes of a pod.
 type Row struct {
-	// Pod is the name of the pod, of a new one what its name begins with, or "node X" for one that a node lacks.
-	Pod string
+	// Pod is the name of the pod, of a new one what its name begins with, or "node X" for one that a node lacks. Of a
+	// UnitedDeployment it is that of a workload or a pod, as TYPE/NAME, or "subset X".
+	Pod string `json:"name"`
 	// Action is what is done, or "wait".
-	Action string
+	Action string `json:"action"`
 	// Rule is what a pod waits for; empty where it does not wait.
-	Rule rollout.Rule
+	Rule rollout.Rule `json:"rule,omitempty"`
 	// Detail is the revision that a pod comes to be of, or why it waits.
-	Detail string
+	Detail string `json:"detail,omitempty"`
 }
 
 // deletions says what the deletion of a pod is, by its reason.
@@ -33,9 +35,10 @@ var deletions = map[rollout.DeletionReason]string{
 var patches = map[rollout.PatchKind]string{
 	rollout.PatchUpdateInPlace: "update in place", rollout.PatchPrepare: "prepare by its hook", rollout.PatchCancelDelete: "keep after all",
 	rollout.PatchAdopt: "adopt", rollout.PatchRelease: "release", rollout.PatchRefresh: "record its state", rollout.PatchIdentify: "restore its labels",
+	sidecarset.PatchReset: "empty the sidecar that does not work",
 }
 
-// Rows lists what becomes of pods: first what is done, and then who waits, each by name. Pods of which there is nothing
+// Rows lists what becomes of pods, and of a UnitedDeployment's workloads: first what is done, and then who waits, each by name. Pods of which there is nothing
 // to say are left out.
 func (p *Plan) Rows() []Row {
 	to := ""
@@ -48,28 +51,28 @@ func (p *Plan) Rows() []Row {
 			Detail: "at revision " + c.Pod.Labels[appsv1.ControllerRevisionHashLabelKey]})
 	}
 	for _, d := range p.Delete {
-		row := Row{Pod: d.Pod.Name, Action: deletions[d.For]}
+		row := Row{Pod: p.NameOf(d.Pod), Action: deletions[d.For]}
 		if d.For == rollout.DeleteForUpdate {
 			row.Detail = to
 		}
 		rows = append(rows, row)
 	}
 	for _, change := range p.Patch {
-		row := Row{Pod: change.Pod.Name, Action: cmp.Or(patches[change.Kind], string(change.Kind))}
+		row := Row{Pod: p.NameOf(change.Pod), Action: cmp.Or(patches[change.Kind], string(change.Kind))}
 		if change.Kind == rollout.PatchUpdateInPlace {
 			row.Detail = to
 		}
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, byPod)
-	return append(rows, p.waits()...)
+	return slices.Concat(rows, p.Workloads, p.waits())
 }
 
 // waits lists who waits.
 func (p *Plan) waits() []Row {
 	var rows []Row
 	for _, w := range p.Waiting {
-		rows = append(rows, Row{Pod: nameOf(w.Pod), Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
+		rows = append(rows, Row{Pod: p.NameOf(w.Pod), Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
 	}
 	for _, w := range p.Nodes {
 		rows = append(rows, Row{Pod: "node " + w.Node, Action: "wait", Rule: w.Reason.Rule, Detail: w.Reason.String()})
@@ -78,11 +81,21 @@ func (p *Plan) waits() []Row {
 	return rows
 }
 
-func byPod(a, b Row) int { return cmp.Compare(a.Pod, b.Pod) }
-
-func nameOf(pod *corev1.Pod) string {
-	if pod == nil {
-		return "new pods"
+// ForgetNames says that the workload, which is of a kind, does not exist yet: names that are generated for what it creates
+// then depend on what it will be, and end in an asterisk.
+func (p *Plan) ForgetNames(kind string) {
+	short := func(name string) string { return name[:strings.LastIndexByte(name, '-')+1] + "*" }
+	if kind == "CloneSet" || kind == "DaemonSet" {
+		for i := range p.Create {
+			p.Create[i].Pod = p.Create[i].Pod.DeepCopy()
+			p.Create[i].Pod.Name = short(p.Create[i].Pod.Name)
+		}
 	}
-	return pod.Name
+	for i := range p.Workloads {
+		if row := &p.Workloads[i]; row.Action == "create" {
+			row.Pod = short(row.Pod)
+		}
+	}
 }
+
+func byPod(a, b Row) int { return cmp.Compare(a.Pod, b.Pod) }

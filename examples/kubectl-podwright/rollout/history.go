@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubectl/pkg/describe"
 	"k8s.io/kubectl/pkg/polymorphichelpers"
@@ -84,16 +85,26 @@ func overview(history []*appsv1.ControllerRevision) (string, error) {
 	return text.String(), err
 }
 
+// describeTemplate describes what pods get of a workload at a revision.
 func describeTemplate(o *workload.Object, r *appsv1.ControllerRevision) (string, error) {
 	was, err := restored(o, r)
 	if err != nil {
 		return "", err
 	}
-	template, err := was.PodTemplate()
+	template, err := podTemplate(was)
 	if err != nil {
 		return "", err
 	}
 	var text bytes.Buffer
-	describe.DescribePodTemplate(template, describe.NewPrefixWriter(&text))
+	w := describe.NewPrefixWriter(&text)
+	describe.DescribePodTemplate(template, w)
+	for _, secret := range template.Spec.ImagePullSecrets {
+		w.Write(describe.LEVEL_1, "Image Pull Secret:\t%s\n", secret.Name)
+	}
+	patches, _, _ := unstructured.NestedSlice(was.Object, "spec", "patchPodMetadata")
+	for _, patch := range patches {
+		fields, _ := patch.(map[string]any)
+		w.Write(describe.LEVEL_1, "Patch Of Pod Metadata:\t%v, annotations %v\n", fields["patchPolicy"], fields["annotations"])
+	}
 	return text.String(), nil
 }

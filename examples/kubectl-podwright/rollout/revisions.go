@@ -4,7 +4,6 @@ package rollout
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/revision"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // revisions reads the history of workloads of a kind.
@@ -52,16 +51,23 @@ func (r *revisions) get(ctx context.Context, namespace, name string) (*workload.
 }
 
 // of returns the history of a workload, the oldest revision first: those that it controls, and those without a
-// controller that its selector finds. (KC-5)
+// controller that its selector finds. Those of a SidecarSet are in the namespace of the manager, wherever that is, and
+// have its name in a label. (KC-5)
 func (r *revisions) of(ctx context.Context, o *workload.Object) ([]*appsv1.ControllerRevision, error) {
-	if k := o.Kind(); k.Name == "SidecarSet" || k.Name == "BroadcastJob" {
+	k := o.Kind()
+	if k.Name == "BroadcastJob" {
 		return nil, fmt.Errorf("the history of a %s is not supported", k.Words)
 	}
-	selector, err := selectorOf(o)
-	if err != nil {
-		return nil, err
+	selector, options := labels.Nothing(), metav1.ListOptions{}
+	if k.Name == "SidecarSet" {
+		options.LabelSelector = sidecarv1alpha1.SidecarSetNameLabel + "=" + o.GetName()
+	} else {
+		var err error
+		if selector, err = selectorOf(o); err != nil {
+			return nil, err
+		}
 	}
-	list, err := r.kube.AppsV1().ControllerRevisions(o.GetNamespace()).List(ctx, metav1.ListOptions{})
+	list, err := r.kube.AppsV1().ControllerRevisions(o.GetNamespace()).List(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -89,34 +95,4 @@ func selectorOf(o *workload.Object) (labels.Selector, error) {
 		return nil, fmt.Errorf("spec.selector: %w", err)
 	}
 	return metav1.LabelSelectorAsSelector(&selector)
-}
-
-// restored returns a copy of a workload with the template of a revision, which holds the whole spec.template. (KC-6)
-func restored(o *workload.Object, r *appsv1.ControllerRevision) (*workload.Object, error) {
-	var data map[string]any
-	if err := utiljson.Unmarshal(r.Data.Raw, &data); err != nil {
-		return nil, fmt.Errorf("revision %s: %w", r.Name, err)
-	}
-	template, found, err := unstructured.NestedMap(data, "spec", "template")
-	if err != nil || !found {
-		return nil, errors.Join(fmt.Errorf("revision %s has no spec.template", r.Name), err)
-	}
-	delete(template, "$patch")
-	withoutNullTimestamps(template)
-	c := o.DeepCopyObject().(*workload.Object)
-	return c, unstructured.SetNestedMap(c.Object, template, "spec", "template")
-}
-
-// withoutNullTimestamps removes "creationTimestamp: null", which revisions have and objects need not.
-func withoutNullTimestamps(tree map[string]any) {
-	for key, value := range tree {
-		switch value := value.(type) {
-		case nil:
-			if key == "creationTimestamp" {
-				delete(tree, key)
-			}
-		case map[string]any:
-			withoutNullTimestamps(value)
-		}
-	}
 }

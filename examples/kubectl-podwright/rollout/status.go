@@ -6,8 +6,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -43,11 +44,15 @@ func (v *statusViewer) pinned(o *workload.Object, number int64) error {
 	if name == "" {
 		return fmt.Errorf("the status of %s %q does not name its revision", o.Kind().Words, o.GetName())
 	}
-	r, err := v.kube.AppsV1().ControllerRevisions(o.GetNamespace()).Get(context.TODO(), name, metav1.GetOptions{})
+	history, err := v.of(context.TODO(), o)
 	if err != nil {
-		return fmt.Errorf("cannot get the revision of %s %q: %w", o.Kind().Words, o.GetName(), err)
+		return fmt.Errorf("cannot get the revisions of %s %q: %w", o.Kind().Words, o.GetName(), err)
 	}
-	if r.Revision != number {
+	at := slices.IndexFunc(history, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+	if at < 0 {
+		return fmt.Errorf("revision %s of %s %q is gone", name, o.Kind().Words, o.GetName())
+	}
+	if r := history[at]; r.Revision != number {
 		return fmt.Errorf("desired revision (%d) is different from the running revision (%d)", number, r.Revision)
 	}
 	return nil
@@ -62,7 +67,7 @@ func updateRevision(o *workload.Object) string {
 	if hash := text("daemonSetHash"); hash != "" {
 		return o.GetName() + "-" + hash
 	}
-	return cmp.Or(text("updateRevision"), text("updateStatus", "updatedRevision"))
+	return cmp.Or(text("updateRevision"), text("updateStatus", "updatedRevision"), text("latestRevision"))
 }
 
 // progress is what a rollout is judged by.

@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,8 +22,8 @@ import (
 type rollbacker struct{ *revisions }
 
 // Rollback brings a workload to a revision; 0 is the newest one whose template is not the present one, so that an undo
-// right after an update need not wait for the controller. It replaces the template as a whole, and only where nobody
-// has changed the workload meanwhile. A paused workload is rolled back too, and stays paused. (KC-6)
+// right after an update need not wait for the controller. It replaces the template, or what a SidecarSet injects, as a
+// whole, and only where nobody has changed the workload meanwhile. A paused workload is rolled back too, and stays paused. (KC-6)
 func (r *rollbacker) Rollback(obj runtime.Object, _ map[string]string, number int64, dryRun cmdutil.DryRunStrategy) (string, error) {
 	given, ok := obj.(*workload.Object)
 	if !ok {
@@ -49,10 +47,10 @@ func (r *rollbacker) Rollback(obj runtime.Object, _ map[string]string, number in
 		return "", err
 	case dryRun == cmdutil.DryRunClient:
 		return describeTemplate(o, to)
-	case sameTemplate(o, wanted):
+	case same(o, wanted):
 		return fmt.Sprintf("skipped rollback (current template already matches revision %d)", to.Revision), nil
 	}
-	return "rolled back", r.replaceTemplate(ctx, wanted, dryRun)
+	return "rolled back", r.replace(ctx, o, wanted, dryRun)
 }
 
 // find returns the revision to go to, and the workload as it was then.
@@ -63,7 +61,7 @@ func find(o *workload.Object, history []*appsv1.ControllerRevision, number int64
 			continue
 		}
 		was, err := restored(o, r)
-		if err != nil || number != 0 || !sameTemplate(o, was) {
+		if err != nil || number != 0 || !same(o, was) {
 			return r, was, err
 		}
 	}
@@ -73,28 +71,19 @@ func find(o *workload.Object, history []*appsv1.ControllerRevision, number int64
 	return nil, nil, fmt.Errorf("unable to find specified revision %d in history", number)
 }
 
-// sameTemplate tells whether two workloads have templates that mean the same.
-func sameTemplate(a, b *workload.Object) bool {
-	x, errX := a.PodTemplate()
-	y, errY := b.PodTemplate()
-	if errX != nil || errY != nil || len(a.TemplatePath()) > 2 { // of a UnitedDeployment the template is more than the pods'
-		return reflect.DeepEqual(templateOf(a), templateOf(b))
+// replace writes what a revision holds, in a workload that was read before.
+func (r *rollbacker) replace(ctx context.Context, o, wanted *workload.Object, dryRun cmdutil.DryRunStrategy) error {
+	changes := []map[string]any{{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()}}
+	for _, field := range held(o) {
+		_, has, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", field)
+		switch value, wants, _ := unstructured.NestedFieldNoCopy(wanted.Object, "spec", field); {
+		case wants:
+			changes = append(changes, map[string]any{"op": "add", "path": "/spec/" + field, "value": value})
+		case has:
+			changes = append(changes, map[string]any{"op": "remove", "path": "/spec/" + field})
+		}
 	}
-	return equality.Semantic.DeepEqual(x, y)
-}
-
-func templateOf(o *workload.Object) any {
-	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
-	withoutNullTimestamps(template)
-	return template
-}
-
-// replaceTemplate writes the template of a workload that was read before.
-func (r *rollbacker) replaceTemplate(ctx context.Context, o *workload.Object, dryRun cmdutil.DryRunStrategy) error {
-	patch, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/resourceVersion", "value": o.GetResourceVersion()},
-		{"op": "replace", "path": "/spec/template", "value": templateOf(o)},
-	})
+	patch, err := json.Marshal(changes)
 	if err != nil {
 		return err
 	}

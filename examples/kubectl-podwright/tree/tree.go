@@ -27,32 +27,64 @@ type Node struct {
 	Children []*Node
 }
 
-// Of returns the tree of a workload. Pods of a revision that is gone hang on its name. (KC-18)
-func Of(o *workload.Object, p *plan.Plan) *Node {
-	root := &Node{Text: strings.ToLower(o.GetKind()) + "." + workload.Group + "/" + o.GetName()}
-	rows := map[string][]plan.Row{}
-	for _, row := range p.Rows() {
-		rows[row.Pod] = append(rows[row.Pod], row)
+// Of returns the tree of a workload. Pods of a revision that is gone hang on its name. The children are those of a
+// UnitedDeployment. (KC-18)
+func Of(o *workload.Object, p *plan.Plan, children []plan.Child) *Node {
+	if o.GetKind() == "UnitedDeployment" {
+		return united(o, p, children)
+	}
+	root := &Node{Text: o.Title()}
+	d := &drawing{plan: p, rows: rowsByPod(p)}
+	revisionOf := func(pod *corev1.Pod) string { return pod.Labels[appsv1.ControllerRevisionHashLabelKey] }
+	if o.GetKind() == "SidecarSet" {
+		d.only = o.GetName()
+		revisionOf = func(pod *corev1.Pod) string { return recordsOf(pod)[d.only].SidecarSetControllerRevision }
 	}
 	byRevision := map[string][]*corev1.Pod{}
 	for _, pod := range p.Pods {
-		name := revision.ShortHash(pod.Labels[appsv1.ControllerRevisionHashLabelKey])
+		name := revision.ShortHash(revisionOf(pod))
 		byRevision[name] = append(byRevision[name], pod)
 	}
 	for _, r := range history(p) {
 		short := revision.ShortHash(r.Name)
-		root.Children = append(root.Children, revisionNode(describeRevision(r, p), byRevision[short], rows))
+		root.Children = append(root.Children, d.revision(d.describe(r), byRevision[short]))
 		delete(byRevision, short)
 	}
 	for _, name := range sortedKeys(byRevision) {
-		root.Children = append(root.Children, revisionNode("revision "+cmp.Or(name, "unknown")+" (gone)", byRevision[name], rows))
+		text := "revision " + cmp.Or(name, "unknown") + " (gone)"
+		if name == "" && d.only != "" {
+			text = "not injected"
+		}
+		root.Children = append(root.Children, d.revision(text, byRevision[name]))
 	}
 	for _, row := range p.Rows() {
-		if row.Rule != "" && !slices.ContainsFunc(p.Pods, func(pod *corev1.Pod) bool { return pod.Name == row.Pod }) {
-			root.Children = append(root.Children, &Node{Text: row.Pod + "  waits: " + row.Detail})
+		if row.Rule != "" && !slices.ContainsFunc(p.Pods, func(pod *corev1.Pod) bool { return p.NameOf(pod) == row.Pod }) {
+			root.Children = append(root.Children, &Node{Text: row.Pod + waits + row.Detail})
 		}
 	}
 	return root
+}
+
+// waits and next stand before what something waits for, and what is done to it.
+const (
+	waits = "  waits: "
+	next  = "  next: "
+)
+
+// drawing is what the nodes of pods are made of.
+type drawing struct {
+	plan *plan.Plan
+	rows map[string][]plan.Row
+	// only is the SidecarSet whose containers are drawn, empty for all containers.
+	only string
+}
+
+func rowsByPod(p *plan.Plan) map[string][]plan.Row {
+	rows := map[string][]plan.Row{}
+	for _, row := range p.Rows() {
+		rows[row.Pod] = append(rows[row.Pod], row)
+	}
+	return rows
 }
 
 // history returns the revisions, the newest first; that of the template is there before it exists.
@@ -66,10 +98,14 @@ func history(p *plan.Plan) []*appsv1.ControllerRevision {
 	return all
 }
 
-func describeRevision(r *appsv1.ControllerRevision, p *plan.Plan) string {
-	text := fmt.Sprintf("revision %s (%d)", r.Name, r.Revision)
+func (d *drawing) describe(r *appsv1.ControllerRevision) string {
+	text, p := fmt.Sprintf("revision %s (%d)", r.Name, r.Revision), d.plan
 	if p.Revisions.Update != nil && r.Name == p.Revisions.Update.Name {
-		text += ", of the template"
+		if d.only != "" {
+			text += ", of the spec"
+		} else {
+			text += ", of the template"
+		}
 	}
 	if p.Revisions.Create != nil && r.Name == p.Revisions.Create.Name {
 		text += ", not created yet"
@@ -77,33 +113,44 @@ func describeRevision(r *appsv1.ControllerRevision, p *plan.Plan) string {
 	return text
 }
 
-func revisionNode(text string, pods []*corev1.Pod, rows map[string][]plan.Row) *Node {
-	node := &Node{Text: text}
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+func (d *drawing) revision(text string, pods []*corev1.Pod) *Node {
+	return &Node{Text: text, Children: d.pods(pods)}
+}
+
+func (d *drawing) pods(pods []*corev1.Pod) (nodes []*Node) {
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(d.plan.NameOf(a), d.plan.NameOf(b)) })
 	for _, pod := range pods {
-		node.Children = append(node.Children, podNode(pod, rows[pod.Name]))
+		nodes = append(nodes, d.pod(pod))
+	}
+	return nodes
+}
+
+func (d *drawing) pod(pod *corev1.Pod) *Node {
+	name := d.plan.NameOf(pod)
+	text := "pod " + name + "  " + phase(pod)
+	if pod.Spec.NodeName != "" {
+		text += " on " + pod.Spec.NodeName
+	}
+	node := &Node{Text: text + outcome(d.rows[name])}
+	sidecars := sidecarsOf(pod)
+	for i := range pod.Spec.Containers {
+		if c := &pod.Spec.Containers[i]; d.only == "" || sidecars[c.Name] == d.only {
+			node.Children = append(node.Children, &Node{Text: containerText(pod, c, sidecars)})
+		}
 	}
 	return node
 }
 
-func podNode(pod *corev1.Pod, rows []plan.Row) *Node {
-	text := "pod " + pod.Name + "  " + phase(pod)
-	if pod.Spec.NodeName != "" {
-		text += " on " + pod.Spec.NodeName
-	}
+// outcome says what is done to something, and what it waits for.
+func outcome(rows []plan.Row) (text string) {
 	for _, row := range rows {
 		if row.Rule != "" {
-			text += "  waits: " + row.Detail
+			text += waits + row.Detail
 		} else {
-			text += "  next: " + row.Action
+			text += next + row.Action
 		}
 	}
-	node := &Node{Text: text}
-	sidecars := sidecarsOf(pod)
-	for i := range pod.Spec.Containers {
-		node.Children = append(node.Children, &Node{Text: containerText(pod, &pod.Spec.Containers[i], sidecars)})
-	}
-	return node
+	return text
 }
 
 func phase(pod *corev1.Pod) string {
@@ -143,18 +190,22 @@ func containerText(pod *corev1.Pod, c *corev1.Container, sidecars map[string]str
 	return text
 }
 
-// sidecarsOf returns the SidecarSet of each container that one has injected, by the record on the pod. A record that
-// cannot be read says nothing.
+// sidecarsOf returns the SidecarSet of each container that one has injected, by the records on the pod.
 func sidecarsOf(pod *corev1.Pod) map[string]string {
-	records := map[string]sidecarv1alpha1.SidecarSetUpgradeRecord{}
-	_ = json.Unmarshal([]byte(cmp.Or(pod.Annotations[sidecarv1alpha1.SidecarSetHashAnnotation], "{}")), &records)
 	by := map[string]string{}
-	for set, record := range records {
+	for set, record := range recordsOf(pod) {
 		for _, container := range record.SidecarList {
 			by[container] = set
 		}
 	}
 	return by
+}
+
+// recordsOf returns what SidecarSets have written on a pod. What cannot be read says nothing.
+func recordsOf(pod *corev1.Pod) map[string]sidecarv1alpha1.SidecarSetUpgradeRecord {
+	records := map[string]sidecarv1alpha1.SidecarSetUpgradeRecord{}
+	_ = json.Unmarshal([]byte(cmp.Or(pod.Annotations[sidecarv1alpha1.SidecarSetHashAnnotation], "{}")), &records)
+	return records
 }
 
 func sortedKeys[T any](m map[string]T) []string {

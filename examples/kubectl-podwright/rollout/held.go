@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/sidecar/injection"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// injected are the fields of a SidecarSet's spec that its revisions hold: all that pods get of it.
+var injected = []string{"containers", "imagePullSecrets", "initContainers", "patchPodMetadata", "volumes"}
+
+// held are the fields of a workload's spec that its revisions hold.
+func held(o *workload.Object) []string {
+	if o.GetKind() == "SidecarSet" {
+		return injected
+	}
+	return []string{"template"}
+}
+
+// restored returns a copy of a workload with what a revision holds, and without what it could hold and does not. (KC-6)
+func restored(o *workload.Object, r *appsv1.ControllerRevision) (*workload.Object, error) {
+	var data map[string]any
+	if err := utiljson.Unmarshal(r.Data.Raw, &data); err != nil {
+		return nil, fmt.Errorf("revision %s: %w", r.Name, err)
+	}
+	fields := held(o)
+	spec, found, err := unstructured.NestedMap(data, "spec")
+	if must := fields[0]; err != nil || !found || spec[must] == nil && len(fields) == 1 {
+		return nil, errors.Join(fmt.Errorf("revision %s has no spec.%s", r.Name, must), err)
+	}
+	c := o.DeepCopyObject().(*workload.Object)
+	for _, field := range fields {
+		value := spec[field]
+		if value == nil {
+			unstructured.RemoveNestedField(c.Object, "spec", field)
+			continue
+		}
+		if tree, ok := value.(map[string]any); ok {
+			delete(tree, "$patch")
+		}
+		withoutNullTimestamps(value)
+		if err := unstructured.SetNestedField(c.Object, value, "spec", field); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// withoutNullTimestamps removes "creationTimestamp: null", which revisions have and objects need not.
+func withoutNullTimestamps(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if at, found := value["creationTimestamp"]; found && at == nil {
+			delete(value, "creationTimestamp")
+		}
+		for _, child := range value {
+			withoutNullTimestamps(child)
+		}
+	case []any:
+		for _, child := range value {
+			withoutNullTimestamps(child)
+		}
+	}
+}
+
+// same tells whether revisions of two states of a workload mean the same.
+func same(a, b *workload.Object) bool {
+	switch a.GetKind() {
+	case "SidecarSet":
+		x, errX := sidecarData(a)
+		y, errY := sidecarData(b)
+		return errX == nil && errY == nil && bytes.Equal(x, y)
+	case "UnitedDeployment": // of which the template is more than the pods'
+		x, errX := subsetTemplate(a)
+		y, errY := subsetTemplate(b)
+		return errX == nil && errY == nil && equality.Semantic.DeepEqual(x, y)
+	}
+	x, errX := a.PodTemplate()
+	y, errY := b.PodTemplate()
+	if errX != nil || errY != nil {
+		return reflect.DeepEqual(a.Object["spec"], b.Object["spec"])
+	}
+	return equality.Semantic.DeepEqual(x, y)
+}
+
+// sidecarData is what a revision of a SidecarSet holds, defaults included.
+func sidecarData(o *workload.Object) ([]byte, error) {
+	set := &sidecarv1alpha1.SidecarSet{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, set); err != nil {
+		return nil, err
+	}
+	injection.Default(set)
+	return injection.RevisionData(set)
+}
+
+func subsetTemplate(o *workload.Object) (*v1alpha1.SubsetTemplate, error) {
+	set := &v1alpha1.UnitedDeployment{}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, set)
+	return &set.Spec.Template, err
+}
+
+// podTemplate is what pods get of a workload, as far as a pod template can say it: of a SidecarSet its containers and volumes.
+func podTemplate(o *workload.Object) (*corev1.PodTemplateSpec, error) {
+	if o.GetKind() != "SidecarSet" {
+		return o.PodTemplate()
+	}
+	spec, _, _ := unstructured.NestedMap(o.Object, "spec")
+	pod := map[string]any{}
+	for _, field := range injected {
+		if field != "patchPodMetadata" && spec[field] != nil {
+			pod[field] = spec[field]
+		}
+	}
+	template := &corev1.PodTemplateSpec{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(pod, &template.Spec); err != nil {
+		return nil, fmt.Errorf("the containers of SidecarSet %s: %w", o.GetName(), err)
+	}
+	return template, nil
+}
