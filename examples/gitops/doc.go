@@ -17,6 +17,7 @@
 //     spec.updateStrategy.rollingUpdate with partition: 0 into StatefulSets and DaemonSets: without, the checks fail, or a CloneSet
 //     is shown as suspended after its first change. The check of an AdvancedCronJob fails until it has a status.
 //   - kstatus takes an object for current once its status is about the newest spec, unless a condition Reconciling or Stalled says
-//     otherwise, which StatefulSets, DaemonSets and jobs do not have: to Flux and Helm these are there when they are accepted.
-//     Helm's older way of waiting, --wait=legacy, does not look at them at all.
+//     otherwise. StatefulSets and DaemonSets have neither: to Flux and Helm they are there when they are accepted, whatever
+//     becomes of the update. So are jobs, but for a BroadcastJob that has failed, which is Stalled. Helm's older way of waiting,
+//     --wait=legacy, does not look at any of them.
 package gitops

@@ -100,7 +100,7 @@ func TestBroadcastJob(t *testing.T) {
 		reading{"it is paused", "Suspended", "Current"},
 		reading{"one of two pods has succeeded", "Progressing", "Current"},
 		reading{"both have succeeded", "Healthy", "Current"},
-		reading{"a pod of another has failed", "Degraded", "Current"},
+		reading{"a pod of another has failed", "Degraded", "Failed"},
 		reading{"one has failed and one has succeeded, and the job was to go on", "Progressing", "Current"},
 		reading{"there are no nodes", "Progressing", "Current"},
 	)
