@@ -39,7 +39,7 @@ func fill(v reflect.Value) {
 		*into = intstr.FromString("30%")
 		return
 	case *metav1.FieldsV1:
-		*into = metav1.FieldsV1{Raw: []byte("{}")}
+		*into = *metav1.NewFieldsV1("{}")
 		return
 	}
 	switch v.Kind() {
