@@ -33,7 +33,7 @@ func newRollout() *rollout {
 		}}}}
 	r.Set.Spec.Replicas = new(int32(3))
 	r.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "web:1"}}
-	return r
+	return r.defaulted()
 }
 
 func (r *rollout) defaulted() *rollout {
@@ -63,7 +63,14 @@ func (r *rollout) reconcile() {
 		pod := created.Pod
 		pod.Name = fmt.Sprint("web-", pod.Labels[v1alpha1.CloneSetInstanceIDLabel])
 		metav1.SetMetaDataLabel(&pod.ObjectMeta, "lifecycle.apps.kruise.io/state", "Normal")
-		starts(pod, r.Now, r.broken)
+		pod.CreationTimestamp, pod.Status.Phase = metav1.NewTime(r.Now), corev1.PodRunning
+		ready := corev1.ConditionTrue
+		if pod.Spec.Containers[0].Image == r.broken {
+			ready = corev1.ConditionFalse
+		}
+		pod.Status.Conditions = []corev1.PodCondition{
+			{Type: "InPlaceUpdateReady", Status: corev1.ConditionTrue}, {Type: "KruisePodReady", Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: ready},
+		}
 		r.Pods = append(r.Pods, pod)
 	}
 }
@@ -80,10 +87,10 @@ func (r *rollout) settle() {
 func TestCloneSet(t *testing.T) {
 	type shown struct{ Moment, Health string }
 	var got []shown
-	r := newRollout().defaulted()
+	r := newRollout()
 	show := func(moment string) {
 		t.Helper()
-		got = append(got, shown{moment, healthOf(t, r.Set)})
+		got = append(got, shown{moment, health(t, "CloneSet", r.Set)})
 	}
 	image := func(name string) {
 		r.edit(func(s *v1alpha1.CloneSetSpec) { s.Template.Spec.Containers[0].Image = name })

@@ -80,7 +80,7 @@ func (r *fleet) settle() {
 // A DaemonSet is shown as healthy when all of its pods are updated and available, and never when they are not.
 func TestDaemonSet(t *testing.T) {
 	r := newFleet().defaulted()
-	s := &story{T: t, object: func() any { return r.Set }}
+	s := &story{T: t, kind: "DaemonSet", object: func() any { return r.Set }}
 	image := func(name string) {
 		r.edit(func(s *v1alpha1.DaemonSetSpec) { s.Template.Spec.Containers[0].Image = name })
 	}

@@ -65,7 +65,7 @@ func (r *errand) ends(pod int, phase corev1.PodPhase) {
 // A BroadcastJob is shown as healthy when all of its pods have succeeded, and as degraded when it has failed.
 func TestBroadcastJob(t *testing.T) {
 	r := newErrand().defaulted()
-	s := &story{T: t, object: func() any { return r.Job }}
+	s := &story{T: t, kind: "BroadcastJob", object: func() any { return r.Job }}
 	s.show("it is new")
 	r.settle()
 	s.show("its pods run")
@@ -141,7 +141,7 @@ func (r *ticker) settle() {
 // An AdvancedCronJob is shown as healthy when it has run, as degraded before: so Argo CD has it.
 func TestAdvancedCronJob(t *testing.T) {
 	r := newTicker().defaulted()
-	s := &story{T: t, object: func() any { return r.CronJob }}
+	s := &story{T: t, kind: "AdvancedCronJob", object: func() any { return r.CronJob }}
 	r.settle()
 	s.show("the first time has not come")
 	r.CronJob.Spec.Paused = new(true)

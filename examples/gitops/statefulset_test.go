@@ -72,7 +72,7 @@ func (r *orderly) settle() {
 // A StatefulSet is shown as healthy when all of its pods are updated and available, and never when they are not.
 func TestStatefulSet(t *testing.T) {
 	r := newOrderly().defaulted()
-	s := &story{T: t, object: func() any { return r.Set }}
+	s := &story{T: t, kind: "StatefulSet", object: func() any { return r.Set }}
 	image := func(name string) {
 		r.edit(func(s *v1beta1.StatefulSetSpec) { s.Template.Spec.Containers[0].Image = name })
 	}

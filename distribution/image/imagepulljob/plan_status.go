@@ -142,7 +142,7 @@ func (p *planner) expiry(finished *metav1.Time) (time.Time, bool) {
 	return finished.Add(time.Duration(*ttl) * time.Second), true
 }
 
-// planObserved says of a job that is over, and is kept, which generation was seen last. (IMG-1.7)
+// planObserved says of a job that is over, and is kept, which generation was seen last. (IMG-1.8)
 func (p *planner) planObserved() {
 	if !p.plan.Delete && apply.IsLate(p.Job.Status.ObservedGeneration, p.Job) {
 		p.plan.Status = p.Job.Status.DeepCopy()
