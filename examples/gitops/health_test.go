@@ -50,23 +50,17 @@ func tryHealth(t *testing.T, kind string, object any) (string, error) {
 // waits is what kstatus makes of an object, by which Flux, and Helm with its option to wait, go.
 func waits(t *testing.T, object any) string {
 	t.Helper()
-	result, err := status.Compute(stored(t, object))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(result.Status)
-}
-
-// stored is an object as programs read it that know no more of its kind than the JSON.
-func stored(t *testing.T, object any) *unstructured.Unstructured {
-	t.Helper()
 	raw, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
+	var decoded unstructured.Unstructured
+	if err := decoded.UnmarshalJSON(raw); err != nil {
 		t.Fatal(err)
 	}
-	return u
+	result, err := status.Compute(&decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(result.Status)
 }

@@ -3,6 +3,7 @@
 package gitops
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -14,11 +15,17 @@ import (
 
 // written is an object as its user wrote it, and the API server stores it where no webhook fills in defaults: without what
 // is empty.
-func written(t *testing.T, object any) map[string]any {
+func written(t *testing.T, object any) (fields map[string]any) {
 	t.Helper()
-	u := stored(t, object)
-	withoutEmpty(u.Object)
-	return u.Object
+	raw, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	withoutEmpty(fields)
+	return fields
 }
 
 func withoutEmpty(fields map[string]any) {
