@@ -3,12 +3,15 @@
 package gitops
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // reading is what programs make of an object at a moment of a story: Argo CD, and Flux and Helm, which ask kstatus.
@@ -25,7 +28,7 @@ type story struct {
 // show reads the object.
 func (s *story) show(moment string) {
 	s.Helper()
-	s.got = append(s.got, reading{moment, health(s.T, s.kind, s.object()), waits(s.T, s.object())})
+	s.got = append(s.got, reading{moment, health(s.T, s.kind, s.object()), current(s.T, s.object())})
 }
 
 // expect compares what was shown with what is expected.
@@ -47,4 +50,22 @@ func starts(pod *corev1.Pod, now time.Time, broken string) {
 		{Type: "InPlaceUpdateReady", Status: corev1.ConditionTrue}, {Type: "KruisePodReady", Status: corev1.ConditionTrue},
 		{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.NewTime(now)},
 	}
+}
+
+// current is what kstatus makes of an object, by which Flux, and Helm with its option to wait, go.
+func current(t *testing.T, object any) string {
+	t.Helper()
+	raw, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded unstructured.Unstructured
+	if err := decoded.UnmarshalJSON(raw); err != nil {
+		t.Fatal(err)
+	}
+	result, err := status.Compute(&decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(result.Status)
 }
