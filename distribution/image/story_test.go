@@ -65,7 +65,7 @@ func TestJobFromBeginningToEnd(t *testing.T) {
 		c.pause(time.Second)
 		c.agents(always(succeeded))
 		c.pause(time.Second)
-		want := v1alpha1.ImagePullJobStatus{Desired: 3, Succeeded: 2, Failed: 1, FailedNodes: []string{"n0001"}, Message: "job has completed"}
+		want := v1alpha1.ImagePullJobStatus{ObservedGeneration: 1, Desired: 3, Succeeded: 2, Failed: 1, FailedNodes: []string{"n0001"}, Message: "job has completed"}
 		got := c.job("pull").Status
 		got.StartTime, got.CompletionTime = nil, nil
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -124,6 +124,11 @@ type SandboxConfig struct {
 
 // ImagePullJobStatus is the observed state of an ImagePullJob.
 type ImagePullJobStatus struct {
+	// ObservedGeneration is the metadata.generation of the job that this status
+	// is about; 0 until its controller has seen it. OpenKruise does not have it.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
 	// StartTime is when the job was first seen by its controller.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`

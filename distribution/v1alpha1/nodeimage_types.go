@@ -103,6 +103,12 @@ const (
 
 // NodeImageStatus is what a node has done of its tasks.
 type NodeImageStatus struct {
+	// ObservedGeneration is the metadata.generation that the node agent has seen
+	// when it wrote the status; 0 until it has. Where pods pull in place of
+	// agents, the controller writes it. OpenKruise does not have it.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
 	// Desired is the number of tags in the spec.
 	Desired int32 `json:"desired"`
 

@@ -228,7 +228,7 @@ func TestReadersOfBroadcastJobs(t *testing.T) {
 	s.create(s.job("bad", func(spec *v1alpha1.BroadcastJobSpec) {
 		spec.FailurePolicy.Type, spec.Template.Spec.Containers[0].Image = v1alpha1.FailurePolicyTypeFailFast, "task:fail"
 	}))
-	r.await("it has failed", "kstatus: Current", "Argo CD: Degraded")
+	r.await("it has failed", "kstatus: Failed", "Argo CD: Degraded")
 }
 
 // Of an AdvancedCronJob.

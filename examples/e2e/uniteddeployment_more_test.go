@@ -4,11 +4,9 @@ package e2e
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,27 +29,9 @@ func TestUnitedDeploymentIsScaledByAnAutoscaler(t *testing.T) {
 	s.create(united)
 	const a, b = "zone-a node-0 web:1", "zone-b node-1 web:1"
 	s.awaitPods("UD-3.1", a, b)
-	scalers := s.Core.AutoscalingV2().HorizontalPodAutoscalers(s.Namespace)
-	if _, err := scalers.Create(t.Context(), &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "UnitedDeployment", Name: "web"},
-		MinReplicas:    new(int32(4)), MaxReplicas: 6,
-	}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	scaler := newAutoscaler(s.Scene, s.Core, v1alpha1.SchemeGroupVersion.WithKind("UnitedDeployment"), 4, 6)
 	s.awaitPods("UD-3.2, UD-15.3", a, a, b, b)
-	s.AwaitAsking("UD-12.2: the autoscaler asks for the metrics of the pods that the selector names, which nobody measures here", func() string {
-		scaler, err := scalers.Get(t.Context(), "web", metav1.GetOptions{})
-		if err != nil {
-			return err.Error()
-		}
-		able := func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {
-			return c.Type == autoscalingv2.ScalingActive && c.Reason == "FailedGetResourceMetric"
-		}
-		if scaler.Status.DesiredReplicas != 4 || scaler.Status.CurrentReplicas != 4 || !slices.ContainsFunc(scaler.Status.Conditions, able) {
-			return fmt.Sprintf("%+v", scaler.Status)
-		}
-		return ""
-	})
+	scaler.await("UD-12.2", 4)
 	scale, err := s.Dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments")).Namespace(s.Namespace).
 		Get(t.Context(), "web", metav1.GetOptions{}, "scale")
 	if err != nil {

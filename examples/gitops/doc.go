@@ -1,5 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gitops holds what the controllers write to what Argo CD makes of it: its own health checks judge the status. It holds only
-// tests, and is a module of its own, since nobody who copies from the examples needs Argo CD.
+// Package gitops holds what the controllers write to what programs make of it that know no more of a kind than its JSON:
+// Argo CD, whose own health checks judge the status; kstatus, which Flux and Helm ask; Karmada. It holds only tests, and is a
+// module of its own, since nobody who copies from the examples needs Argo CD.
+//
+// What they show is theirs to choose. Good to know is:
+//
+//   - Argo CD calls a CloneSet, a StatefulSet or a DaemonSet healthy when all pods that there are, are updated and available. It
+//     does not read spec.replicas: of a StatefulSet whose pods are created one after the other, the first one is all that there
+//     are for a moment.
+//   - It calls a CloneSet suspended that waits for its user, by a partition or since it is paused; a StatefulSet or a
+//     DaemonSet that a partition holds back it calls progressing, for ever.
+//   - It calls an AdvancedCronJob degraded until its first job has run.
+//   - Its checks read fields that users may leave out and the webhooks fill in. The CRDs have no defaults, as those of
+//     OpenKruise have none. Where webhooks are not served, write spec.updateStrategy.partition: 0 into CloneSets, and
+//     spec.updateStrategy.rollingUpdate with partition: 0 into StatefulSets and DaemonSets: without, the checks fail, or a CloneSet
+//     is shown as suspended after its first change. The check of an AdvancedCronJob fails until it has a status.
+//   - kstatus takes an object for current once its status is about the newest spec, unless a condition Reconciling or Stalled says
+//     otherwise. StatefulSets and DaemonSets have neither: to Flux and Helm they are there when they are accepted, whatever
+//     becomes of the update. So are jobs, but for a BroadcastJob that has failed, which is Stalled. Helm's older way of waiting,
+//     --wait=legacy, does not look at any of them.
 package gitops

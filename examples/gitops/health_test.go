@@ -14,6 +14,16 @@ import (
 // health is what Argo CD shows for an object: the status that its own health check returns.
 func health(t *testing.T, kind string, object any) string {
 	t.Helper()
+	shown, err := tryHealth(t, kind, object)
+	if err != nil {
+		t.Fatalf("the health check of %s fails: %v", kind, err)
+	}
+	return shown
+}
+
+// tryHealth is health, or why the check fails.
+func tryHealth(t *testing.T, kind string, object any) (string, error) {
+	t.Helper()
 	script, err := customizations.Embedded.ReadFile("apps.kruise.io/" + kind + "/health.lua")
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +40,7 @@ func health(t *testing.T, kind string, object any) string {
 	}
 	state.SetGlobal("obj", decoded)
 	if err := state.DoString(string(script)); err != nil {
-		t.Fatalf("the health check of %s fails: %v", kind, err)
+		return "", err
 	}
-	return state.GetField(state.Get(-1), "status").String()
+	return state.GetField(state.Get(-1), "status").String(), nil
 }

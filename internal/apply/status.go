@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
@@ -32,6 +33,13 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	p.Wrote(p.Workloads, version)
 	p.statuses.Set(p.Key, version)
 	return nil
+}
+
+// IsLate tells whether a status that says which generation of its object was seen last says another than the newest.
+// One that says none, 0, is not late: neither those of former releases are written anew for it, nor those of a CRD that does
+// not have the field, where the API server drops it.
+func IsLate(observedGeneration int64, of metav1.Object) bool {
+	return observedGeneration != 0 && observedGeneration != of.GetGeneration()
 }
 
 // Observed is the metadata of a patch that is refused on any other state of

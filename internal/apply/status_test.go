@@ -100,3 +100,14 @@ func TestWriteStatus(t *testing.T) {
 		s.must(err)
 	})
 }
+
+func TestIsLate(t *testing.T) {
+	for _, test := range []struct {
+		observed, generation int64
+		want                 bool
+	}{{0, 0, false}, {0, 1, false}, {1, 1, false}, {1, 2, true}, {3, 2, true}} {
+		if got := IsLate(test.observed, &metav1.ObjectMeta{Generation: test.generation}); got != test.want {
+			t.Errorf("generation %d, and %d is said: late %t", test.generation, test.observed, got)
+		}
+	}
+}

@@ -29,7 +29,27 @@ const (
 	ttlSeconds            = 600
 )
 
-// jobs makes a job per container whose image some pods do not have yet. The
+// pull is an image that a pod needs, and what stands for it in the name of a job.
+type pull struct{ name, image string }
+
+// volumeSuffix is behind the name of a volume, which may be that of a container too. Names of containers have no dots.
+const volumeSuffix = ".volume"
+
+// pulls returns the images of containers and of volumes. Init containers run once, before the others; by contract
+// their images are not pulled ahead.
+func pulls(template *corev1.PodTemplateSpec) (all []pull) {
+	for i := range template.Spec.Containers {
+		all = append(all, pull{template.Spec.Containers[i].Name, template.Spec.Containers[i].Image})
+	}
+	for i := range template.Spec.Volumes {
+		if volume := &template.Spec.Volumes[i]; volume.Image != nil {
+			all = append(all, pull{volume.Name + volumeSuffix, volume.Image.Reference})
+		}
+	}
+	return all
+}
+
+// jobs makes a job per image of a container or volume that some pods do not have yet. The
 // error says that the selector is missing or the revision cannot be read. (IP-30)
 func (in *Input) jobs() ([]*distributionv1alpha1.ImagePullJob, error) {
 	if in.Selector == nil {
@@ -41,11 +61,10 @@ func (in *Input) jobs() ([]*distributionv1alpha1.ImagePullJob, error) {
 	}
 	before := in.imagesBefore()
 	var jobs []*distributionv1alpha1.ImagePullJob
-	for i := range template.Spec.Containers {
-		container := &template.Spec.Containers[i]
+	for _, wanted := range pulls(template) {
 		for _, images := range before {
-			if container.Image != "" && images[container.Name] != container.Image {
-				jobs = append(jobs, in.job(template, container))
+			if wanted.image != "" && images[wanted.name] != wanted.image {
+				jobs = append(jobs, in.job(template, wanted))
 				break
 			}
 		}
@@ -53,7 +72,7 @@ func (in *Input) jobs() ([]*distributionv1alpha1.ImagePullJob, error) {
 	return jobs, nil
 }
 
-// imagesBefore returns the images of the revisions From by container name. One
+// imagesBefore returns the images of the revisions From by the names of pulls. One
 // that cannot be read is passed over.
 func (in *Input) imagesBefore() []map[string]string {
 	var all []map[string]string
@@ -62,27 +81,27 @@ func (in *Input) imagesBefore() []map[string]string {
 		if err != nil {
 			continue
 		}
-		images := make(map[string]string, len(template.Spec.Containers))
-		for i := range template.Spec.Containers {
-			images[template.Spec.Containers[i].Name] = template.Spec.Containers[i].Image
+		images := map[string]string{}
+		for _, had := range pulls(template) {
+			images[had.name] = had.image
 		}
 		all = append(all, images)
 	}
 	return all
 }
 
-// job makes the job that pulls the image of one container to the nodes that
-// run pods of other revisions.
-func (in *Input) job(template *corev1.PodTemplateSpec, container *corev1.Container) *distributionv1alpha1.ImagePullJob {
+// job makes the job that pulls one image to the nodes that run pods of other
+// revisions.
+func (in *Input) job(template *corev1.PodTemplateSpec, wanted pull) *distributionv1alpha1.ImagePullJob {
 	return &distributionv1alpha1.ImagePullJob{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       in.Workload.GetNamespace(),
-			Name:            jobName(in.To.Name, container.Name),
+			Name:            jobName(in.To.Name, wanted.name),
 			Labels:          jobLabels(template.Labels, in.To),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(in.Workload, in.Kind)},
 		},
 		Spec: distributionv1alpha1.ImagePullJobSpec{
-			Image:       container.Image,
+			Image:       wanted.image,
 			PullSecrets: pullSecrets(template),
 			PodSelector: otherPods(in.Selector, in.To.Name),
 			Parallelism: ptr.To(intstr.FromInt32(in.number(inplacev1alpha1.PreDownloadParallelismAnnotation, 0, defaultParallelism))),
@@ -107,11 +126,11 @@ func (in *Input) number(annotation string, least, byDefault int32) int32 {
 	return int32(n)
 }
 
-// jobName is the name of the revision and the container's. Where that is too
+// jobName is the name of the revision and that of the pull. Where that is too
 // long, the workload's part of the revision name gives way: its hash keeps the
 // jobs of two revisions apart.
-func jobName(revisionName, container string) string {
-	suffix := "-" + container
+func jobName(revisionName, pull string) string {
+	suffix := "-" + pull
 	if excess := len(revisionName) + len(suffix) - validation.DNS1123SubdomainMaxLength; excess > 0 {
 		hash := revision.ShortHash(revisionName)
 		workload := strings.TrimSuffix(revisionName, "-"+hash)

@@ -104,6 +104,7 @@ func (p *planner) planCompletion() bool {
 // the node agent left them.
 func (p *planner) complete(message, why string) {
 	status := p.Request.Status.DeepCopy()
+	status.ObservedGeneration = p.Request.Generation
 	now := metav1.NewTime(p.Now.Truncate(time.Second))
 	status.Phase, status.CompletionTime, status.Message = v1alpha1.ContainerRecreateRequestCompleted, &now, message
 	p.plan.Steps = []Step{{Why: "complete: " + why, Status: status}}

@@ -234,11 +234,12 @@ func TestCompletedStatus(t *testing.T) {
 		{Name: "side", Phase: recreating, IsKilled: true, Message: "m"},
 	}
 	s := &recreate.Snapshot{Pod: runningPod(), Now: now.Add(700 * time.Millisecond), Request: request(deadline(5), func(r *v1alpha1.ContainerRecreateRequest) {
-		r.Status.ContainerRecreateStates = slices.Clone(states)
+		r.Generation, r.Status.ContainerRecreateStates = 2, slices.Clone(states)
 	})}
 	at := metav1.NewTime(now)
 	want := &v1alpha1.ContainerRecreateRequestStatus{
-		Phase: v1alpha1.ContainerRecreateRequestCompleted, CompletionTime: &at,
+		ObservedGeneration: 2, // CRR-6
+		Phase:              v1alpha1.ContainerRecreateRequestCompleted, CompletionTime: &at,
 		Message: v1alpha1.ContainerRecreateMessageDeadline, ContainerRecreateStates: states,
 	}
 	if diff := cmp.Diff(want, recreate.NewPlan(s).Steps[0].Status); diff != "" {

@@ -144,6 +144,12 @@ const (
 
 // ContainerRecreateRequestStatus is the observed state of a request.
 type ContainerRecreateRequestStatus struct {
+	// ObservedGeneration is the metadata.generation of the request that this
+	// status is about; 0 until the node agent, or where none answers the
+	// manager, has seen it. OpenKruise does not have it.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
 	// Phase is Pending, Recreating or Completed; empty until the node agent
 	// has seen the request.
 	Phase ContainerRecreateRequestPhase `json:"phase"`

@@ -42,6 +42,13 @@ type ContainerProbe struct {
 
 // NodePodProbeStatus says what the probes of a node have found out.
 type NodePodProbeStatus struct {
+	// ObservedGeneration is the metadata.generation that the node agent has seen
+	// when it wrote the status; 0 until it has. It is written together with
+	// states; by itself where the spec changes and no state does. OpenKruise
+	// does not have it.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
 	// PodProbeStatuses are the pods of which something is known.
 	// +optional
 	PodProbeStatuses []PodProbeStatus `json:"podProbeStatuses,omitempty"`

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -63,7 +64,7 @@ func (p *planner) complete(t *task, phase v1alpha1.ImagePullPhase, message strin
 func stamp(at time.Time) *metav1.Time { return ptr.To(metav1.NewTime(at.Truncate(time.Second))) }
 
 // planStatus puts the states of the tasks together. What is said of tasks that
-// are gone goes. (IMG-2.5)
+// are gone goes. (IMG-2.5, IMG-2.6)
 func (p *planner) planStatus() {
 	if p.NodeImage == nil || p.plan.ListImages {
 		return
@@ -79,7 +80,8 @@ func (p *planner) planStatus() {
 		slices.SortFunc(image.Tags, func(a, b v1alpha1.ImageTagStatus) int { return cmp.Compare(a.Tag, b.Tag) })
 	}
 	images.CountTasks(&status, &p.NodeImage.Spec)
-	if !equality.Semantic.DeepEqual(&status, &p.NodeImage.Status) {
+	if !equality.Semantic.DeepEqual(&status, &p.NodeImage.Status) || apply.IsLate(status.ObservedGeneration, p.NodeImage) {
+		status.ObservedGeneration = p.NodeImage.Generation
 		p.plan.Status = &status
 	}
 }

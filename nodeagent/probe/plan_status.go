@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -34,12 +35,13 @@ func reportedBy(n *v1alpha1.NodePodProbe) map[reportKey]*v1alpha1.ContainerProbe
 	return out
 }
 
-// planStatus reports what is known, where a state has changed, or one is to go. Nothing else is worth a write. (PPM-4.8)
+// planStatus reports what is known, where a state has changed, or one is to go. Nothing else is worth a write,
+// but for PPM-4.11. (PPM-4.8)
 func (p *planner) planStatus() {
 	if p.NodePodProbe == nil {
 		return
 	}
-	status, states, changed := &v1alpha1.NodePodProbeStatus{}, 0, false
+	status, states, changed := &v1alpha1.NodePodProbeStatus{ObservedGeneration: p.NodePodProbe.Generation}, 0, false
 	seen := map[reportKey]bool{}
 	for _, q := range p.probes {
 		state := q.report()
@@ -59,9 +61,28 @@ func (p *planner) planStatus() {
 			p.plan.Changed = append(p.plan.Changed, Changed{q.ID, state.State, state.Message})
 		}
 	}
-	if changed || states != count(&p.NodePodProbe.Status) {
+	if changed || states != count(&p.NodePodProbe.Status) || p.isLate() {
 		p.plan.Status = status
 	}
+}
+
+// firstState is how long a probe is waited for that has no state yet.
+const firstState = time.Minute
+
+// isLate tells whether the status has to say by itself that another spec was seen: it changes no state, or those that it will
+// bring are long in coming. (PPM-4.11)
+func (p *planner) isLate() bool {
+	if !apply.IsLate(p.NodePodProbe.Status.ObservedGeneration, p.NodePodProbe) {
+		return false
+	}
+	late := true
+	for _, q := range p.probes {
+		if until := q.Probe.First.Add(firstState); q.refused == "" && q.Probe.State == "" && until.After(p.Now) {
+			p.requeueAt(until)
+			late = false
+		}
+	}
+	return late
 }
 
 // report is what the status says of a probe.

@@ -54,7 +54,7 @@ func (s *Snapshot) late() (answer *Write, again time.Duration) {
 		return nil, min(rest, answerAfter)
 	}
 	status := chosen.Status.DeepCopy()
-	status.Phase = v1alpha1.ContainerRecreateRequestPending
+	status.Phase, status.ObservedGeneration = v1alpha1.ContainerRecreateRequestPending, chosen.Generation
 	return &Write{Request: chosen, Status: status, Why: "containers of other pods are being stopped"}, 0
 }
 

@@ -41,7 +41,7 @@ type edit = func(*v1alpha1.ContainerRecreateRequest)
 func newRequest(name string, edits ...edit) *v1alpha1.ContainerRecreateRequest {
 	r := &v1alpha1.ContainerRecreateRequest{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "shop", Name: name, UID: "uid-of-request", ResourceVersion: "7", CreationTimestamp: metav1.NewTime(created),
+			Namespace: "shop", Name: name, UID: "uid-of-request", ResourceVersion: "7", Generation: 1, CreationTimestamp: metav1.NewTime(created),
 			Annotations: map[string]string{},
 			Labels: map[string]string{
 				v1alpha1.ContainerRecreateRequestActiveLabel:   "true",
@@ -194,14 +194,23 @@ func showStatus(s *v1alpha1.ContainerRecreateRequestStatus) string {
 	return strings.Join(words, ", ")
 }
 
+// showWrite shows a write. That it names the generation of the request goes without saying. (CRR-6)
+func showWrite(w *Write) string {
+	text := w.Request.Name + ": " + showStatus(w.Status)
+	if w.Status.ObservedGeneration != w.Request.Generation {
+		text += fmt.Sprintf(", of generation %d, not %d", w.Status.ObservedGeneration, w.Request.Generation)
+	}
+	return text
+}
+
 // show writes a plan, a line a step.
 func show(p *Plan) []string {
 	out := []string{}
 	for _, w := range p.Answers {
-		out = append(out, "answer "+w.Request.Name+": "+showStatus(w.Status))
+		out = append(out, "answer "+showWrite(&w))
 	}
 	if p.Write != nil {
-		out = append(out, p.Write.Request.Name+": "+showStatus(p.Write.Status))
+		out = append(out, showWrite(p.Write))
 	}
 	if p.Stop != nil && p.Stop.Announce != "" {
 		out = append(out, "announce "+p.Stop.Announce)

@@ -73,7 +73,7 @@ func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1
 		p.wait(r, "", why)
 		if r.Status.Phase == "" && chosen.Status.Phase != "" {
 			status := r.Status.DeepCopy()
-			status.Phase = v1alpha1.ContainerRecreateRequestPending
+			status.Phase, status.ObservedGeneration = v1alpha1.ContainerRecreateRequestPending, r.Generation
 			p.Answers = append(p.Answers, Write{Request: r, Status: status, Why: why})
 		}
 	}

@@ -239,6 +239,9 @@ func TestLate(t *testing.T) {
 			if answer != nil && answer.Status.Phase != pending {
 				t.Errorf("answered with %q", answer.Status.Phase)
 			}
+			if answer != nil && answer.Status.ObservedGeneration != answer.Request.Generation {
+				t.Errorf("CRR-6: %s", showWrite(answer))
+			}
 		})
 	}
 }

@@ -38,6 +38,7 @@ func (p *planner) work(r *v1alpha1.ContainerRecreateRequest) {
 	}
 	p.recreate()
 	if !equality.Semantic.DeepEqual(&r.Status, p.status) {
+		p.status.ObservedGeneration = r.Generation
 		p.Write = &Write{Request: r, Status: p.status, Why: p.why}
 	}
 }

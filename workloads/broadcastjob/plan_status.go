@@ -105,6 +105,7 @@ func (p *planner) fail(event, message string) {
 	}
 	p.count()
 	p.end(v1alpha1.PhaseFailed, v1alpha1.JobFailed, message)
+	p.condition(v1alpha1.JobStalled, message)
 	p.event(Event{Type: corev1.EventTypeWarning, Reason: event, Message: message})
 }
 
@@ -126,14 +127,19 @@ func (p *planner) end(phase v1alpha1.BroadcastJobPhase, condition v1alpha1.JobCo
 	p.plan.RequeueAfter = 0 // the deadline no longer matters
 	s := &p.status
 	s.Phase, s.CompletionTime = phase, ptr.To(p.now())
-	s.Conditions = append(slices.DeleteFunc(slices.Clone(s.Conditions), func(c v1alpha1.JobCondition) bool { return c.Type == condition }),
-		v1alpha1.JobCondition{
-			Type: condition, Status: corev1.ConditionTrue, LastProbeTime: p.now(), LastTransitionTime: p.now(),
-			Reason: string(condition), Message: message,
-		})
+	p.condition(condition, message)
 	if p.always() {
 		p.expire(s.CompletionTime)
 	}
+}
+
+// condition says how the job has ended.
+func (p *planner) condition(of v1alpha1.JobConditionType, message string) {
+	p.status.Conditions = append(slices.DeleteFunc(slices.Clone(p.status.Conditions), func(c v1alpha1.JobCondition) bool { return c.Type == of }),
+		v1alpha1.JobCondition{
+			Type: of, Status: corev1.ConditionTrue, LastProbeTime: p.now(), LastTransitionTime: p.now(),
+			Reason: string(of), Message: message,
+		})
 }
 
 // planOver plans a job that has finished: what is left of its pods where it has

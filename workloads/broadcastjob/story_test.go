@@ -311,7 +311,7 @@ func TestDeadlineSurvivesARestart(t *testing.T) {
 			t.Errorf("a second before the deadline the phase is %s", got)
 		}
 		c.Sleep("2s")
-		if diff := cmp.Diff("failed desired=1 active=0 succeeded=0 failed=1\nFailed: Job default/web was active longer than specified deadline\nn1 Failed", c.outcome()); diff != "" {
+		if diff := cmp.Diff("failed desired=1 active=0 succeeded=0 failed=1\nFailed: Job default/web was active longer than specified deadline\nStalled: Job default/web was active longer than specified deadline\nn1 Failed", c.outcome()); diff != "" {
 			t.Errorf("status (-want +got):\n%s", diff)
 		}
 		c.settle()

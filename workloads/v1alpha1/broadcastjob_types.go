@@ -180,6 +180,9 @@ const (
 	JobComplete JobConditionType = "Complete"
 	// JobFailed says that the job was ended by a failed pod or by its deadline.
 	JobFailed JobConditionType = "Failed"
+	// JobStalled is there beside JobFailed, for those who know no more of a kind than its JSON:
+	// to kstatus, which Flux and Helm ask, the job has failed. OpenKruise does not know it.
+	JobStalled JobConditionType = "Stalled"
 )
 
 // JobCondition describes one aspect of a BroadcastJob.

@@ -129,6 +129,7 @@ func NewPlan(s *Snapshot) *Plan {
 	case s.Job.Status.CompletionTime != nil:
 		p.plan.Release = s.Copies
 		p.planDeletion()
+		p.planObserved()
 	default:
 		p.planRunning()
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
 )
 
 // progressInterval is the time between two writes of the status that tell
@@ -26,14 +27,14 @@ func (p *planner) planStatus() {
 	if old.StartTime == nil && !p.secretsKnown {
 		return // in a moment there is more to say
 	}
-	status := &v1alpha1.ImagePullJobStatus{StartTime: cmp.Or(old.StartTime, ptr.To(p.now()))}
+	status := &v1alpha1.ImagePullJobStatus{ObservedGeneration: p.Job.Generation, StartTime: cmp.Or(old.StartTime, ptr.To(p.now()))}
 	p.count(status)
 	if err := errors.Join(p.plan.Problems...); err != nil {
 		status.Message = err.Error()
 	} else {
 		p.conclude(status)
 	}
-	if sameStatus(old, status) {
+	if sameStatus(old, status) && !apply.IsLate(old.ObservedGeneration, p.Job) {
 		return
 	}
 	urgent := old.StartTime == nil || status.CompletionTime != nil || len(p.plan.Problems) > 0
@@ -141,7 +142,15 @@ func (p *planner) expiry(finished *metav1.Time) (time.Time, bool) {
 	return finished.Add(time.Duration(*ttl) * time.Second), true
 }
 
-// sameStatus tells whether a status need not be written.
+// planObserved says of a job that is over, and is kept, which generation was seen last. (IMG-1.8)
+func (p *planner) planObserved() {
+	if !p.plan.Delete && apply.IsLate(p.Job.Status.ObservedGeneration, p.Job) {
+		p.plan.Status = p.Job.Status.DeepCopy()
+		p.plan.Status.ObservedGeneration = p.Job.Generation
+	}
+}
+
+// sameStatus tells whether a status need not be written, but for the generation.
 func sameStatus(a, b *v1alpha1.ImagePullJobStatus) bool {
 	return a.StartTime.Equal(b.StartTime) && a.CompletionTime.Equal(b.CompletionTime) &&
 		a.Desired == b.Desired && a.Active == b.Active && a.Succeeded == b.Succeeded && a.Failed == b.Failed &&

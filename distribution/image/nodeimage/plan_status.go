@@ -12,11 +12,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/images"
 )
 
 // planStatus fails the tasks that the node's agent has left alone for too long. Where
-// there are pods in place of agents, it says how far all tasks are. (IMG-2.4, IMG-4.3)
+// there are pods in place of agents, it says how far all tasks are. (IMG-2.4, IMG-2.6, IMG-4.3)
 func (p *planner) planStatus() {
 	status := p.NodeImage.Status.DeepCopy()
 	p.planPulls(status)
@@ -34,7 +35,11 @@ func (p *planner) planStatus() {
 	}
 	prune(status, &p.spec)
 	images.CountTasks(status, &p.spec)
-	if !equality.Semantic.DeepEqual(status, &p.NodeImage.Status) {
+	late := p.PullPods != nil && apply.IsLate(status.ObservedGeneration, p.NodeImage)
+	if late || !equality.Semantic.DeepEqual(status, &p.NodeImage.Status) {
+		if p.PullPods != nil {
+			status.ObservedGeneration = p.NodeImage.Generation // else it is what the agent has seen
+		}
 		p.plan.Status = status
 	}
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gitops
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// reading is what programs make of an object at a moment of a story: Argo CD, and Flux and Helm, which ask kstatus.
+type reading struct{ Moment, ArgoCD, Kstatus string }
+
+// story is an object of which a test tells what becomes of it.
+type story struct {
+	*testing.T
+	kind   string
+	object func() any
+	got    []reading
+}
+
+// show reads the object.
+func (s *story) show(moment string) {
+	s.Helper()
+	s.got = append(s.got, reading{moment, health(s.T, s.kind, s.object()), current(s.T, s.object())})
+}
+
+// expect compares what was shown with what is expected.
+func (s *story) expect(want ...reading) {
+	s.Helper()
+	if diff := cmp.Diff(want, s.got); diff != "" {
+		s.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// starts has a pod run from now on. It is ready, unless its image is broken.
+func starts(pod *corev1.Pod, now time.Time, broken string) {
+	pod.CreationTimestamp, pod.Status.Phase = metav1.NewTime(now), corev1.PodRunning
+	ready := corev1.ConditionTrue
+	if pod.Spec.Containers[0].Image == broken {
+		ready = corev1.ConditionFalse
+	}
+	pod.Status.Conditions = []corev1.PodCondition{
+		{Type: "InPlaceUpdateReady", Status: corev1.ConditionTrue}, {Type: "KruisePodReady", Status: corev1.ConditionTrue},
+		{Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.NewTime(now)},
+	}
+}
+
+// current is what kstatus makes of an object, by which Flux, and Helm with its option to wait, go.
+func current(t *testing.T, object any) string {
+	t.Helper()
+	raw, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded unstructured.Unstructured
+	if err := decoded.UnmarshalJSON(raw); err != nil {
+		t.Fatal(err)
+	}
+	result, err := status.Compute(&decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(result.Status)
+}
