@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/testbed/drains"
 	"github.com/podwright/podwright/examples/testbed/serve"
 )
 
@@ -128,8 +129,11 @@ func (r *rig) protected(ctx context.Context, w way) error {
 
 // evict evicts a pod, once.
 func (r *rig) evict(ctx context.Context, i int, dryRun bool) (denied bool, err error) {
-	err = r.core.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").Name(pod(i).Name).SubResource("eviction").
-		MaxRetries(0).Body(eviction(i, dryRun)).Do(ctx).Error()
+	o := &metav1.DeleteOptions{}
+	if dryRun {
+		o.DryRun = []string{metav1.DryRunAll}
+	}
+	err = drains.Evict(ctx, r.core, namespace, pod(i).Name, o)
 	if apierrors.IsTooManyRequests(err) {
 		return true, nil
 	}

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -137,13 +136,4 @@ func (r *rig) newBudget(w way) *v1alpha1.PodUnavailableBudget {
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, MinAvailable: new(intstr.FromInt(available)),
 		},
 	}
-}
-
-// eviction is that of a pod.
-func eviction(i int, dryRun bool) *policyv1.Eviction {
-	e := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod(i).Name, Namespace: namespace}, DeleteOptions: &metav1.DeleteOptions{}}
-	if dryRun {
-		e.DeleteOptions.DryRun = []string{metav1.DryRunAll}
-	}
-	return e
 }
