@@ -36,7 +36,7 @@ var broadcastJobKind = &kind[*v1alpha1.BroadcastJob]{
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
 		jobs := of.BroadcastJobs(namespace)
-		return mirror.From(jobs.List, jobs.Watch)
+		return mirror.Of(jobs)
 	},
 	state: func(job *v1alpha1.BroadcastJob) state {
 		return state{observedGeneration: job.Status.ObservedGeneration, status: job.Status, unsettled: job.Status.CompletionTime == nil}

@@ -40,7 +40,7 @@ var cloneSetKind = &kind[*v1alpha1.CloneSet]{
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
 		sets := of.CloneSets(namespace)
-		return mirror.From(sets.List, sets.Watch)
+		return mirror.Of(sets)
 	},
 	state: func(set *v1alpha1.CloneSet) state {
 		n, status := *set.Spec.Replicas, &set.Status

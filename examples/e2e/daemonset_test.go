@@ -49,7 +49,7 @@ var daemonSetKind = &kind[*v1alpha1.DaemonSet]{
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
 		sets := of.DaemonSets(namespace)
-		return mirror.From(sets.List, sets.Watch)
+		return mirror.Of(sets)
 	},
 	state: func(set *v1alpha1.DaemonSet) state {
 		s := &set.Status

@@ -29,7 +29,7 @@ import (
 func (s *story) createBudget() {
 	s.Helper()
 	client := budgets.PodUnavailableBudgets(s.Namespace)
-	s.budgets = testbed.Follow(s.Scene, mirror.From(client.List, client.Watch), invariants.Observe[*v1alpha1.PodUnavailableBudget](s.record))
+	s.budgets = testbed.Follow(s.Scene, mirror.Of(client), invariants.Observe[*v1alpha1.PodUnavailableBudget](s.record))
 	b := &v1alpha1.PodUnavailableBudget{ObjectMeta: metav1.ObjectMeta{Name: clonedGuarded}, Spec: v1alpha1.PodUnavailableBudgetSpec{
 		TargetReference: &v1alpha1.TargetReference{APIVersion: workloadsv1alpha1.SchemeGroupVersion.String(), Kind: "CloneSet", Name: clonedGuarded},
 		MaxUnavailable:  new(intstr.FromInt32(1)),

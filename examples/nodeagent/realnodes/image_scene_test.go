@@ -31,8 +31,8 @@ func newPuller(t *testing.T) *puller {
 	jobs, nodes := images.ImagePullJobs(s.Namespace), images.NodeImages()
 	p := &puller{
 		scene:      s,
-		jobs:       testbed.Follow[*v1alpha1.ImagePullJob](s.Scene, mirror.From(jobs.List, jobs.Watch), nil),
-		nodeImages: testbed.Follow[*v1alpha1.NodeImage](s.Scene, mirror.From(nodes.List, nodes.Watch), nil),
+		jobs:       testbed.Follow[*v1alpha1.ImagePullJob](s.Scene, mirror.Of(jobs), nil),
+		nodeImages: testbed.Follow[*v1alpha1.NodeImage](s.Scene, mirror.Of(nodes), nil),
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
