@@ -103,7 +103,9 @@ func (a *act) check(tracks map[types.UID]*podhistory.Track, p promise, drained s
 
 // verdict says what was checked of an act, and errChecks where a check failed.
 func verdict(name string, checks []check) (lines []line, err error) {
-	lines = []line{{}, {name + ", checked with the API server:", title}}
+	if len(checks) > 0 {
+		lines = []line{{}, {name + ", checked with the API server:", title}}
+	}
 	for _, c := range checks {
 		if c.ok {
 			lines = append(lines, line{"  ok      " + c.text, good})

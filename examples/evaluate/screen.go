@@ -21,7 +21,6 @@ import (
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/inplace/revision"
-	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -87,33 +86,19 @@ func (s *screen) step(what string, do func() error) error {
 	return err
 }
 
-// state is a workload at one moment, and what the plan that follows from it says.
-type state struct {
-	*workload
-	rollout.Plan
-	generation, observed int64 // now, and what the status is of
-	counts               counts
-	pods                 []*corev1.Pod
-}
-
-// counts are of all pods, of those available, and of those of the update revision.
-type counts [3]int64
-
-// state returns the state of an object of this kind.
-func (w *workload) state(o *observed) *state {
-	fields, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(o.set) // which came as JSON
-	number := func(name string) int64 { n, _, _ := unstructured.NestedInt64(fields, "status", name); return n }
-	s := &state{workload: w, Plan: o.plan(), generation: o.set.GetGeneration(), observed: number("observedGeneration"), pods: o.pods}
-	for i, name := range w.counts {
-		s.counts[i] = number(name)
-	}
-	return s
-}
-
 // settled tells whether a workload has settled with these counts since the generation of a change, and no pod is on its way.
 func (s *state) settled(generation int64, want counts) bool {
-	return s.workload != nil && s.generation >= generation && s.observed == s.generation && s.counts == want && s.Empty() &&
-		!slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool { _, color := s.stateOf(pod); return color == busy })
+	if s.set == nil || !s.Empty() || s.set.GetGeneration() < generation {
+		return false
+	}
+	fields, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(s.set) // which came as JSON
+	for i, name := range append(s.counts[:], "observedGeneration") {
+		n, _, _ := unstructured.NestedInt64(fields, "status", name)
+		if n != append(want[:], s.set.GetGeneration())[i] {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool { _, color := s.stateOf(pod); return color == busy })
 }
 
 // stateOf says in a word what becomes of a pod, and in a color how that is to be taken.

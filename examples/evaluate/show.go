@@ -82,17 +82,18 @@ func (o *observer) review() check {
 	return check{len(wrong) == 0 && o.record.Seen() > 0, strings.Join(append([]string{text}, wrong...), "; ")}
 }
 
-// now plans from what the mirrors hold, as a controller does. It is the zero state while the workload is not there.
+// now is what the mirrors hold, with the plan that a controller would make of it. It is the zero state while the workload is not there.
 func (d *demo) now() *state {
-	object, found := d.sets.Named(setName)
+	set, found := d.sets.Named(setName)
 	if !found {
 		return &state{}
 	}
-	pods := d.pods.All()
+	s := &state{workload: d.workload, set: set, pods: d.pods.All(), revisions: owned(d.revisions.All(), set), nodes: d.nodes.All()}
 	if d.name != "SidecarSet" {
-		pods = owned(pods, object)
+		s.pods = owned(s.pods, set)
 	}
-	return d.state(&observed{object, pods, owned(d.revisions.All(), object), d.nodes.All(), time.Now()})
+	s.plan(time.Now())
+	return s
 }
 
 // owned returns the objects that a workload controls.
@@ -109,16 +110,14 @@ func (d *demo) play(ctx context.Context) (failed error) {
 		if err != nil {
 			return err
 		}
-		if a.Name != "" {
-			lines, err := verdict(a.Name, checks)
-			report, failed = append(report, lines...), errors.Join(failed, err)
-		}
+		lines, err := verdict(a.Name, checks)
+		report, failed = append(report, lines...), errors.Join(failed, err)
 	}
 	return failed
 }
 
 // perform shows an act, and checks what it promises.
-func (d *demo) perform(ctx context.Context, a act) ([]check, error) {
+func (d *demo) perform(ctx context.Context, a act) (all []check, err error) {
 	d.review()
 	d.since, d.noted, d.drained = len(d.history.Changes()), nil, "" // its pods are those that there are now
 	var asking *requests.Requests
@@ -132,17 +131,19 @@ func (d *demo) perform(ctx context.Context, a act) ([]check, error) {
 			return nil, err
 		}
 	}
+	if a.Name == "" {
+		return nil, nil
+	}
 	final, err := d.Kubernetes.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing the pods of namespace %s: %w", d.namespace, err)
 	}
-	all := a.checks(d.history.Changes(), d.since, final.Items, d.drained)
+	all = a.checks(d.history.Changes(), d.since, final.Items, d.drained)
 	if asking != nil {
 		ok, text := asking.End(a.Answers...)
 		all = append(all, check{ok, text})
 	}
-	all = append(all, d.noted...)
-	if d.own {
+	if all = append(all, d.noted...); d.own {
 		all = append(all, d.review())
 	}
 	return all, nil

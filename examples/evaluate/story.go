@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,9 +22,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/availability/podunavailablebudget"
+	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed/drains"
+	"github.com/podwright/podwright/examples/testbed/mirror"
+	"github.com/podwright/podwright/examples/testbed/serve"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/policies"
+	"github.com/podwright/podwright/sidecar/sidecarset"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/daemonset"
+	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // kind is a demo as stories.yaml tells it, which also says what its words mean.
@@ -40,7 +54,7 @@ type kind struct {
 	*workload
 }
 
-// act is a part of a story that keeps its promises.
+// act is a part of a story. It is checked whether its promises are kept.
 type act struct {
 	Name           string // says what is checked in the end; empty: nothing is
 	Pods, Missing  int
@@ -59,6 +73,82 @@ type step struct {
 	Do     string         // an action
 	Want   counts         // of the workload, once it has settled
 	Until  string         // the condition for which it takes more than that; empty: none
+}
+
+// counts are those of the status of a workload: of all pods, of those available, and of those of the update revision.
+type counts [3]int64
+
+// workload is a kind of objects that have pods.
+type workload struct {
+	name   string    // in manifests, such as "CloneSet"
+	image  string    // the field that changes
+	counts [3]string // the fields of the status that are its counts
+	source func(*demo) mirror.Source
+}
+
+const inTemplate = "/spec/template/spec/containers/0/image"
+
+// sets are the workloads that there are demos of, by their resources.
+var sets = map[string]*workload{
+	"clonesets": {"CloneSet", inTemplate, [3]string{"replicas", "availableReplicas", "updatedReplicas"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Workloads.CloneSets(d.namespace)) }},
+	"statefulsets": {"StatefulSet", inTemplate, [3]string{"replicas", "availableReplicas", "updatedReplicas"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Workloads.StatefulSets(d.namespace)) }},
+	"daemonsets": {"DaemonSet", inTemplate, [3]string{"currentNumberScheduled", "numberAvailable", "updatedNumberScheduled"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Workloads.DaemonSets(d.namespace)) }},
+	"sidecarsets": {"SidecarSet", "/spec/containers/0/image", [3]string{"matchedPods", "readyPods", "updatedPods"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Sidecar.SidecarSets()) }},
+}
+
+// state is a workload at one moment, and what the plan says that follows from it.
+type state struct {
+	*workload
+	set       metav1.Object
+	pods      []*corev1.Pod
+	revisions []*appsv1.ControllerRevision
+	nodes     []*corev1.Node
+	rollout.Plan
+}
+
+// plan asks the library for the plan, at a time.
+func (s *state) plan(now time.Time) {
+	switch set := s.set.(type) {
+	case *v1alpha1.CloneSet:
+		s.Plan = cloneset.NewPlan(&cloneset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, Now: now}).Plan
+	case *v1beta1.StatefulSet:
+		s.Plan = statefulset.NewPlan(&statefulset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, Now: now}).Plan
+	case *v1alpha1.DaemonSet:
+		s.Plan = daemonset.NewPlan(&daemonset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, Nodes: s.nodes, Now: now}).Plan
+	case *sidecarv1alpha1.SidecarSet: // of a cluster of the demo's own, with its namespace
+		s.Plan = sidecarset.NewPlan(&sidecarset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, RevisionNamespace: metav1.NamespaceDefault, Now: now}).Plan
+	}
+}
+
+// runner is a controller of the library.
+type runner interface{ Run(context.Context) error }
+
+// control makes the controllers of a resource, and has them run.
+func (d *demo) control(resource schema.GroupVersionResource, run func(runner, error)) {
+	switch resource.Resource {
+	case "clonesets":
+		run(cloneset.New(cloneset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace, Placement: d.placement}))
+	case "statefulsets":
+		run(statefulset.New(statefulset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace}))
+	case "daemonsets":
+		run(daemonset.New(daemonset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace}))
+	case "sidecarsets":
+		run(sidecarset.New(sidecarset.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace}))
+		run(policies.New(policies.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace}))
+	case "podunavailablebudgets":
+		o := podunavailablebudget.Options{Kubernetes: d.Kubernetes, Availability: d.Availability, Workloads: d.Workloads, Namespace: d.namespace}
+		run(&serve.Budgets{Options: o}, nil)
+	case "workloadspreads":
+		o := workloadspread.Options{Kubernetes: d.Kubernetes, Distribution: d.Distribution, Workloads: d.Workloads, Namespace: d.namespace}
+		placer, err := workloadspread.NewPlacer(o)
+		d.placement = placer // of the CloneSets whose controller comes later
+		run(placer, err)
+		run(workloadspread.New(o))
+	}
 }
 
 // What the manifests say.

@@ -180,10 +180,8 @@ func TestState(t *testing.T) {
 		object.SetGeneration(3)
 		object.SetUID("set")
 		object.SetNamespace("demo")
-		s := k.state(&observed{set: object, nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, now: time.Now()})
-		if want := (counts{10, 9, 5}); s.counts != want || s.observed != 3 {
-			t.Errorf("%s: got %+v of generation %d, want %+v", k.name, s.counts, s.observed, want)
-		}
+		s := &state{workload: k.workload, set: object, nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}}
+		s.plan(time.Now())
 		if len(s.Create) == 0 && specOf(object).replicas > 0 && k.name != "SidecarSet" || s.Revisions.Update == nil {
 			t.Errorf("%s without pods: got %+v, problems %v", k.name, s, s.Problems)
 		}
@@ -194,11 +192,14 @@ func TestState(t *testing.T) {
 			edit       func(*state)
 			settled    bool
 		}{
-			"all is well":                            {3, counts{10, 9, 5}, func(*state) {}, true},
-			"the cache has not seen the change":      {4, counts{10, 9, 5}, func(*state) {}, false},
-			"the cache has seen nothing":             {0, counts{}, func(s *state) { *s = state{} }, false},
-			"the controller has not seen the change": {3, counts{10, 9, 5}, func(s *state) { s.observed = 2 }, false},
-			"another count":                          {3, counts{10, 10, 5}, func(*state) {}, false},
+			"all is well":                       {3, counts{10, 9, 5}, func(*state) {}, true},
+			"the cache has not seen the change": {4, counts{10, 9, 5}, func(*state) {}, false},
+			"the cache has seen nothing":        {0, counts{}, func(s *state) { *s = state{} }, false},
+			"the controller has not seen the change": {3, counts{10, 9, 5}, func(s *state) {
+				behind := decode(t, k, []byte("metadata: {generation: 3}\nstatus: {observedGeneration: 2, "+numbers+"}"))
+				s.set = behind
+			}, false},
+			"another count": {3, counts{10, 10, 5}, func(*state) {}, false},
 			"a pod is on its way": {3, counts{10, 9, 5}, func(s *state) {
 				s.pods = []*corev1.Pod{{Spec: corev1.PodSpec{Containers: []corev1.Container{{}}}}}
 			}, false},
