@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -96,13 +95,13 @@ func (d *demo) startCluster(ctx context.Context) error {
 	what := fmt.Sprintf("etcd, Kubernetes, KWOK and %d simulated nodes", o.Nodes)
 	if d.Node == nodeReal {
 		o, what = cluster.Options{RealNodes: 2}, "etcd, Kubernetes and 2 nodes that run containers"
-		if missing := cluster.RealNodesMissing(); len(missing) > 0 {
-			return &cluster.MissingError{Missing: missing}
-		}
 	}
 	return d.step("building and starting "+what, func() (err error) {
-		if o.ControlPlane, err = cluster.Build(ctx, os.Stdout); err == nil && o.RealNodes > 0 {
+		if o.RealNodes > 0 {
 			_, err = cluster.BuildRealNodes(ctx, os.Stdout)
+		}
+		if err == nil {
+			o.ControlPlane, err = cluster.Build(ctx, os.Stdout)
 		}
 		if err != nil {
 			return err
@@ -111,7 +110,8 @@ func (d *demo) startCluster(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.config, d.Kubeconfig, d.namespace, d.dir, d.close = c.Config(), c.Kubeconfig(), "default", c.Dir(), c.Stop
+		d.Kubeconfig, d.namespace, d.dir, d.close = c.Kubeconfig(), "default", c.Dir(), c.Stop
+		err = d.connect(c.Config())
 		for name, image := range images { // the bad one does not exist
 			if c.Images() != nil && err == nil {
 				_, err = c.Images().Add(name, image)
@@ -122,35 +122,44 @@ func (d *demo) startCluster(ctx context.Context) error {
 }
 
 // openCluster takes a cluster that is there already, and makes a namespace in it that is removed in the end.
-func (d *demo) openCluster(ctx context.Context) (err error) {
-	if d.config, _, err = process.Connection(nil, d.Kubeconfig); err != nil {
+func (d *demo) openCluster(ctx context.Context) error {
+	config, _, err := process.Connection(nil, d.Kubeconfig)
+	if err != nil {
 		return fmt.Errorf("%w; name a file with --kubeconfig, or start a cluster on this machine with --kubeconfig=\"\"", err)
 	}
-	d.config.QPS = -1
-	client, err := kubernetes.NewForConfig(d.config)
-	if err != nil {
+	config.QPS = -1
+	if err := d.connect(config); err != nil {
 		return err
 	}
 	d.close = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		err := cluster.RemoveNamespace(ctx, client, d.namespace)
+		err := cluster.RemoveNamespace(ctx, d.Kubernetes, d.namespace)
 		if err != nil {
 			err = fmt.Errorf("%w; remove it with: kubectl delete namespace %s", err, d.namespace)
 		}
 		return errors.Join(err, os.RemoveAll(d.dir))
 	}
-	return d.step("making a namespace in the cluster at "+d.config.Host, func() (err error) {
+	return d.step("making a namespace in the cluster at "+config.Host, func() (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
 		if d.dir, err = os.MkdirTemp("", "podwright-demo-"); err == nil {
-			d.namespace, err = cluster.NewNamespace(ctx, client, "podwright-demo-")
+			d.namespace, err = cluster.NewNamespace(ctx, d.Kubernetes, "podwright-demo-")
 		}
 		if err != nil {
-			return fmt.Errorf("cluster at %s: %w", d.config.Host, err)
+			return fmt.Errorf("cluster at %s: %w", config.Host, err)
 		}
 		return nil
 	})
+}
+
+// connect makes the clients of a cluster.
+func (d *demo) connect(config *rest.Config) (err error) {
+	d.config = config
+	if d.Clients, err = controllers.NewClients(config, "podwright-demo"); err == nil {
+		d.untyped, err = dynamic.NewForConfig(config)
+	}
+	return err
 }
 
 // withLogs keeps the logs of a demo that has failed where they outlive the cluster, and says where.
@@ -168,26 +177,10 @@ func withLogs(of string, err error) error {
 
 // work does what the user came for. What it starts belongs to running, and ends with the context, which is that of running.
 func (d *demo) work(ctx context.Context, running *errgroup.Group) (err error) {
-	if d.Clients, err = controllers.NewClients(d.config, "podwright-demo"); err != nil {
-		return err
-	}
-	if d.untyped, err = dynamic.NewForConfig(d.config); err != nil {
-		return err
-	}
-	if err := d.installCRDs(ctx); err != nil {
-		return err
-	}
-	manager, err := leader.Holder(ctx, d.Kubernetes, "kruise-system", "kruise-manager") // which would manage the same workload
-	if err != nil {
-		return err
-	}
-	if manager != "" {
-		d.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", manager)})
-	} else if err := d.runControllers(ctx, running); err != nil {
-		return err
-	}
-	if err := d.observe(ctx, running); err != nil {
-		return err
+	for _, begin := range []func(context.Context, *errgroup.Group) error{d.installCRDs, d.runControllers, d.observe} {
+		if err := begin(ctx, running); err != nil {
+			return err
+		}
 	}
 	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) || d.Exit {
 		return err
@@ -198,7 +191,7 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) (err error) {
 }
 
 // installCRDs makes the API server serve what the demo needs. A CRD that is there stays as it is.
-func (d *demo) installCRDs(ctx context.Context) error {
+func (d *demo) installCRDs(ctx context.Context, _ *errgroup.Group) error {
 	for _, resource := range d.resources {
 		served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.Kubernetes.Discovery()), resource)
 		if err == nil && !served && !d.own && !d.InstallCRDs {
@@ -216,9 +209,17 @@ func (d *demo) installCRDs(ctx context.Context) error {
 	return nil
 }
 
-// runControllers runs the controllers in this process, as any program may that embeds them, until the context is done. When one
-// ends before that, running fails.
+// runControllers runs the controllers in this process, as any program may that embeds them, until the context is done, unless a
+// manager would manage the same workload. When one ends before that, running fails.
 func (d *demo) runControllers(ctx context.Context, running *errgroup.Group) error {
+	manager, err := leader.Holder(ctx, d.Kubernetes, "kruise-system", "kruise-manager")
+	if err != nil {
+		return err
+	}
+	if manager != "" {
+		d.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", manager)})
+		return nil
+	}
 	log, err := os.OpenFile(filepath.Join(d.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("log file of the controller: %w", err)
