@@ -52,16 +52,13 @@ func must(keep bool) outcome { return outcome{keep, !keep} }
 // checks compares what became of the pods since an act began, after as many changes, with what it promises, and with what all
 // acts do that find their pods there. In the end the pods are as the API server lists them, read afresh: watches may be wrong.
 func (a *act) checks(changes []podhistory.Change, since int, final []corev1.Pod, drained string) (all []check) {
-	tracks := podhistory.Tracks(changes, since)
-	for _, t := range tracks {
-		t.Gone = true // unless it is listed
-	}
+	ended := slices.Clone(changes)
 	for i := range final {
-		pod := &final[i]
-		if tracks[pod.UID] == nil {
-			tracks[pod.UID] = &podhistory.Track{Created: true}
-		}
-		tracks[pod.UID].States, tracks[pod.UID].Gone = append(tracks[pod.UID].States, pod), false
+		ended = append(ended, podhistory.Change{New: &final[i]})
+	}
+	tracks := podhistory.Tracks(ended, since)
+	for uid, t := range tracks {
+		t.Gone = !slices.ContainsFunc(final, func(pod corev1.Pod) bool { return pod.UID == uid })
 	}
 	add := func(p promise) { all = append(all, a.check(tracks, p, drained)) }
 	if !a.Creates && !a.Moves {
