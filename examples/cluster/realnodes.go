@@ -126,9 +126,6 @@ func (r *realNodes) checkName(name string) error {
 const maxSocketPath = 107
 
 func (c *Cluster) prepareRealNodes(ctx context.Context) (err error) {
-	if missing := RealNodesMissing(); len(missing) > 0 {
-		return &MissingError{missing}
-	}
 	if c.real.binaries, err = BuildRealNodes(ctx, c.log.w); err != nil {
 		return err
 	}

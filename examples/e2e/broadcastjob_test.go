@@ -35,8 +35,7 @@ var broadcastJobKind = &kind[*v1alpha1.BroadcastJob]{
 		return of.BroadcastJobs(namespace)
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
-		jobs := of.BroadcastJobs(namespace)
-		return mirror.From(jobs.List, jobs.Watch)
+		return mirror.Of(of.BroadcastJobs(namespace))
 	},
 	state: func(job *v1alpha1.BroadcastJob) state {
 		return state{observedGeneration: job.Status.ObservedGeneration, status: job.Status, unsettled: job.Status.CompletionTime == nil}

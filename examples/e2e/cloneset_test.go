@@ -39,8 +39,7 @@ var cloneSetKind = &kind[*v1alpha1.CloneSet]{
 		return of.CloneSets(namespace)
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
-		sets := of.CloneSets(namespace)
-		return mirror.From(sets.List, sets.Watch)
+		return mirror.Of(of.CloneSets(namespace))
 	},
 	state: func(set *v1alpha1.CloneSet) state {
 		n, status := *set.Spec.Replicas, &set.Status

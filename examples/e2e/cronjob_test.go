@@ -61,7 +61,7 @@ func TestAdvancedCronJob(t *testing.T) {
 	s := steady.NewScene(t, nil)
 	cronJobs, jobs := steady.workloads.AdvancedCronJobs(s.Namespace), steady.Core.BatchV1().Jobs(s.Namespace)
 	runs := &runs{uids: map[string]types.UID{}}
-	seen := testbed.Follow(s, mirror.From(jobs.List, jobs.Watch), func(_ map[types.UID]*batchv1.Job, _, job **batchv1.Job, _ string, _ bool) {
+	seen := testbed.Follow(s, mirror.Of(jobs), func(_ map[types.UID]*batchv1.Job, _, job **batchv1.Job, _ string, _ bool) {
 		if job != nil {
 			runs.observe(*job)
 		}
@@ -123,7 +123,7 @@ func TestAdvancedCronJobOfBroadcastJobs(t *testing.T) {
 	t.Parallel()
 	s := steady.NewScene(t, nil)
 	jobs := steady.workloads.BroadcastJobs(s.Namespace)
-	seen := testbed.Follow[*v1alpha1.BroadcastJob](s, mirror.From(jobs.List, jobs.Watch), nil)
+	seen := testbed.Follow[*v1alpha1.BroadcastJob](s, mirror.Of(jobs), nil)
 	cronJob := newCronJob("@every 2s")
 	pods := cronJob.Spec.Template.JobTemplate.Spec.Template
 	pods.Spec.NodeSelector = map[string]string{"no": "node"}

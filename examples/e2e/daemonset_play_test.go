@@ -58,7 +58,7 @@ func newDaemonPlay(t *testing.T, group schema.GroupVersion, spec string) *daemon
 	t.Helper()
 	history := &podhistory.History{}
 	p := &daemonPlay{Scene: steady.NewScene(t, history.Observe), group: group, spec: spec, history: history}
-	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, mirror.From(p.client().List, p.client().Watch), nil)
+	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, mirror.Of(p.client()), nil)
 	nodes := steady.Core.CoreV1().Nodes()
 	for i, letter := range []string{"a", "b", "c"} {
 		node := cluster.NewNode(p.node(letter), "", 1000+i)

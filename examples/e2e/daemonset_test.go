@@ -48,8 +48,7 @@ var daemonSetKind = &kind[*v1alpha1.DaemonSet]{
 		return of.DaemonSets(namespace)
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
-		sets := of.DaemonSets(namespace)
-		return mirror.From(sets.List, sets.Watch)
+		return mirror.Of(of.DaemonSets(namespace))
 	},
 	state: func(set *v1alpha1.DaemonSet) state {
 		s := &set.Status

@@ -109,7 +109,7 @@ func service(set string, all map[types.UID]*corev1.Pod) (available, total int, o
 func (h *history) deleted() (names []string) {
 	for _, t := range podhistory.Tracks(h.Changes(), 0) {
 		if t.Deleted {
-			names = append(names, t.States[0].Name)
+			names = append(names, t.First().Name)
 		}
 	}
 	slices.Sort(names)

@@ -76,12 +76,12 @@ func testJobsOutliveTheManager(t *testing.T, b *bed) {
 	pods, ticks := &podRuns{seen: map[types.UID]bool{}, counted: map[string]bool{}}, &runs{uids: map[string]types.UID{}}
 	s := b.NewScene(t, pods.observe)
 	jobs, broadcast, cronJobs := b.Core.BatchV1().Jobs(s.Namespace), b.workloads.BroadcastJobs(s.Namespace), b.workloads.AdvancedCronJobs(s.Namespace)
-	testbed.Follow(s, mirror.From(jobs.List, jobs.Watch), func(_ map[types.UID]*batchv1.Job, _, job **batchv1.Job, _ string, _ bool) {
+	testbed.Follow(s, mirror.Of(jobs), func(_ map[types.UID]*batchv1.Job, _, job **batchv1.Job, _ string, _ bool) {
 		if job != nil {
 			ticks.observe(*job)
 		}
 	})
-	stored := testbed.Follow[*v1alpha1.BroadcastJob](s, mirror.From(broadcast.List, broadcast.Watch), nil)
+	stored := testbed.Follow[*v1alpha1.BroadcastJob](s, mirror.Of(broadcast), nil)
 	nodes, err := b.Core.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)

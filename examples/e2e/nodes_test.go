@@ -50,7 +50,7 @@ func testNodeWithoutAgent(t *testing.T, b *bed) {
 	// The job goes two seconds after it is over, so every state of it is looked at.
 	jobs := distribution.ImagePullJobs(s.Namespace)
 	var last sync.Map // the last status of every job that is over, by name
-	followed := testbed.Follow(s.Scene, mirror.From(jobs.List, jobs.Watch),
+	followed := testbed.Follow(s.Scene, mirror.Of(jobs),
 		func(_ map[types.UID]*v1alpha1.ImagePullJob, _, job **v1alpha1.ImagePullJob, _ string, _ bool) {
 			if job != nil && (*job).Status.CompletionTime != nil {
 				last.Store((*job).Name, (*job).Status)

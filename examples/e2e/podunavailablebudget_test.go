@@ -15,13 +15,12 @@ import (
 
 	availabilityclient "github.com/podwright/podwright/availability/client"
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/testbed/drains"
 )
 
 // evict evicts a pod, once.
 func (s *cloneSetFixture) evict(pod *corev1.Pod) error {
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
-	return s.Core.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("eviction").
-		MaxRetries(0).Body(eviction).Do(s.Context()).Error()
+	return drains.Evict(s.Context(), s.Core, pod.Namespace, pod.Name, nil)
 }
 
 // A budget lets none of the pods of a CloneSet go: who evicts one is told to try again, as by a

@@ -84,14 +84,10 @@ func (s *sidecarFixture) judgeHotUpgrades(set string, track *podhistory.Track) (
 	s.Helper()
 	first, second := injection.HotContainers("mesh")
 	names := []string{first, second}
-	runs := func(pod *corev1.Pod, name string) bool {
-		status := podstate.ContainerStatus(pod, name)
-		return status.Ready && status.Image == podstate.Image(pod, name)
-	}
 	var before *corev1.Pod
 	last := ""
 	for _, pod := range track.States {
-		if !slices.ContainsFunc(names, func(name string) bool { return podstate.Image(pod, name) != hotEmpty && runs(pod, name) }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return podstate.Image(pod, name) != hotEmpty && podstate.Runs(pod, name) }) {
 			s.Errorf("SCS-16: no container of mesh serves: %s", podstate.Describe(pod, false))
 		}
 		records, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
@@ -100,7 +96,7 @@ func (s *sidecarFixture) judgeHotUpgrades(set string, track *podhistory.Track) (
 		}
 		if hash := records[set].SidecarSetHash; hash != last {
 			idle := slices.IndexFunc(names, func(name string) bool { return before != nil && podstate.Image(before, name) == hotEmpty })
-			if before != nil && readiness.Ready(before) && (idle < 0 || !runs(before, names[idle])) {
+			if before != nil && readiness.Ready(before) && (idle < 0 || !podstate.Runs(before, names[idle])) {
 				s.Errorf("SCS-19: upgraded before a container is seen to be empty: %s", podstate.Describe(before, false))
 			}
 			last = hash

@@ -40,8 +40,7 @@ var statefulSetKind = &kind[*v1beta1.StatefulSet]{
 		return of.StatefulSets(namespace)
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
-		sets := of.StatefulSets(namespace)
-		return mirror.From(sets.List, sets.Watch)
+		return mirror.Of(of.StatefulSets(namespace))
 	},
 	state: func(set *v1beta1.StatefulSet) state {
 		n, held, status := *set.Spec.Replicas, int32(0), &set.Status

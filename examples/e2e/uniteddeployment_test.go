@@ -43,8 +43,7 @@ var unitedDeploymentKind = &kind[*v1alpha1.UnitedDeployment]{
 		return of.UnitedDeployments(namespace)
 	},
 	source: func(of client.Interface, namespace string) mirror.Source {
-		sets := of.UnitedDeployments(namespace)
-		return mirror.From(sets.List, sets.Watch)
+		return mirror.Of(of.UnitedDeployments(namespace))
 	},
 	state: func(set *v1alpha1.UnitedDeployment) state {
 		return state{replicas: *set.Spec.Replicas, observedGeneration: set.Status.ObservedGeneration, status: set.Status}

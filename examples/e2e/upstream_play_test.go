@@ -40,7 +40,7 @@ func newPlay(t *testing.T, side *side, g *guarantee) *play {
 	history := &playHistory{}
 	p := &play{Scene: steady.NewScene(t, history.Observe), side: side, spec: g.spec, history: history, claims: map[string][]types.UID{}}
 	sets := side.sets(p.Namespace)
-	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, mirror.From(sets.List, sets.Watch), nil)
+	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, mirror.Of(sets), nil)
 	t.Cleanup(p.tell)
 	return p
 }

@@ -15,11 +15,13 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
+const mesh1, mesh2 = "docker.io/library/mesh:1", "docker.io/library/mesh:2"
+
 // newSidecarStory begins an act that creates ten pods, which are injected and ready.
 func newSidecarStory(t *testing.T) *story {
 	t.Helper()
 	set := &v1alpha1.SidecarSet{}
-	if err := yaml.UnmarshalStrict(manifest("sidecarset"), set); err != nil {
+	if err := yaml.UnmarshalStrict(documents("sidecarset")[0], set); err != nil {
 		t.Fatal(err)
 	}
 	set.Status.LatestRevision = "web-1"
@@ -42,7 +44,7 @@ func newSidecarStory(t *testing.T) *story {
 }
 
 func (h *story) injectionFails() []string {
-	return failed(checks(h.Changes(), 0, h.final(), act{creates: true, pods: replicas, promises: []promise{injection10}}))
+	return failed((&act{Creates: true, Pods: replicas, Promises: promises("sidecarset", "The injection")}).checks(h.Changes(), 0, h.final(), ""))
 }
 
 // setHot gives a hot container an image, and writes into the annotations what its version is and which one works.
@@ -131,7 +133,7 @@ func TestHotUpgradeIsChecked(t *testing.T) {
 			h.begin()
 			h.upgrade(h.all()[1:]...)
 			c.during(h)
-			compareTexts(t, c.want, failed(h.checks(hotUpgrade...)))
+			compareTexts(t, c.want, failed(h.checks(promises("sidecarset", "The hot upgrade and the way back")...)))
 		})
 	}
 }

@@ -22,6 +22,18 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
+// What the manifests say.
+const replicas, maxUnavailable = 10, 2
+
+// promises are those of an act.
+func promises(kind, name string) []promise {
+	acts := kinds[kind].Acts
+	return acts[slices.IndexFunc(acts, func(a act) bool { return a.Name == name })].Promises
+}
+
+// inPlace are those of an update of ten pods.
+func inPlace() []promise { return promises("cloneset", "The update") }
+
 // story is what became of pods, and the pods as the API server has them.
 type story struct {
 	podhistory.History
@@ -117,7 +129,7 @@ func (h *story) all() []string {
 }
 
 func (h *story) checks(promises ...promise) []check {
-	return checks(h.Changes(), h.since, h.final(), act{promises: promises, pods: replicas, missing: maxUnavailable})
+	return (&act{Promises: promises, Pods: replicas, Missing: maxUnavailable}).checks(h.Changes(), h.since, h.final(), "")
 }
 
 // failed are the texts of the checks that failed.
@@ -149,7 +161,7 @@ func TestGoodUpdate(t *testing.T) {
 		{true, "10 of 10 pods are Ready with the image busybox:1.37"},
 		{true, "10 of 10 pods were not Ready while their container was exchanged"},
 	}
-	if diff := cmp.Diff(want, h.checks(inPlace(replicas)...), cmp.AllowUnexported(check{})); diff != "" {
+	if diff := cmp.Diff(want, h.checks(inPlace()...), cmp.AllowUnexported(check{})); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 }
@@ -184,6 +196,7 @@ func TestBrokenUpdates(t *testing.T) {
 		}, []string{
 			"9 of 10 pods kept their name and UID, and there were no others; not: web-0", "9 of 10 pods kept their node and their IP; not: web-0",
 			"9 of 10 containers restarted in place, none of them twice; not: web-0", "9 of 10 pods are Ready with the image busybox:1.37; not: web-0",
+			"9 of 10 pods were not Ready while their container was exchanged; not: web-0",
 		}},
 		"a pod is replaced": {func(h *story) {
 			h.update(h.all()[1:]...)
@@ -233,7 +246,7 @@ func TestBrokenUpdates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newStory()
 			c.during(h)
-			compareTexts(t, c.want, failed(h.checks(inPlace(replicas)...)))
+			compareTexts(t, c.want, failed(h.checks(inPlace()...)))
 		})
 	}
 }
@@ -249,8 +262,11 @@ func TestRollBack(t *testing.T) {
 	for _, name := range []string{"web-8", "web-9"} {
 		h.change(name, setTo(newImage), restart, ready("True"))
 	}
-	compareTexts(t, nil, failed(h.checks(inPlace(maxUnavailable)...)))
-	compareTexts(t, []string{"2 of 10 containers restarted", "2 of 10 pods were not Ready"}, failed(h.checks(inPlace(maxUnavailable+1)...)))
+	of := promises("statefulset", "The bad image and its roll-back")
+	compareTexts(t, nil, failed(h.checks(of...)))
+	of = slices.Clone(of)
+	of[0].Pods, of[2].Pods = 3, 3
+	compareTexts(t, []string{"2 of 10 containers restarted", "2 of 10 pods were not Ready"}, failed(h.checks(of...)))
 }
 
 // A drain moves pods, and never has more of them unavailable than it may.
@@ -287,17 +303,16 @@ func TestDrainIsChecked(t *testing.T) {
 			}
 			h.begin()
 			c.during(h)
-			node := "node-0"
-			act := act{moves: true, pods: replicas, missing: c.missing, promises: evictions(&node, replicas)}
-			compareTexts(t, c.want, failed(checks(h.Changes(), h.since, h.final(), act)))
+			act := act{Moves: true, Pods: replicas, Missing: c.missing, Promises: promises("budget", "The drain of a node of ten pods")}
+			compareTexts(t, c.want, failed(act.checks(h.Changes(), h.since, h.final(), "node-0")))
 		})
 	}
 }
 
 // What the invariants of the simulation forbid fails the check of the record, and shows in the verdict.
 func TestRecordIsChecked(t *testing.T) {
-	o := &observer{kind: kinds["cloneset"], record: invariants.NewRecord()}
-	set := decode(t, o.kind, o.kind.manifest)
+	o := &observer{record: invariants.NewRecord()}
+	set := decode(t, kinds["cloneset"], documents("cloneset")[0])
 	set.SetUID("set")
 	set.SetGeneration(1)
 	invariants.Observe[metav1.Object](o.record)(nil, nil, &set, "1", false)
@@ -316,7 +331,7 @@ func TestRecordIsChecked(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	h := newStory()
-	s := &state{}
+	s := &state{workload: sets["clonesets"]}
 	for _, name := range h.all()[:4] {
 		s.pods = append(s.pods, h.pods[name])
 	}

@@ -13,10 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -40,23 +38,23 @@ var (
 // demo is one run of the demo.
 type demo struct {
 	options
-	kind   *kind
-	screen *screen
+	*kind
+	*screen
+	observer
 
 	own            bool         // the cluster is the demo's own
 	config         *rest.Config // of the cluster, and a namespace in it
 	namespace, dir string       // dir holds log files
 	close          func() error // leaves nothing behind, also where opening has failed
-
 	controllers.Clients
-	untyped  dynamic.Interface
-	observer *observer
+	untyped   dynamic.Interface
+	placement workloads.Placement // of CloneSets; nil: none
 }
 
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.screen.print(line{"podwright: " + cmp.Or(d.kind.shows, "the pods of a "+d.kind.name+" are updated in place") + ", on a real API server", title}, line{})
+	d.print(line{"podwright: " + cmp.Or(d.Shows, "the pods of a "+d.name+" are updated in place") + ", on a real API server", title}, line{})
 	d.close = func() error { return nil }
 	working, end := context.WithCancel(ctx)
 	defer end()
@@ -70,7 +68,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		err = d.work(working, running)
 	}
 	err = ofSignal(ctx, err)
-	failure := d.screen.step("cleaning up: nothing is left behind", func() error {
+	failure := d.step("cleaning up: nothing is left behind", func() error {
 		end()
 		if ended := running.Wait(); ended != nil { // which has ended the work
 			err = ended
@@ -80,10 +78,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		}
 		return d.close()
 	})
-	if failure != nil {
-		return errors.Join(err, failure)
-	}
-	return err
+	return errors.Join(err, failure)
 }
 
 // ofSignal returns errInterrupted in place of an error that follows from a signal.
@@ -96,17 +91,17 @@ func ofSignal(ctx context.Context, err error) error {
 
 // startCluster starts a cluster on this machine. Whatever ends this program ends the cluster.
 func (d *demo) startCluster(ctx context.Context) error {
-	n := cmp.Or(d.kind.nodes, 3)
-	o, what := cluster.Options{Nodes: n}, fmt.Sprintf("etcd, Kubernetes, KWOK and %d simulated nodes", n)
+	o := cluster.Options{Nodes: cmp.Or(d.Nodes, 3)}
+	what := fmt.Sprintf("etcd, Kubernetes, KWOK and %d simulated nodes", o.Nodes)
 	if d.Node == nodeReal {
 		o, what = cluster.Options{RealNodes: 2}, "etcd, Kubernetes and 2 nodes that run containers"
-		if missing := cluster.RealNodesMissing(); len(missing) > 0 {
-			return &cluster.MissingError{Missing: missing}
-		}
 	}
-	return d.screen.step("building and starting "+what, func() (err error) {
-		if o.ControlPlane, err = cluster.Build(ctx, os.Stdout); err == nil && o.RealNodes > 0 {
+	return d.step("building and starting "+what, func() (err error) {
+		if o.RealNodes > 0 {
 			_, err = cluster.BuildRealNodes(ctx, os.Stdout)
+		}
+		if err == nil {
+			o.ControlPlane, err = cluster.Build(ctx, os.Stdout)
 		}
 		if err != nil {
 			return err
@@ -115,7 +110,8 @@ func (d *demo) startCluster(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.config, d.Kubeconfig, d.namespace, d.dir, d.close = c.Config(), c.Kubeconfig(), "default", c.Dir(), c.Stop
+		d.Kubeconfig, d.namespace, d.dir, d.close = c.Kubeconfig(), "default", c.Dir(), c.Stop
+		err = d.connect(c.Config())
 		for name, image := range images { // the bad one does not exist
 			if c.Images() != nil && err == nil {
 				_, err = c.Images().Add(name, image)
@@ -132,31 +128,38 @@ func (d *demo) openCluster(ctx context.Context) error {
 		return fmt.Errorf("%w; name a file with --kubeconfig, or start a cluster on this machine with --kubeconfig=\"\"", err)
 	}
 	config.QPS = -1
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
+	if err := d.connect(config); err != nil {
 		return err
 	}
-	d.config = config
 	d.close = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		err := cluster.RemoveNamespace(ctx, client, d.namespace)
+		err := cluster.RemoveNamespace(ctx, d.Kubernetes, d.namespace)
 		if err != nil {
 			err = fmt.Errorf("%w; remove it with: kubectl delete namespace %s", err, d.namespace)
 		}
 		return errors.Join(err, os.RemoveAll(d.dir))
 	}
-	return d.screen.step("making a namespace in the cluster at "+config.Host, func() (err error) {
+	return d.step("making a namespace in the cluster at "+config.Host, func() (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
 		if d.dir, err = os.MkdirTemp("", "podwright-demo-"); err == nil {
-			d.namespace, err = cluster.NewNamespace(ctx, client, "podwright-demo-")
+			d.namespace, err = cluster.NewNamespace(ctx, d.Kubernetes, "podwright-demo-")
 		}
 		if err != nil {
 			return fmt.Errorf("cluster at %s: %w", config.Host, err)
 		}
 		return nil
 	})
+}
+
+// connect makes the clients of a cluster.
+func (d *demo) connect(config *rest.Config) (err error) {
+	d.config = config
+	if d.Clients, err = controllers.NewClients(config, "podwright-demo"); err == nil {
+		d.untyped, err = dynamic.NewForConfig(config)
+	}
+	return err
 }
 
 // withLogs keeps the logs of a demo that has failed where they outlive the cluster, and says where.
@@ -173,72 +176,70 @@ func withLogs(of string, err error) error {
 }
 
 // work does what the user came for. What it starts belongs to running, and ends with the context, which is that of running.
-func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
-	untyped, failure := dynamic.NewForConfig(d.config)
-	clients, err := controllers.NewClients(d.config, "podwright-demo")
-	if err = errors.Join(failure, err); err != nil {
-		return err
-	}
-	d.Clients, d.untyped = clients, untyped
-	for _, resource := range append(d.kind.beside[:len(d.kind.beside):len(d.kind.beside)], d.kind.resource) {
-		if err := d.installCRD(ctx, resource); err != nil {
+func (d *demo) work(ctx context.Context, running *errgroup.Group) (err error) {
+	for _, begin := range []func(context.Context, *errgroup.Group) error{d.installCRDs, d.runControllers, d.observe} {
+		if err := begin(ctx, running); err != nil {
 			return err
 		}
-	}
-	manager, err := leader.Holder(ctx, d.Kubernetes, "kruise-system", "kruise-manager") // which would manage the same workload
-	if err != nil {
-		return err
-	}
-	if manager != "" {
-		d.screen.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", manager)})
-	} else if err := d.control(ctx, running); err != nil {
-		return err
-	}
-	if d.observer, err = d.observe(ctx, running); err != nil {
-		return err
 	}
 	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) || d.Exit {
 		return err
 	}
-	d.screen.print(line{text: d.suggestions()})
-	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+setName, func(*state) (bool, error) { return false, nil })
+	d.print(line{text: d.suggestions()})
+	_, _ = d.watch(ctx, "now  "+d.name+" "+setName, func(*state) (bool, error) { return false, nil })
 	return err
 }
 
-// installCRD makes the API server serve a kind. A CRD that is there stays as it is.
-func (d *demo) installCRD(ctx context.Context, resource schema.GroupVersionResource) error {
-	served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.Kubernetes.Discovery()), resource)
-	if err != nil || served {
-		return err
+// installCRDs makes the API server serve what the demo needs. A CRD that is there stays as it is.
+func (d *demo) installCRDs(ctx context.Context, _ *errgroup.Group) error {
+	for _, resource := range d.resources {
+		served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.Kubernetes.Discovery()), resource)
+		if err == nil && !served && !d.own && !d.InstallCRDs {
+			err = fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
+		}
+		if err == nil && !served {
+			err = d.step("installing the CRD of "+resource.GroupResource().String(), func() error {
+				return crds.Install(ctx, d.untyped, crds.Of(slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs(), distribution.CRDs()), resource))
+			})
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if !d.own && !d.InstallCRDs {
-		return fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
-	}
-	return d.screen.step("installing the CRD of "+resource.GroupResource().String(), func() error {
-		return crds.Install(ctx, d.untyped, crds.Of(slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs(), distribution.CRDs()), resource))
-	})
+	return nil
 }
 
-// control runs the controller of the kind in this process, as any program may that embeds it, until the context is done.
-// When it ends before that, running fails.
-func (d *demo) control(ctx context.Context, running *errgroup.Group) error {
+// runControllers runs the controllers in this process, as any program may that embeds them, until the context is done, unless a
+// manager would manage the same workload. When one ends before that, running fails.
+func (d *demo) runControllers(ctx context.Context, running *errgroup.Group) error {
+	manager, err := leader.Holder(ctx, d.Kubernetes, "kruise-system", "kruise-manager")
+	if err != nil {
+		return err
+	}
+	if manager != "" {
+		d.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", manager)})
+		return nil
+	}
 	log, err := os.OpenFile(filepath.Join(d.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("log file of the controller: %w", err)
 	}
 	klog.LogToStderr(false)
 	klog.SetOutput(log)
-	controller, err := d.kind.controller(d)
-	if err != nil {
-		return err
+	for _, resource := range d.resources {
+		d.control(resource, func(c runner, err error) {
+			running.Go(func() error {
+				defer klog.Flush()
+				if err == nil {
+					err = c.Run(ctx)
+				}
+				if ctx.Err() == nil {
+					return fmt.Errorf("the controller has ended, though nobody told it to: %v", err)
+				}
+				return nil
+			})
+		})
 	}
-	running.Go(func() error {
-		defer klog.Flush()
-		if err := controller.Run(ctx); ctx.Err() == nil {
-			return fmt.Errorf("the controller has ended, though nobody told it to: %v", err)
-		}
-		return nil
-	})
-	d.screen.print(line{text: "          the controller runs, in this process"})
+	d.print(line{text: "          the controller runs, in this process"})
 	return nil
 }

@@ -75,17 +75,18 @@ func command(kubeconfig string, run func(context.Context, options) error) *cobra
 // complete says what is wrong with the options.
 func (o *options) complete() error {
 	o.Kind = strings.ToLower(o.Kind)
+	k := kinds[o.Kind]
 	switch {
-	case kinds[o.Kind] == nil:
+	case k == nil:
 		return fmt.Errorf("--kind=%s: want one of: %s", o.Kind, knownKinds())
 	case o.Node != nodeSimulated && o.Node != nodeReal:
 		return fmt.Errorf("--node=%s: want %s or %s", o.Node, nodeSimulated, nodeReal)
 	case o.Node == nodeReal && o.Kubeconfig != "":
 		return fmt.Errorf("--node=%s: want no cluster that is there already, found kubeconfig %s; start one with --kubeconfig=\"\"", o.Node, o.Kubeconfig)
-	case kinds[o.Kind].nodes > 0 && o.Node == nodeReal:
-		return fmt.Errorf("--kind=%s: it is shown on %d nodes, one for each pod: want --node=%s", o.Kind, kinds[o.Kind].nodes, nodeSimulated)
-	case kinds[o.Kind].own != "" && o.Kubeconfig != "":
-		return fmt.Errorf("--kind=%s: it is shown in a cluster of its own, for %s: want --kubeconfig=\"\"", o.Kind, kinds[o.Kind].own)
+	case o.Node == nodeReal && k.Nodes > 0:
+		return fmt.Errorf("--kind=%s: it is shown on %d nodes, one for each pod: want --node=%s", o.Kind, k.Nodes, nodeSimulated)
+	case o.Kubeconfig != "" && k.Alone != "":
+		return fmt.Errorf("--kind=%s: it is shown in a cluster of its own, for %s: want --kubeconfig=\"\"", o.Kind, k.Alone)
 	case o.Patience <= 0:
 		return fmt.Errorf("--patience=%v: want more than 0", o.Patience)
 	}

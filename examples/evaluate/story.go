@@ -3,23 +3,36 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"embed"
+	"encoding/json"
 	"fmt"
-	"os/exec"
-	"path"
-	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/availability/podunavailablebudget"
+	"github.com/podwright/podwright/distribution/workloadspread"
+	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/faults/invariants"
+	"github.com/podwright/podwright/examples/testbed/drains"
 	"github.com/podwright/podwright/examples/testbed/mirror"
+	"github.com/podwright/podwright/examples/testbed/serve"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/policies"
+	"github.com/podwright/podwright/sidecar/sidecarset"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -27,217 +40,275 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// kind is a kind of workload, and the demo of it.
+// kind is a demo as stories.yaml tells it, which also says what its words mean.
 type kind struct {
-	name     string // in manifests, such as "CloneSet"
-	shows    string // what becomes of its pods; empty: they are updated in place
-	resource schema.GroupVersionResource
-	// manifest holds the objects to create, in YAML.
-	manifest []byte
-	// acts are what happens to the workload.
-	acts []act
-	// next is what to try then, in KUBECTL and OBJECT; image is where the image is that is changed then.
-	next, image string
+	Resources []string // that are needed, with their controllers; the last one is that of the workload
+	Shows     string   // what becomes of the pods; empty: they are updated in place
+	Alone     string   // why it needs a cluster of its own; empty: it does not
+	Nodes     int      // how many simulated ones there have to be; 0: any, also real ones
+	Next      string   // what to try then, in KUBECTL and OBJECT
+	Acts      []act
 
-	// controller makes what manages such objects in the namespace of a demo, source lists and watches them.
-	controller func(*demo) (runner, error)
-	source     func(*demo) mirror.Source
-	// plan says what the plan for such an object says.
-	plan func(*observed) rollout.Plan
-
-	// own is why the demo needs a cluster of its own; empty: it does not.
-	own string
-	// nodes is how many simulated nodes there have to be; 0: any, also real ones.
-	nodes int
-	// beside are other resources that are needed.
-	beside []schema.GroupVersionResource
-	// sidecars says that it is in no namespace, and injects into the pods of another workload.
-	sidecars bool
-	// status is the status of an object. Nil: it has the fields of status.
-	status func(metav1.Object) status
-	// revision is the name or hash of that of a pod. Nil: the value of the label.
-	revision func(*corev1.Pod) string
+	resources []schema.GroupVersionResource
+	resource  schema.GroupVersionResource
+	*workload
 }
 
-// observed is what a plan follows from: an object, the pods and revisions that it controls, and all nodes.
-type observed struct {
-	set       metav1.Object
-	pods      []*corev1.Pod
-	revisions []*appsv1.ControllerRevision
-	nodes     []*corev1.Node
-	now       time.Time
-}
-
-type runner interface{ Run(context.Context) error }
-
-// runners run all together, and end when one does.
-type runners []runner
-
-func (r runners) Run(ctx context.Context) error {
-	running, ctx := errgroup.WithContext(ctx)
-	for _, each := range r {
-		running.Go(func() error { return each.Run(ctx) })
-	}
-	return running.Wait()
-}
-
-//go:embed *.yaml
-var manifests embed.FS
-
-// manifest returns the objects that a demo creates.
-func manifest(name string) []byte {
-	data, err := manifests.ReadFile(name + ".yaml")
-	if err != nil {
-		panic(err) // it is not there
-	}
-	return data
-}
-
-// kinds are the kinds of workloads that there is a demo of, as the command line calls them. A new kind is one more entry here.
-var kinds = map[string]*kind{
-	"budget":   budget,
-	"cloneset": cloneSet,
-	"daemonset": {
-		name: "DaemonSet", manifest: manifest("daemonset"), nodes: replicas, own: "it has a pod on each of its nodes", image: inTemplate,
-		next:     "Delete a pod: it comes back on its node.\n  KUBECTL delete pod --field-selector=spec.nodeName=node-0",
-		resource: v1alpha1.SchemeGroupVersion.WithResource("daemonsets"),
-		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
-		controller: func(d *demo) (runner, error) {
-			return daemonset.New(daemonset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace})
-		},
-		source: func(d *demo) mirror.Source {
-			return mirror.From(d.Workloads.DaemonSets(d.namespace).List, d.Workloads.DaemonSets(d.namespace).Watch)
-		},
-		plan: func(o *observed) rollout.Plan {
-			return daemonset.NewPlan(&daemonset.Snapshot{Set: o.set.(*v1alpha1.DaemonSet), Pods: o.pods, Revisions: o.revisions, Nodes: o.nodes, Now: o.now}).Plan
-		},
-		status: func(object metav1.Object) status {
-			s := &object.(*v1alpha1.DaemonSet).Status
-			ready := max(0, s.UpdatedNumberScheduled-s.NumberUnavailable)
-			return status{s.ObservedGeneration, int64(s.CurrentNumberScheduled), int64(s.NumberAvailable), int64(s.UpdatedNumberScheduled), int64(ready)}
-		},
-	},
-	"sidecarset": sidecarSet,
-	"spread":     spread,
-	"statefulset": {
-		name: "StatefulSet", manifest: manifest("statefulset"), next: scaleOut, image: inTemplate,
-		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
-		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
-		controller: func(d *demo) (runner, error) {
-			return statefulset.New(statefulset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace})
-		},
-		source: func(d *demo) mirror.Source {
-			return mirror.From(d.Workloads.StatefulSets(d.namespace).List, d.Workloads.StatefulSets(d.namespace).Watch)
-		},
-		plan: func(o *observed) rollout.Plan {
-			return statefulset.NewPlan(&statefulset.Snapshot{Set: o.set.(*v1beta1.StatefulSet), Pods: o.pods, Revisions: o.revisions, Now: o.now}).Plan
-		},
-	},
-}
-
-var cloneSet = &kind{
-	name: "CloneSet", manifest: manifest("cloneset"), next: scaleOut, image: inTemplate,
-	resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
-	acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/partition", `"50%"`, inPlace(replicas)...)},
-	controller: func(d *demo) (runner, error) {
-		return cloneset.New(cloneset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace})
-	},
-	source: func(d *demo) mirror.Source {
-		return mirror.From(d.Workloads.CloneSets(d.namespace).List, d.Workloads.CloneSets(d.namespace).Watch)
-	},
-	plan: func(o *observed) rollout.Plan {
-		return cloneset.NewPlan(&cloneset.Snapshot{Set: o.set.(*v1alpha1.CloneSet), Pods: o.pods, Revisions: o.revisions, Now: o.now}).Plan
-	},
-}
-
-// What every manifest says, and what the demo makes of it.
-const (
-	setName        = "web"
-	replicas       = 10
-	maxUnavailable = 2
-	oldImage       = "docker.io/library/busybox:1.36"
-	newImage       = "docker.io/library/busybox:1.37"
-	badImage       = "docker.io/library/busybox:bad"
-)
-
-// act is a part of the demo that keeps one promise.
+// act is a part of a story. It is checked whether its promises are kept.
 type act struct {
-	// name says what is checked in the end, such as "The update"; empty: nothing is.
-	name          string
-	promises      []promise
-	pods, missing int  // how many there shall be, and of them unavailable at most
-	creates       bool // its pods are created in it
-	moves         bool // its pods come and go
-	// asks says whom HTTP clients ask all the time, where containers run; answers are those that have to come.
-	asks    func(*demo) []func() []string
-	answers []string
-	also    func() check // nil: nothing
-	steps   []step
+	Name           string // says what is checked in the end; empty: nothing is
+	Pods, Missing  int
+	Creates, Moves bool
+	Promises       []promise
+	Steps          []step
+	Asks           string   // names the clients that ask all the time, where containers run; empty: none
+	Answers        []string // have to come
 }
 
 // step is one change, and what follows from it.
 type step struct {
-	title string
-	do    func(context.Context, *demo) error
-	want  status // at which the workload settles
-	// until tells, once it has settled, whether the step is done. Nil: it is.
-	until func(context.Context, *demo) bool
+	Title  string
+	Create string         // the manifest of what is created
+	Set    map[string]any // fields of the workload, by their paths
+	Do     string         // an action
+	Want   counts         // of the workload, once it has settled
+	Until  string         // the condition for which it takes more than that; empty: none
 }
 
-// The fields with the images that change.
-const inTemplate, inSidecars, inMesh = "/spec/template/spec/containers/0/image", "/spec/containers/0/image", "/spec/containers/1/image"
+// counts are those of the status of a workload: of all pods, of those available, and of those of the update revision.
+type counts [3]int64
 
-// set is the operation of a JSON patch that sets a field to a value in JSON.
-func set(field, value string) string {
-	return fmt.Sprintf(`{"op":"add","path":"%s","value":%s}`, field, value)
+// workload is a kind of objects that have pods.
+type workload struct {
+	name   string    // in manifests, such as "CloneSet"
+	image  string    // the field that changes
+	counts [3]string // the fields of the status that are its counts
+	source func(*demo) mirror.Source
 }
 
-func setImage(field, image string) string { return set(field, `"`+image+`"`) }
+const inTemplate = "/spec/template/spec/containers/0/image"
 
-// updated is the status of a workload that serves, with so many pods, and so many of them at the update revision.
-func updated(pods, n int64) status { return status{0, pods, pods, n, n} }
-
-var creation = act{steps: []step{{title: "create " + setName + ": 10 pods, all at once", do: create, want: updated(replicas, replicas)}}}
-
-// update updates half of the pods, and then the others, that a partition holds: a field whose name and value differ between kinds.
-func update(image, partition, half string, promises ...promise) act {
-	return act{name: "The update", promises: promises, pods: replicas, missing: maxUnavailable, steps: []step{{
-		title: path.Base(newImage) + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
-		do:    change(setImage(image, newImage), set(partition, half)), want: updated(replicas, replicas/2),
-	}, {
-		title: "partition 0: the other half is updated", do: change(set(partition, "0")), want: updated(replicas, replicas),
-	}}}
+// sets are the workloads that there are demos of, by their resources.
+var sets = map[string]*workload{
+	"clonesets": {"CloneSet", inTemplate, [3]string{"replicas", "availableReplicas", "updatedReplicas"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Workloads.CloneSets(d.namespace)) }},
+	"statefulsets": {"StatefulSet", inTemplate, [3]string{"replicas", "availableReplicas", "updatedReplicas"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Workloads.StatefulSets(d.namespace)) }},
+	"daemonsets": {"DaemonSet", inTemplate, [3]string{"currentNumberScheduled", "numberAvailable", "updatedNumberScheduled"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Workloads.DaemonSets(d.namespace)) }},
+	"sidecarsets": {"SidecarSet", "/spec/containers/0/image", [3]string{"matchedPods", "readyPods", "updatedPods"},
+		func(d *demo) mirror.Source { return mirror.Of(d.Sidecar.SidecarSets()) }},
 }
 
-// mistake rolls an image out that cannot be pulled, and rolls it back.
-var mistake = act{name: "The bad image and its roll-back", promises: inPlace(maxUnavailable), pods: replicas, missing: maxUnavailable, steps: []step{{
-	title: path.Base(badImage) + ": 2 pods break, maxUnavailable keeps the others safe",
-	do:    change(setImage(inTemplate, badImage)), want: status{0, replicas, replicas - maxUnavailable, maxUnavailable, 0},
-}, {
-	title: "roll back to " + path.Base(newImage) + ": only the broken pods are updated",
-	do:    change(setImage(inTemplate, newImage)), want: updated(replicas, replicas),
-}}}
+// state is a workload at one moment, and what the plan says that follows from it.
+type state struct {
+	*workload
+	set       metav1.Object
+	pods      []*corev1.Pod
+	revisions []*appsv1.ControllerRevision
+	nodes     []*corev1.Node
+	rollout.Plan
+}
 
-// scaleOut is what to try next with most kinds.
-const scaleOut = "Scale out.\n  KUBECTL scale OBJECT --replicas=12"
-
-// suggestions says what to try when all has been shown.
-func (d *demo) suggestions() string {
-	kubectl, remark := "kubectl", ""
-	if _, err := exec.LookPath(kubectl); err != nil {
-		kubectl, remark = "go tool kubectl", ", in examples/ (the first one builds kubectl)"
+// plan asks the library for the plan, at a time.
+func (s *state) plan(now time.Time) {
+	switch set := s.set.(type) {
+	case *v1alpha1.CloneSet:
+		s.Plan = cloneset.NewPlan(&cloneset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, Now: now}).Plan
+	case *v1beta1.StatefulSet:
+		s.Plan = statefulset.NewPlan(&statefulset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, Now: now}).Plan
+	case *v1alpha1.DaemonSet:
+		s.Plan = daemonset.NewPlan(&daemonset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, Nodes: s.nodes, Now: now}).Plan
+	case *sidecarv1alpha1.SidecarSet: // of a cluster of the demo's own, with its namespace
+		s.Plan = sidecarset.NewPlan(&sidecarset.Snapshot{Set: set, Pods: s.pods, Revisions: s.revisions, RevisionNamespace: metav1.NamespaceDefault, Now: now}).Plan
 	}
-	object := d.kind.resource.GroupResource().String() + " " + setName // without the group it may be a kind of Kubernetes'
-	return strings.NewReplacer("KUBECTL", kubectl+" -n "+d.namespace, "OBJECT", object, "BAD", setImage(d.kind.image, badImage), "NEW", setImage(d.kind.image, newImage),
-		"FILE", strings.ReplaceAll(d.Kubeconfig, "'", `'\''`), "LOGS", filepath.Join(d.dir, "*.log"), "REMARK", remark).Replace(strings.ReplaceAll(`
-Everything stays up until Ctrl-C. The logs are LOGS
-Commands to try in another terminalREMARK; what they do is shown here:
+}
 
-  export KUBECONFIG='FILE'
-1. Roll out an image that does not exist: two pods break, the others are safe.
-  KUBECTL patch OBJECT --type=json -p '[BAD]'
-2. Roll back: only the two broken pods are changed.
-  KUBECTL patch OBJECT --type=json -p '[NEW]'
-3. NEXT
-`, "NEXT", d.kind.next))
+// runner is a controller of the library.
+type runner interface{ Run(context.Context) error }
+
+// control makes the controllers of a resource, and has them run.
+func (d *demo) control(resource schema.GroupVersionResource, run func(runner, error)) {
+	switch resource.Resource {
+	case "clonesets":
+		run(cloneset.New(cloneset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace, Placement: d.placement}))
+	case "statefulsets":
+		run(statefulset.New(statefulset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace}))
+	case "daemonsets":
+		run(daemonset.New(daemonset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace}))
+	case "sidecarsets":
+		run(sidecarset.New(sidecarset.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace}))
+		run(policies.New(policies.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace}))
+	case "podunavailablebudgets":
+		o := podunavailablebudget.Options{Kubernetes: d.Kubernetes, Availability: d.Availability, Workloads: d.Workloads, Namespace: d.namespace}
+		run(&serve.Budgets{Options: o}, nil)
+	case "workloadspreads":
+		o := workloadspread.Options{Kubernetes: d.Kubernetes, Distribution: d.Distribution, Workloads: d.Workloads, Namespace: d.namespace}
+		placer, err := workloadspread.NewPlacer(o)
+		d.placement = placer // of the CloneSets whose controller comes later
+		run(placer, err)
+		run(workloadspread.New(o))
+	}
+}
+
+// What the manifests say.
+const (
+	setName   = "web"
+	oldImage  = "docker.io/library/busybox:1.36"
+	newImage  = "docker.io/library/busybox:1.37"
+	badImage  = "docker.io/library/busybox:bad"
+	meshEmpty = "docker.io/library/mesh:empty" // does nothing
+)
+
+var own, rented = []string{"node-0", "node-1"}, []string{"node-2", "node-3"}
+
+// images are what real nodes can pull; the bad one does not exist.
+var images = map[string]registry.Image{
+	oldImage: {Labels: map[string]string{"name": oldImage}}, newImage: {Labels: map[string]string{"name": newImage}},
+	"docker.io/library/mesh:1": serving("1"), "docker.io/library/mesh:2": serving("2"), meshEmpty: {},
+}
+
+// serving answers with its version, on a port of its own.
+func serving(version string) registry.Image {
+	port := "808" + version
+	return registry.Image{Files: map[string]string{"/www/index.html": version}, Env: []string{"PORT=" + port}, Cmd: []string{"/bin/httpd", "-f", "-p", port, "-h", "/www"}}
+}
+
+//go:embed *.yaml
+var files embed.FS
+
+// documents returns those of a file.
+func documents(name string) [][]byte {
+	data, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		panic(err) // it is not there
+	}
+	return bytes.Split(data, []byte("\n---\n"))
+}
+
+// kinds are the demos, as the command line calls them.
+var kinds = func() (all map[string]*kind) {
+	if err := yaml.UnmarshalStrict(documents("stories")[0], &all); err != nil {
+		panic(err)
+	}
+	for _, k := range all {
+		for _, name := range k.Resources {
+			resource, _ := schema.ParseResourceArg(name)
+			k.resource, k.workload = *resource, sets[resource.Resource]
+			k.resources = append(k.resources, *resource)
+		}
+	}
+	return all
+}()
+
+// do makes the change of a step, as a person with kubectl would.
+func (d *demo) do(ctx context.Context, s step) error {
+	if s.Do != "" {
+		return actions[s.Do](ctx, d)
+	}
+	if s.Set != nil {
+		var operations []map[string]any
+		for field, value := range s.Set {
+			operations = append(operations, map[string]any{"op": "add", "path": field, "value": value})
+		}
+		patch, _ := json.Marshal(operations) // what came as JSON
+		object, err := d.untyped.Resource(d.resource).Namespace(d.namespaceOf(d.resource)).Patch(ctx, setName, types.JSONPatchType, patch, metav1.PatchOptions{})
+		if err != nil {
+			return fmt.Errorf("writing the %s %s: %w", d.name, setName, err)
+		}
+		d.generation = object.GetGeneration()
+		return nil
+	}
+	for _, document := range documents(s.Create) {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(document, object); err != nil {
+			return fmt.Errorf("manifest %s: %w", s.Create, err)
+		}
+		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+		_, err := d.untyped.Resource(resource).Namespace(d.namespaceOf(resource)).Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		if err != nil {
+			return fmt.Errorf("creating the %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// namespaceOf is that of the objects of a resource; empty where they are in none.
+func (d *demo) namespaceOf(resource schema.GroupVersionResource) string {
+	if resource.Resource == "sidecarsets" {
+		return ""
+	}
+	return d.namespace
+}
+
+// actions are what steps do.
+var actions = map[string]func(context.Context, *demo) error{
+	// drain drains the node of a pod.
+	"drain": func(ctx context.Context, d *demo) error {
+		d.drained = slices.MinFunc(d.pods.All(), byName).Spec.NodeName
+		begin := time.Now()
+		denied, err := drains.Node(ctx, d.config, d.drained, "", d.Patience)
+		d.noted = append(d.noted, check{denied > 0, fmt.Sprintf("%d evictions were denied with the code 429, and kubectl tried again: the drain took %.1f s", denied, time.Since(begin).Seconds())})
+		return err
+	},
+	// lose cordons the nodes of one's own, and deletes a pod that is on one.
+	"lose": func(ctx context.Context, d *demo) error {
+		for _, node := range own {
+			if _, err := d.Kubernetes.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{}); err != nil {
+				return err
+			}
+		}
+		return d.Kubernetes.CoreV1().Pods(d.namespace).Delete(ctx, d.pods.All()[0].Name, metav1.DeleteOptions{
+			GracePeriodSeconds: new(int64(invariants.UserGracePeriod))}) // by which users are known
+	},
+}
+
+func byName(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
+
+// dryRun asks the API server what it would do.
+var dryRun = []string{metav1.DryRunAll}
+
+// conditions are what steps wait for.
+var conditions = map[string]func(context.Context, *demo) bool{
+	"": func(context.Context, *demo) bool { return true },
+	"denies": func(ctx context.Context, d *demo) bool { // the eviction of a pod
+		return apierrors.IsTooManyRequests(drains.Evict(ctx, d.Kubernetes, d.namespace, d.pods.All()[0].Name, &metav1.DeleteOptions{DryRun: dryRun}))
+	},
+	"injects": func(ctx context.Context, d *demo) bool { // into new pods
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: setName + "-", Labels: map[string]string{"app": "web"}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: oldImage}}}}
+		pod, err := d.Kubernetes.CoreV1().Pods(d.namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: dryRun})
+		return err == nil && len(pod.Spec.Containers) == len(allContainers)
+	},
+	"spreads": func(ctx context.Context, d *demo) bool { // the WorkloadSpread, which is known
+		s, err := d.Distribution.WorkloadSpreads(d.namespace).Get(ctx, setName, metav1.GetOptions{})
+		return err == nil && s.Status.ObservedGeneration == s.Generation
+	},
+	"rented": func(_ context.Context, d *demo) bool { // is the node of a pod
+		return slices.ContainsFunc(d.pods.All(), func(pod *corev1.Pod) bool { return slices.Contains(rented, pod.Spec.NodeName) })
+	},
+}
+
+// clients are who asks: each has the URLs to choose from.
+var clients = map[string]func(*demo) []func() []string{
+	// meshes are asked by one for each pod. The two of a pod share its network, so each version has a port.
+	"meshes": func(d *demo) (all []func() []string) {
+		for _, pod := range d.pods.All() {
+			all = append(all, func() []string {
+				return []string{"http://" + pod.Status.PodIP + ":8081", "http://" + pod.Status.PodIP + ":8082"}
+			})
+		}
+		return all
+	},
+	// service is one that asks any pod that serves and goes on to, as one of a Service does.
+	"service": func(d *demo) []func() []string {
+		return []func() []string{func() (urls []string) {
+			for _, pod := range d.pods.All() {
+				if available(pod) {
+					urls = []string{"http://" + pod.Status.PodIP + ":8081"}
+				}
+			}
+			return urls
+		}}
+	},
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -68,34 +67,55 @@ func specOf(object metav1.Object) spec {
 	return spec{}
 }
 
+// A story knows the words that it uses.
+func TestWordsOfStories(t *testing.T) {
+	for name, k := range kinds {
+		for _, act := range k.Acts {
+			for _, p := range act.Promises {
+				if rules[p.Rule] == nil || strings.Count(p.Text, "%d") != 2 {
+					t.Errorf("%s: the rule %q, %q", name, p.Rule, p.Text)
+				}
+			}
+			if act.Asks != "" && clients[act.Asks] == nil {
+				t.Errorf("%s: there are no clients %q", name, act.Asks)
+			}
+			for _, s := range act.Steps {
+				if conditions[s.Until] == nil || s.Do != "" && actions[s.Do] == nil {
+					t.Errorf("%s: %q does %q until %q", name, s.Title, s.Do, s.Until)
+				}
+				if s.Title == "" || len(s.Title) > 70 { // beside the time, on a terminal of 80 columns
+					t.Errorf("%s: %q has %d characters, want 1 to 70", name, s.Title, len(s.Title))
+				}
+			}
+		}
+	}
+}
+
 // What the checks expect is what the manifests say, and the whole script fits the fields of its kind: no change makes one
 // that is not known, and the image and the partition are in the end what they should be.
 func TestManifestsAndScripts(t *testing.T) {
 	for name, k := range kinds {
 		moves := name == "budget" || name == "spread" // and updates nothing
-		documents := bytes.Split(k.manifest, []byte("\n---\n"))
-		first := specOf(decode(t, k, documents[len(documents)-1]))
+		all := documents(name)
+		first := specOf(decode(t, k, all[len(all)-1]))
 		if (first.replicas != replicas || first.image != oldImage) && !moves || first.policy != "InPlaceIfPossible" || *first.maxUnavailable != intstr.FromInt32(maxUnavailable) {
 			t.Errorf("%s: the manifest and the constants differ: %+v", name, first)
 		}
 		client := fake.NewSimpleDynamicClient(runtime.NewScheme())
 		d := &demo{kind: k, untyped: client, namespace: "demo"}
-		if err := change(setImage(inTemplate, newImage))(t.Context(), d); err == nil || !strings.HasPrefix(err.Error(), "writing the "+k.name+" web: ") {
+		if err := d.do(t.Context(), step{Set: map[string]any{}}); err == nil || !strings.HasPrefix(err.Error(), "writing the "+k.name+" web: ") {
 			t.Errorf("a change of nothing: got error %v", err)
 		}
-		for _, act := range k.acts {
-			for _, s := range act.steps {
-				if !act.moves {
-					if err := s.do(t.Context(), d); err != nil {
+		for _, act := range k.Acts {
+			for _, s := range act.Steps {
+				if s.Do == "" {
+					if err := d.do(t.Context(), s); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if s.title == "" || len(s.title) > 70 { // beside the time, on a terminal of 80 columns
-					t.Errorf("%s: %q has %d characters, want 1 to 70", name, s.title, len(s.title))
-				}
 			}
 		}
-		stored, err := d.objects(k.resource).Get(t.Context(), setName, metav1.GetOptions{})
+		stored, err := client.Resource(k.resource).Namespace(d.namespaceOf(k.resource)).Get(t.Context(), setName, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,9 +123,10 @@ func TestManifestsAndScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch last := specOf(decode(t, k, data)); {
-		case moves && last.replicas != replicas:
-			t.Errorf("%s ends with %d replicas", name, last.replicas)
+		last := specOf(decode(t, k, data))
+		switch want := k.Acts[len(k.Acts)-1].Pods; {
+		case last.replicas != int32(want):
+			t.Errorf("%s ends with %d replicas, want %d", name, last.replicas, want)
 		case !moves && (last.image != newImage || last.partition == nil || last.partition.IntVal != 0):
 			t.Errorf("%s ends with the image %s and the partition %v", name, last.image, last.partition)
 		}
@@ -114,26 +135,24 @@ func TestManifestsAndScripts(t *testing.T) {
 
 // The only pod of one, and nine of ten, are what the budget of the demo keeps available.
 func TestBudgetOfTheDemo(t *testing.T) {
-	document, _, _ := bytes.Cut(manifest("budget"), []byte("\n---\n"))
 	b := &availabilityv1alpha1.PodUnavailableBudget{}
-	if err := yaml.UnmarshalStrict(document, b); err != nil {
+	if err := yaml.UnmarshalStrict(documents("budget")[0], b); err != nil {
 		t.Fatal(err)
 	}
-	for _, act := range kinds["budget"].acts {
-		if !act.moves {
+	for _, act := range kinds["budget"].Acts {
+		if !act.Moves {
 			continue
 		}
-		if desired, err := availabilitybudget.Desired(b, int32(act.pods)); err != nil || int(desired) != act.pods-act.missing {
-			t.Errorf("of %d pods %d have to be available (%v), and %d may be missing", act.pods, desired, err, act.missing)
+		if desired, err := availabilitybudget.Desired(b, int32(act.Pods)); err != nil || int(desired) != act.Pods-act.Missing {
+			t.Errorf("of %d pods %d have to be available (%v), and %d may be missing", act.Pods, desired, err, act.Missing)
 		}
 	}
 }
 
 // As many pods as its subset takes are expected on the nodes of one's own.
 func TestSpreadOfTheDemo(t *testing.T) {
-	document, _, _ := bytes.Cut(manifest("spread"), []byte("\n---\n"))
 	s := &distributionv1alpha1.WorkloadSpread{}
-	if err := yaml.UnmarshalStrict(document, s); err != nil {
+	if err := yaml.UnmarshalStrict(documents("spread")[0], s); err != nil {
 		t.Fatal(err)
 	}
 	for i, nodes := range [][]string{own, rented} {
@@ -141,47 +160,50 @@ func TestSpreadOfTheDemo(t *testing.T) {
 			t.Errorf("subset %d has the nodes %v, want %v", i, got, nodes)
 		}
 	}
-	if most := s.Spec.Subsets[0].MaxReplicas; most == nil || *most != intstr.FromInt32(onOwn) {
+	onOwn := promises("spread", "The spread")[0].Pods
+	if most := s.Spec.Subsets[0].MaxReplicas; most == nil || *most != intstr.FromInt(onOwn) {
 		t.Errorf("maxReplicas is %v, want %d", most, onOwn)
 	}
 }
 
 // A state holds the figures of the status, and what the plan says.
 func TestState(t *testing.T) {
-	for _, k := range kinds {
-		numbers := "replicas: 10, availableReplicas: 9, updatedReplicas: 5, updatedReadyReplicas: 4"
+	for name, k := range kinds {
+		numbers := "replicas: 10, availableReplicas: 9, updatedReplicas: 5"
 		if k.name == "DaemonSet" {
-			numbers = "currentNumberScheduled: 10, numberAvailable: 9, numberUnavailable: 1, updatedNumberScheduled: 5"
-		} else if k.sidecars {
-			numbers = "matchedPods: 10, readyPods: 9, updatedPods: 5, updatedReadyPods: 4"
+			numbers = "currentNumberScheduled: 10, numberAvailable: 9, updatedNumberScheduled: 5"
+		} else if k.name == "SidecarSet" {
+			numbers = "matchedPods: 10, readyPods: 9, updatedPods: 5"
 		}
-		documents := bytes.Split(k.manifest, []byte("\n---\n"))
-		object := decode(t, k, slices.Concat(documents[len(documents)-1], []byte("\nstatus: {observedGeneration: 3, "+numbers+"}")))
+		all := documents(name)
+		object := decode(t, k, slices.Concat(all[len(all)-1], []byte("\nstatus: {observedGeneration: 3, "+numbers+"}")))
 		object.SetGeneration(3)
 		object.SetUID("set")
 		object.SetNamespace("demo")
-		s := k.observe(&observed{set: object, nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, now: time.Now()})
-		if want := (status{3, 10, 9, 5, 4}); s.status != want {
-			t.Errorf("%s: got %+v, want %+v", k.name, s.status, want)
-		}
-		if len(s.Create) == 0 && specOf(object).replicas > 0 && !k.sidecars || s.Revisions.Update == nil {
+		s := &state{workload: k.workload, set: object, nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}}
+		s.plan(time.Now())
+		if len(s.Create) == 0 && specOf(object).replicas > 0 && k.name != "SidecarSet" || s.Revisions.Update == nil {
 			t.Errorf("%s without pods: got %+v, problems %v", k.name, s, s.Problems)
 		}
 		s.Stages = rollout.Stages{}
 		for name, c := range map[string]struct {
 			generation int64
-			want       status
+			want       counts
 			edit       func(*state)
 			settled    bool
 		}{
-			"all is well":                            {3, status{0, 10, 9, 5, 4}, func(*state) {}, true},
-			"the cache has not seen the change":      {4, status{0, 10, 9, 5, 4}, func(*state) {}, false},
-			"the controller has not seen the change": {3, status{0, 10, 9, 5, 4}, func(s *state) { s.status.ObservedGeneration = 2 }, false},
-			"another count":                          {3, status{0, 10, 10, 5, 4}, func(*state) {}, false},
-			"a pod is on its way": {3, status{0, 10, 9, 5, 4}, func(s *state) {
+			"all is well":                       {3, counts{10, 9, 5}, func(*state) {}, true},
+			"the cache has not seen the change": {4, counts{10, 9, 5}, func(*state) {}, false},
+			"the cache has seen nothing":        {0, counts{}, func(s *state) { *s = state{} }, false},
+			"the controller has not seen the change": {3, counts{10, 9, 5}, func(s *state) {
+				behind := decode(t, k, []byte("metadata: {generation: 3}\nstatus: {observedGeneration: 2, "+numbers+"}"))
+				s.set = behind
+			}, false},
+			"another count": {3, counts{10, 10, 5}, func(*state) {}, false},
+			"a pod is on its way": {3, counts{10, 9, 5}, func(s *state) {
 				s.pods = []*corev1.Pod{{Spec: corev1.PodSpec{Containers: []corev1.Container{{}}}}}
 			}, false},
-			"the plan goes on": {3, status{0, 10, 9, 5, 4}, func(s *state) { s.Patch = make([]rollout.PodPatch, 1) }, false},
+			"the plan goes on": {3, counts{10, 9, 5}, func(s *state) { s.Patch = make([]rollout.PodPatch, 1) }, false},
 		} {
 			now := *s
 			c.edit(&now)

@@ -52,12 +52,12 @@ const (
 
 // run measures everything.
 func run(ctx context.Context, o options, table, log io.Writer) (err error) {
-	r, err := newRig(ctx, o, log)
+	r, err := newBench(ctx, o, log)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if failure := r.control.Stop(); err == nil {
+		if failure := r.Control.Stop(); err == nil {
 			err = failure
 		}
 	}()

@@ -18,6 +18,8 @@ import (
 
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/testbed/drains"
+	"github.com/podwright/podwright/examples/testbed/rig"
 	"github.com/podwright/podwright/examples/testbed/serve"
 )
 
@@ -49,7 +51,7 @@ func (t *times) take() (took []time.Duration) {
 }
 
 // measureWay measures dry runs and evictions.
-func (r *rig) measureWay(ctx context.Context, w way) (of []result, err error) {
+func (r *bench) measureWay(ctx context.Context, w way) (of []result, err error) {
 	if err := r.fill(ctx); err != nil {
 		return nil, err
 	}
@@ -71,12 +73,12 @@ func (r *rig) measureWay(ctx context.Context, w way) (of []result, err error) {
 }
 
 // protect creates the budget and runs what it takes, until stop is called.
-func (r *rig) protect(ctx context.Context, w way) (stop func() error, err error) {
+func (r *bench) protect(ctx context.Context, w way) (stop func() error, err error) {
 	running, end := context.WithCancel(ctx)
 	group, running := errgroup.WithContext(running)
-	budgets := &serve.Budgets{Wrap: r.times.wrap, Options: podunavailablebudget.Options{Kubernetes: r.core, Availability: r.budgets, Namespace: namespace}}
+	budgets := &serve.Budgets{Wrap: r.times.wrap, Options: podunavailablebudget.Options{Kubernetes: r.Core, Availability: r.budgets, Namespace: namespace}}
 	if r.cache {
-		factory := informers.NewSharedInformerFactoryWithOptions(r.core, 0, informers.WithNamespace(namespace))
+		factory := informers.NewSharedInformerFactoryWithOptions(r.Core, 0, informers.WithNamespace(namespace))
 		pods := factory.Core().V1().Pods()
 		budgets.Pods, budgets.Options.Pods = pods.Lister(), pods.Informer()
 		group.Go(func() error { pods.Informer().RunWithContext(running); return nil })
@@ -87,7 +89,7 @@ func (r *rig) protect(ctx context.Context, w way) (stop func() error, err error)
 		end()
 		return errors.Join(failure, group.Wait())
 	}
-	err = until(ctx, "the webhook to ask the budget", func(ctx context.Context) error {
+	err = rig.Until(ctx, "the webhook to ask the budget", func(ctx context.Context) error {
 		if _, err := r.budgets.PodUnavailableBudgets(namespace).Create(ctx, r.newBudget(w), metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
@@ -100,7 +102,7 @@ func (r *rig) protect(ctx context.Context, w way) (stop func() error, err error)
 }
 
 // protected returns nil once the budget has all pods, all of which name it, and the webhook is asked.
-func (r *rig) protected(ctx context.Context, w way) error {
+func (r *bench) protected(ctx context.Context, w way) error {
 	b, err := r.budgets.PodUnavailableBudgets(namespace).Get(ctx, "web", metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -108,7 +110,7 @@ func (r *rig) protected(ctx context.Context, w way) error {
 	if b.Status.CurrentAvailable != int32(r.pods+1) || (b.Status.UnavailableAllowed == 0) != (w == letsNoneGo) {
 		return fmt.Errorf("the status is %+v", b.Status)
 	}
-	pods, err := r.core.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	pods, err := r.Core.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
@@ -127,9 +129,12 @@ func (r *rig) protected(ctx context.Context, w way) error {
 }
 
 // evict evicts a pod, once.
-func (r *rig) evict(ctx context.Context, i int, dryRun bool) (denied bool, err error) {
-	err = r.core.CoreV1().RESTClient().Post().Namespace(namespace).Resource("pods").Name(pod(i).Name).SubResource("eviction").
-		MaxRetries(0).Body(eviction(i, dryRun)).Do(ctx).Error()
+func (r *bench) evict(ctx context.Context, i int, dryRun bool) (denied bool, err error) {
+	o := &metav1.DeleteOptions{}
+	if dryRun {
+		o.DryRun = []string{metav1.DryRunAll}
+	}
+	err = drains.Evict(ctx, r.Core, namespace, pod(i).Name, o)
 	if apierrors.IsTooManyRequests(err) {
 		return true, nil
 	}
@@ -137,7 +142,7 @@ func (r *rig) evict(ctx context.Context, i int, dryRun bool) (denied bool, err e
 }
 
 // measure evicts all pods but one, each once.
-func (r *rig) measure(ctx context.Context, w way, dryRun bool) (result, error) {
+func (r *bench) measure(ctx context.Context, w way, dryRun bool) (result, error) {
 	of := result{way: w, dryRun: dryRun, took: make([]time.Duration, r.pods)}
 	r.times.take()
 	denied := make([]bool, r.pods)

@@ -8,95 +8,58 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/testbed/rig"
 )
 
-const (
-	namespace = "shop" // of the pods
-	patience  = 2 * time.Minute
-)
+const namespace = "shop" // of the pods
 
-// rig is a control plane without nodes.
-type rig struct {
+// bench is what is measured on.
+type bench struct {
 	options
-	control *cluster.Cluster
-	core    kubernetes.Interface
+	*rig.Rig
 	budgets client.Interface
 	times   times // of the webhook
 }
 
-func newRig(ctx context.Context, o options, log io.Writer) (*rig, error) {
-	control, err := cluster.Start(ctx, cluster.Options{Nodes: -1, Log: log})
+func newBench(ctx context.Context, o options, log io.Writer) (*bench, error) {
+	r, err := rig.Start(ctx, log, availability.CRDs(), namespace)
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{options: o, control: control}
-	if err := r.prepare(ctx); err != nil {
-		return nil, errors.Join(err, control.Stop())
+	b := &bench{options: o, Rig: r}
+	if err := b.prepare(ctx); err != nil {
+		return nil, errors.Join(err, r.Control.Stop())
 	}
-	return r, nil
+	return b, nil
 }
 
-func (r *rig) prepare(ctx context.Context) (err error) {
-	if r.core, err = kubernetes.NewForConfig(r.control.Config()); err != nil {
+func (r *bench) prepare(ctx context.Context) (err error) {
+	if r.budgets, err = client.NewForConfig(r.Control.Config()); err != nil {
 		return err
 	}
-	if r.budgets, err = client.NewForConfig(r.control.Config()); err != nil {
-		return err
-	}
-	definitions, err := dynamic.NewForConfig(r.control.Config())
-	if err != nil {
-		return err
-	}
-	if err := crds.Install(ctx, definitions, availability.CRDs()); err != nil {
-		return err
-	}
-	of := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-	if _, err := r.core.CoreV1().Namespaces().Create(ctx, of, metav1.CreateOptions{}); err != nil {
-		return err
-	}
-	return until(ctx, "budgets to be served and pods to be created", func(ctx context.Context) error {
+	return rig.Until(ctx, "budgets to be served and pods to be created", func(ctx context.Context) error {
 		if _, err := r.budgets.PodUnavailableBudgets(namespace).List(ctx, metav1.ListOptions{}); err != nil {
 			return err
 		}
-		_, err := r.core.CoreV1().Pods(namespace).Create(ctx, pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := r.Core.CoreV1().Pods(namespace).Create(ctx, pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
 }
 
-// until tries again until there is no error.
-func until(ctx context.Context, what string, try func(context.Context) error) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = try(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("wait for %s: %w, %w", what, err, last)
-	}
-	return nil
-}
-
 // fill creates the pods that are missing, and has them be Ready.
-func (r *rig) fill(ctx context.Context) error {
-	pods := r.core.CoreV1().Pods(namespace)
+func (r *bench) fill(ctx context.Context) error {
+	pods := r.Core.CoreV1().Pods(namespace)
 	filling, ctx := errgroup.WithContext(ctx)
 	filling.SetLimit(r.parallel)
 	for i := range r.pods + 1 {
@@ -126,7 +89,7 @@ func pod(i int) *corev1.Pod {
 }
 
 // newBudget is one that lets all pods go that are evicted, or none. There is a pod more than these.
-func (r *rig) newBudget(w way) *v1alpha1.PodUnavailableBudget {
+func (r *bench) newBudget(w way) *v1alpha1.PodUnavailableBudget {
 	available := 1
 	if w == letsNoneGo {
 		available = r.pods + 1
@@ -137,13 +100,4 @@ func (r *rig) newBudget(w way) *v1alpha1.PodUnavailableBudget {
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}, MinAvailable: new(intstr.FromInt(available)),
 		},
 	}
-}
-
-// eviction is that of a pod.
-func eviction(i int, dryRun bool) *policyv1.Eviction {
-	e := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod(i).Name, Namespace: namespace}, DeleteOptions: &metav1.DeleteOptions{}}
-	if dryRun {
-		e.DeleteOptions.DryRun = []string{metav1.DryRunAll}
-	}
-	return e
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/drains"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -28,7 +29,7 @@ import (
 func (s *story) createBudget() {
 	s.Helper()
 	client := budgets.PodUnavailableBudgets(s.Namespace)
-	s.budgets = testbed.Follow(s.Scene, mirror.From(client.List, client.Watch), invariants.Observe[*v1alpha1.PodUnavailableBudget](s.record))
+	s.budgets = testbed.Follow(s.Scene, mirror.Of(client), invariants.Observe[*v1alpha1.PodUnavailableBudget](s.record))
 	b := &v1alpha1.PodUnavailableBudget{ObjectMeta: metav1.ObjectMeta{Name: clonedGuarded}, Spec: v1alpha1.PodUnavailableBudgetSpec{
 		TargetReference: &v1alpha1.TargetReference{APIVersion: workloadsv1alpha1.SchemeGroupVersion.String(), Kind: "CloneSet", Name: clonedGuarded},
 		MaxUnavailable:  new(intstr.FromInt32(1)),
@@ -107,10 +108,7 @@ func (s *story) disruptOne(ctx context.Context, pod *corev1.Pod, remove bool) {
 
 // evict evicts a pod, once.
 func (s *story) evict(ctx context.Context, pod *corev1.Pod) error {
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: pod.Name},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}}
-	return bed.Core.CoreV1().RESTClient().Post().Namespace(s.Namespace).Resource("pods").Name(pod.Name).SubResource("eviction").
-		MaxRetries(0).Body(eviction).Do(ctx).Error()
+	return drains.Evict(ctx, bed.Core, s.Namespace, pod.Name, &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
 }
 
 // drain evicts one guarded pod, and those whose eviction was denied, as who drains nodes: again and again, until they have

@@ -81,8 +81,8 @@ func (s *story) createDistributions() {
 	s.Helper()
 	namespaces, configs, secrets := bed.Core.CoreV1().Namespaces(), bed.Core.CoreV1().ConfigMaps(""), bed.Core.CoreV1().Secrets("")
 	all := distributions.ResourceDistributions()
-	s.namespaces = testbed.Follow(s.Scene, mirror.From(namespaces.List, namespaces.Watch), invariants.Observe[*corev1.Namespace](s.record))
-	s.distributions = testbed.Follow(s.Scene, mirror.From(all.List, all.Watch), invariants.Observe[*v1alpha1.ResourceDistribution](s.record))
+	s.namespaces = testbed.Follow(s.Scene, mirror.Of(namespaces), invariants.Observe[*corev1.Namespace](s.record))
+	s.distributions = testbed.Follow(s.Scene, mirror.Of(all), invariants.Observe[*v1alpha1.ResourceDistribution](s.record))
 	s.configs = testbed.Follow(s.Scene, named(s.Namespace, configs.List, configs.Watch), invariants.Observe[*corev1.ConfigMap](s.record))
 	s.secrets = testbed.Follow(s.Scene, named(s.Namespace, secrets.List, secrets.Watch), invariants.Observe[*corev1.Secret](s.record))
 	for _, kind := range distributedKinds {

@@ -38,7 +38,7 @@ func ephemeralJob(number int) *v1alpha1.EphemeralJob {
 func (s *story) followEphemeralJobs() {
 	s.Helper()
 	jobs := lifecycles.EphemeralJobs(s.Namespace)
-	s.ephemeralJobs = testbed.Follow(s.Scene, mirror.From(jobs.List, jobs.Watch), invariants.Observe[*v1alpha1.EphemeralJob](s.record))
+	s.ephemeralJobs = testbed.Follow(s.Scene, mirror.Of(jobs), invariants.Observe[*v1alpha1.EphemeralJob](s.record))
 }
 
 // stirEphemeralJob creates the next one, when the last has ended.

@@ -108,8 +108,8 @@ func persistent() map[string]string {
 func (s *story) createPlaces() {
 	s.Helper()
 	united, spread, states := workloads.UnitedDeployments(s.Namespace), distributions.WorkloadSpreads(s.Namespace), distributions.PersistentPodStates(s.Namespace)
-	s.unitedDeployments = testbed.Follow(s.Scene, mirror.From(united.List, united.Watch), invariants.Observe[*v1alpha1.UnitedDeployment](s.record))
-	s.podStates = testbed.Follow(s.Scene, mirror.From(states.List, states.Watch), invariants.Observe[*distributionv1alpha1.PersistentPodState](s.record))
+	s.unitedDeployments = testbed.Follow(s.Scene, mirror.Of(united), invariants.Observe[*v1alpha1.UnitedDeployment](s.record))
+	s.podStates = testbed.Follow(s.Scene, mirror.Of(states), invariants.Observe[*distributionv1alpha1.PersistentPodState](s.record))
 	for _, name := range unitedDeployments {
 		if _, err := united.Create(s.Context(), unitedDeployment(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create UnitedDeployment %s: %v", name, err)
@@ -121,7 +121,7 @@ func (s *story) createPlaces() {
 		}
 	}
 	s.placesAreAsked()
-	s.spreads = testbed.Follow(s.Scene, mirror.From(spread.List, spread.Watch), invariants.Observe[*distributionv1alpha1.WorkloadSpread](s.record))
+	s.spreads = testbed.Follow(s.Scene, mirror.Of(spread), invariants.Observe[*distributionv1alpha1.WorkloadSpread](s.record))
 	if _, err := bed.Core.AppsV1().Deployments(s.Namespace).Create(s.Context(), deployment(spreadDeployed), metav1.CreateOptions{}); err != nil {
 		s.Fatalf("create Deployment %s: %v", spreadDeployed, err)
 	}

@@ -29,8 +29,8 @@ const probing = "probing"
 func (s *story) createMarker() {
 	s.Helper()
 	markers, nodes := lifecycles.PodProbeMarkers(s.Namespace), lifecycles.NodePodProbes()
-	s.markers = testbed.Follow(s.Scene, mirror.From(markers.List, markers.Watch), invariants.Observe[*v1alpha1.PodProbeMarker](s.record))
-	s.probes = testbed.Follow(s.Scene, mirror.From(nodes.List, nodes.Watch), invariants.Observe[*v1alpha1.NodePodProbe](s.record))
+	s.markers = testbed.Follow(s.Scene, mirror.Of(markers), invariants.Observe[*v1alpha1.PodProbeMarker](s.record))
+	s.probes = testbed.Follow(s.Scene, mirror.Of(nodes), invariants.Observe[*v1alpha1.NodePodProbe](s.record))
 	m := &v1alpha1.PodProbeMarker{ObjectMeta: metav1.ObjectMeta{Name: probing}, Spec: v1alpha1.PodProbeMarkerSpec{
 		Selector: ofWorkload(clonedSurge),
 		Probes: []v1alpha1.PodContainerProbe{{Name: "idle", ContainerName: "main", PodConditionType: string(invariants.ProbedCondition),

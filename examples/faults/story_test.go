@@ -84,46 +84,40 @@ func newStory(t *testing.T, seed uint64) *story {
 	s.record = invariants.NewRecord(strangers...)
 	t.Cleanup(s.report)
 
-	pods, claims := bed.Core.CoreV1().Pods(s.Namespace), bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
-	revisions := bed.Core.AppsV1().ControllerRevisions(s.Namespace)
-	jobs, daemons := bed.Core.BatchV1().Jobs(s.Namespace), workloads.DaemonSets(s.Namespace)
-	tasks, crons := workloads.BroadcastJobs(s.Namespace), workloads.AdvancedCronJobs(s.Namespace)
 	s.createTaskNodes()
 	s.nodes = s.baseNodes()
-	s.daemonSets = testbed.Follow(s.Scene, mirror.From(daemons.List, daemons.Watch), invariants.Observe[*v1alpha1.DaemonSet](s.record))
-	s.broadcastJobs = testbed.Follow(s.Scene, mirror.From(tasks.List, tasks.Watch), invariants.Observe[*v1alpha1.BroadcastJob](s.record))
-	s.cronJobs = testbed.Follow(s.Scene, mirror.From(crons.List, crons.Watch), invariants.Observe[*v1alpha1.AdvancedCronJob](s.record))
-	s.jobs = testbed.Follow(s.Scene, mirror.From(jobs.List, jobs.Watch), invariants.Observe[*batchv1.Job](s.record))
+	s.daemonSets = testbed.Follow(s.Scene, mirror.Of(workloads.DaemonSets(s.Namespace)), invariants.Observe[*v1alpha1.DaemonSet](s.record))
+	s.broadcastJobs = testbed.Follow(s.Scene, mirror.Of(workloads.BroadcastJobs(s.Namespace)), invariants.Observe[*v1alpha1.BroadcastJob](s.record))
+	s.cronJobs = testbed.Follow(s.Scene, mirror.Of(workloads.AdvancedCronJobs(s.Namespace)), invariants.Observe[*v1alpha1.AdvancedCronJob](s.record))
+	s.jobs = testbed.Follow(s.Scene, mirror.Of(bed.Core.BatchV1().Jobs(s.Namespace)), invariants.Observe[*batchv1.Job](s.record))
 	s.createSidecarSets()
-	injected := sidecars.SidecarSets()
-	s.sidecarSets = testbed.Follow(s.Scene, mirror.From(injected.List, injected.Watch), invariants.Observe[*sidecarv1alpha1.SidecarSet](s.record))
-	cloned, stateful := workloads.CloneSets(s.Namespace), workloads.StatefulSets(s.Namespace)
-	s.cloneSets = testbed.Follow(s.Scene, mirror.From(cloned.List, cloned.Watch), invariants.Observe[*v1alpha1.CloneSet](s.record))
-	s.statefulSets = testbed.Follow(s.Scene, mirror.From(stateful.List, stateful.Watch), invariants.Observe[*v1beta1.StatefulSet](s.record))
-	s.revisions = testbed.Follow(s.Scene, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](s.record))
-	s.pods = testbed.Follow(s.Scene, mirror.From(pods.List, pods.Watch), invariants.Observe[*corev1.Pod](s.record))
-	s.claims = testbed.Follow(s.Scene, mirror.From(claims.List, claims.Watch), invariants.Observe[*corev1.PersistentVolumeClaim](s.record))
+	s.sidecarSets = testbed.Follow(s.Scene, mirror.Of(sidecars.SidecarSets()), invariants.Observe[*sidecarv1alpha1.SidecarSet](s.record))
+	s.cloneSets = testbed.Follow(s.Scene, mirror.Of(workloads.CloneSets(s.Namespace)), invariants.Observe[*v1alpha1.CloneSet](s.record))
+	s.statefulSets = testbed.Follow(s.Scene, mirror.Of(workloads.StatefulSets(s.Namespace)), invariants.Observe[*v1beta1.StatefulSet](s.record))
+	s.revisions = testbed.Follow(s.Scene, mirror.Of(bed.Core.AppsV1().ControllerRevisions(s.Namespace)), invariants.Observe[*appsv1.ControllerRevision](s.record))
+	s.pods = testbed.Follow(s.Scene, mirror.Of(bed.Core.CoreV1().Pods(s.Namespace)), invariants.Observe[*corev1.Pod](s.record))
+	s.claims = testbed.Follow(s.Scene, mirror.Of(bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)), invariants.Observe[*corev1.PersistentVolumeClaim](s.record))
 	s.createBudget()
 	s.createPlaces()
 	s.createDistributions()
 	s.followEphemeralJobs()
 	s.createMarker()
 	for _, name := range append(cloneSets[:len(cloneSets):len(cloneSets)], clonedGuarded) {
-		if _, err := cloned.Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
+		if _, err := workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create CloneSet %s: %v", name, err)
 		}
 	}
 	for _, name := range statefulSets {
-		if _, err := stateful.Create(s.Context(), statefulSet(name), metav1.CreateOptions{}); err != nil {
+		if _, err := workloads.StatefulSets(s.Namespace).Create(s.Context(), statefulSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create StatefulSet %s: %v", name, err)
 		}
 	}
 	for _, name := range daemonSets {
-		if _, err := daemons.Create(s.Context(), daemonSet(name), metav1.CreateOptions{}); err != nil {
+		if _, err := workloads.DaemonSets(s.Namespace).Create(s.Context(), daemonSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create DaemonSet %s: %v", name, err)
 		}
 	}
-	if _, err := crons.Create(s.Context(), cronJob(ticking), metav1.CreateOptions{}); err != nil {
+	if _, err := workloads.AdvancedCronJobs(s.Namespace).Create(s.Context(), cronJob(ticking), metav1.CreateOptions{}); err != nil {
 		s.Fatalf("create AdvancedCronJob %s: %v", ticking, err)
 	}
 	return s

@@ -59,12 +59,12 @@ func main() {
 
 // run measures everything.
 func run(ctx context.Context, o options, table, log io.Writer) (err error) {
-	r, err := newRig(ctx, log)
+	r, err := newBench(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if failure := r.control.Stop(); err == nil {
+		if failure := r.Control.Stop(); err == nil {
 			err = failure
 		}
 	}()

@@ -14,12 +14,12 @@ import (
 func TestPodsAreInjectedWithoutAManager(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first start builds the control plane
 	defer cancel()
-	r, err := newRig(ctx, t.Output())
+	r, err := newBench(ctx, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := r.control.Stop(); err != nil {
+		if err := r.Control.Stop(); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/examples/testbed/rig"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -31,7 +32,7 @@ const (
 )
 
 // measureSets measures with a number of SidecarSets, some of which match.
-func (r *rig) measureSets(ctx context.Context, o options, w way, number, matching int) (of result, err error) {
+func (r *bench) measureSets(ctx context.Context, o options, w way, number, matching int) (of result, err error) {
 	controllers, err := r.start(ctx, w)
 	if err != nil {
 		return result{}, err
@@ -51,11 +52,11 @@ func (r *rig) measureSets(ctx context.Context, o options, w way, number, matchin
 		}
 	}
 	var sets []*v1alpha1.SidecarSet
-	if err := until(ctx, "all SidecarSets to be injected", func(ctx context.Context) error {
+	if err := rig.Until(ctx, "all SidecarSets to be injected", func(ctx context.Context) error {
 		if sets, err = r.setsOf(ctx, number); err != nil {
 			return err
 		}
-		made, err := r.core.CoreV1().Pods(namespace).Create(ctx, pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		made, err := r.Core.CoreV1().Pods(namespace).Create(ctx, pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return err
 		}
@@ -75,16 +76,16 @@ func (r *rig) measureSets(ctx context.Context, o options, w way, number, matchin
 
 // removeSets removes the SidecarSets, and waits until the garbage collector has removed what
 // belongs to them.
-func (r *rig) removeSets(ctx context.Context) error {
+func (r *bench) removeSets(ctx context.Context) error {
 	if err := r.sidecar.SidecarSets().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		return err
 	}
-	return until(ctx, "policies and revisions to be gone", func(ctx context.Context) error {
-		policies, err := r.core.AdmissionregistrationV1().MutatingAdmissionPolicies().List(ctx, metav1.ListOptions{})
+	return rig.Until(ctx, "policies and revisions to be gone", func(ctx context.Context) error {
+		policies, err := r.Core.AdmissionregistrationV1().MutatingAdmissionPolicies().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
-		revisions, err := r.core.AppsV1().ControllerRevisions(sidecarset.DefaultRevisionNamespace).List(ctx, metav1.ListOptions{})
+		revisions, err := r.Core.AppsV1().ControllerRevisions(sidecarset.DefaultRevisionNamespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (r *rig) removeSets(ctx context.Context) error {
 }
 
 // setsOf returns the SidecarSets, all of which have to have their revisions.
-func (r *rig) setsOf(ctx context.Context, number int) (sets []*v1alpha1.SidecarSet, err error) {
+func (r *bench) setsOf(ctx context.Context, number int) (sets []*v1alpha1.SidecarSet, err error) {
 	list, err := r.sidecar.SidecarSets().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -126,8 +127,8 @@ func check(made *corev1.Pod, sets []*v1alpha1.SidecarSet) error {
 }
 
 // measure creates pods, checks and removes them.
-func (r *rig) measure(ctx context.Context, o options, sets []*v1alpha1.SidecarSet) (result, error) {
-	pods := r.core.CoreV1().Pods(namespace)
+func (r *bench) measure(ctx context.Context, o options, sets []*v1alpha1.SidecarSet) (result, error) {
+	pods := r.Core.CoreV1().Pods(namespace)
 	took := make([]time.Duration, o.pods)
 	of := result{way: nobody, pods: o.pods}
 	var lock sync.Mutex

@@ -7,19 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/testbed/rig"
 	"github.com/podwright/podwright/examples/testbed/serve"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/sidecar"
@@ -29,76 +25,42 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-const (
-	namespace = "shop" // of the pods
-	patience  = 2 * time.Minute
-)
+const namespace = "shop" // of the pods
 
-// rig is a control plane without nodes.
-type rig struct {
-	control *cluster.Cluster
+// bench is what is measured on.
+type bench struct {
+	*rig.Rig
 	config  *rest.Config
-	core    kubernetes.Interface
 	sidecar client.Interface
 }
 
-func newRig(ctx context.Context, log io.Writer) (*rig, error) {
-	control, err := cluster.Start(ctx, cluster.Options{Nodes: -1, Log: log})
+func newBench(ctx context.Context, log io.Writer) (*bench, error) {
+	r, err := rig.Start(ctx, log, sidecar.CRDs(), namespace, sidecarset.DefaultRevisionNamespace)
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{control: control, config: rest.CopyConfig(control.Config())}
-	r.config.QPS = -1
-	if err := r.prepare(ctx); err != nil {
-		return nil, errors.Join(err, control.Stop())
+	b := &bench{Rig: r, config: r.Control.Config()}
+	if err := b.prepare(ctx); err != nil {
+		return nil, errors.Join(err, r.Control.Stop())
 	}
-	return r, nil
+	return b, nil
 }
 
-func (r *rig) prepare(ctx context.Context) (err error) {
-	if r.core, err = kubernetes.NewForConfig(r.config); err != nil {
-		return err
-	}
+func (r *bench) prepare(ctx context.Context) (err error) {
 	if r.sidecar, err = client.NewForConfig(r.config); err != nil {
 		return err
 	}
-	definitions, err := dynamic.NewForConfig(r.config)
-	if err != nil {
-		return err
-	}
-	if err := crds.Install(ctx, definitions, sidecar.CRDs()); err != nil {
-		return err
-	}
-	for _, name := range []string{namespace, sidecarset.DefaultRevisionNamespace} {
-		of := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := r.core.CoreV1().Namespaces().Create(ctx, of, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-	}
 	// Its garbage collector looks for new kinds when it starts, and then every 30 seconds.
-	if err := r.control.Restart(ctx, cluster.ControllerManager); err != nil {
+	if err := r.Control.Restart(ctx, cluster.ControllerManager); err != nil {
 		return err
 	}
-	return until(ctx, "SidecarSets to be served and pods to be created", func(ctx context.Context) error {
+	return rig.Until(ctx, "SidecarSets to be served and pods to be created", func(ctx context.Context) error {
 		if _, err := r.sidecar.SidecarSets().List(ctx, metav1.ListOptions{}); err != nil {
 			return err
 		}
-		_, err := r.core.CoreV1().Pods(namespace).Create(ctx, pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := r.Core.CoreV1().Pods(namespace).Create(ctx, pod(0), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
-}
-
-// until tries again until there is no error.
-func until(ctx context.Context, what string, try func(context.Context) error) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = try(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("wait for %s: %w, %w", what, err, last)
-	}
-	return nil
 }
 
 // running is what runs until stop is called.
@@ -113,20 +75,20 @@ func (r *running) stop() error {
 }
 
 // start runs the controllers that make revisions and, where that is the way, policies.
-func (r *rig) start(ctx context.Context, w way) (*running, error) {
-	sets, err := sidecarset.New(sidecarset.Options{Kubernetes: r.core, Sidecar: r.sidecar})
+func (r *bench) start(ctx context.Context, w way) (*running, error) {
+	sets, err := sidecarset.New(sidecarset.Options{Kubernetes: r.Core, Sidecar: r.sidecar})
 	if err != nil {
 		return nil, err
 	}
 	all := []func(context.Context) error{sets.Run}
 	if w == byPolicies {
-		made, err := policies.New(policies.Options{Kubernetes: r.core, Sidecar: r.sidecar})
+		made, err := policies.New(policies.Options{Kubernetes: r.Core, Sidecar: r.sidecar})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, made.Run)
 	} else {
-		caches, err := sidecarset.NewAdmissionCaches(sidecarset.AdmissionOptions{Kubernetes: r.core, Sidecar: r.sidecar})
+		caches, err := sidecarset.NewAdmissionCaches(sidecarset.AdmissionOptions{Kubernetes: r.Core, Sidecar: r.sidecar})
 		if err != nil {
 			return nil, err
 		}
@@ -144,10 +106,10 @@ func (r *rig) start(ctx context.Context, w way) (*running, error) {
 const webhookName = "injection"
 
 // serve serves the webhook that injects, to the API server alone, until the context is done.
-func (r *rig) serve(ctx context.Context, reader sidecarset.AdmissionReader) error {
+func (r *bench) serve(ctx context.Context, reader sidecarset.AdmissionReader) error {
 	injector := &sidecarset.Injector{Reader: reader}
 	webhook := &podwebhook.Webhook{Sidecars: injector.Mutate}
-	return serve.Webhooks(ctx, r.core, webhookName, webhook.Handlers(), []admissionregistrationv1.MutatingWebhook{{
+	return serve.Webhooks(ctx, r.Core, webhookName, webhook.Handlers(), []admissionregistrationv1.MutatingWebhook{{
 		Name:         webhookName + ".podwright.io",
 		ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Path: new(podwebhook.MutatePath)}},
 		Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},

@@ -57,11 +57,9 @@ func (b *Testbed) NewScene(t *testing.T, observe mirror.Observer[*corev1.Pod]) *
 		cancel()
 		s.running.Wait()
 	})
-	pods, claims := b.Core.CoreV1().Pods(s.Namespace), b.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
-	revisions := b.Core.AppsV1().ControllerRevisions(s.Namespace)
-	s.Pods = Follow(s, mirror.From(pods.List, pods.Watch), observe)
-	s.Claims = Follow[*corev1.PersistentVolumeClaim](s, mirror.From(claims.List, claims.Watch), nil)
-	s.Revisions = Follow[*appsv1.ControllerRevision](s, mirror.From(revisions.List, revisions.Watch), nil)
+	s.Pods = Follow(s, mirror.Of(b.Core.CoreV1().Pods(s.Namespace)), observe)
+	s.Claims = Follow[*corev1.PersistentVolumeClaim](s, mirror.Of(b.Core.CoreV1().PersistentVolumeClaims(s.Namespace)), nil)
+	s.Revisions = Follow[*appsv1.ControllerRevision](s, mirror.Of(b.Core.AppsV1().ControllerRevisions(s.Namespace)), nil)
 	return s
 }
 

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -25,8 +24,7 @@ const (
 	TheirsAnnotation = "example.com/theirs"
 )
 
-// distribution is a ResourceDistribution of a Secret or a ConfigMap to the namespaces that its selector finds and that it does not
-// exclude.
+// distribution is a ResourceDistribution of a Secret or a ConfigMap.
 type distribution struct {
 	kind     string                                       // of what is distributed
 	counting []*distributionv1alpha1.ResourceDistribution // the versions whose spec counts; the last one is in force
@@ -99,18 +97,11 @@ func (j *Judge) wants(d *distribution, name string) (sometimes, always bool) {
 	always = true
 	for _, version := range d.counting {
 		for _, labels := range n.counting {
-			wanted := targeted(version, name, labels)
+			wanted := invariants.Targeted(version, name, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 			sometimes, always = sometimes || wanted, always && wanted
 		}
 	}
 	return sometimes, always
-}
-
-func targeted(d *distributionv1alpha1.ResourceDistribution, name string, has map[string]string) bool {
-	targets := &d.Spec.Targets
-	selector, err := metav1.LabelSelectorAsSelector(&targets.NamespaceLabelSelector)
-	excluded := slices.Contains(targets.ExcludedNamespaces.List, distributionv1alpha1.ResourceDistributionNamespace{Name: name})
-	return err == nil && !excluded && !selector.Empty() && selector.Matches(labels.Set(has))
 }
 
 // asks tells whether a spec that counts has the content of a copy.

@@ -3,14 +3,11 @@
 package realnodes
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/client"
@@ -39,7 +36,7 @@ func TestDrainOfTheOnlyPod(t *testing.T) {
 		return ""
 	})
 	since := len(history.Changes())
-	ended := s.ask()
+	asking := s.ask()
 	denied, err := drains.Node(s.Context(), bed.Config(), old.Spec.NodeName, "app=web", testbed.Patience)
 	if err != nil || denied == 0 {
 		t.Errorf("drain: error %v, %d evictions were denied, want some", err, denied)
@@ -51,16 +48,14 @@ func TestDrainOfTheOnlyPod(t *testing.T) {
 		}
 		return fmt.Sprintf("%d pods: %v", len(pods), testbed.Names(pods))
 	})
-	answered, failed := ended()
-	t.Logf("%d requests were answered, and %d failed; %d evictions were denied", answered["here"], len(failed), denied)
-	if len(failed) > 0 || answered["here"] == 0 {
-		t.Errorf("%d requests were answered, and %d failed: %v", answered["here"], len(failed), failed)
+	ok, text := asking.End("here")
+	t.Logf("%s; %d evictions were denied", text, denied)
+	if !ok {
+		t.Error(text)
 	}
-	podhistory.Replay(history.Changes(), since, func(all map[types.UID]*corev1.Pod, last podhistory.Change) {
-		if len(inService(all)) == 0 {
-			t.Errorf("after this no pod serves: %v", last)
-		}
-	})
+	if podhistory.Least(history.Changes(), since, podstate.InService) == 0 {
+		t.Errorf("there was a moment in which no pod served: %v", history.Changes()[since:])
+	}
 }
 
 // budget creates one that keeps all pods of a CloneSet available.
@@ -91,34 +86,14 @@ func (s *scene) server(name string) *workloadsv1alpha1.CloneSet {
 	return set
 }
 
-// inService are the pods that are in service.
-func inService(all map[types.UID]*corev1.Pod) (pods []*corev1.Pod) {
-	for _, pod := range all {
-		if podstate.InService(pod) {
-			pods = append(pods, pod)
+// ask has an HTTP client ask a pod that is in service all the time, as one of a Service does.
+func (s *scene) ask() *requests.Requests {
+	return requests.Start(s.Context(), func() (urls []string) {
+		for _, pod := range s.Pods.All() {
+			if podstate.InService(pod) {
+				urls = []string{"http://" + pod.Status.PodIP + ":8080"}
+			}
 		}
-	}
-	return pods
-}
-
-// ask has an HTTP client ask a pod that is in service all the time, as one of a Service does, and returns what ends that.
-func (s *scene) ask() (end func() (answered map[string]int, failed []error)) {
-	ctx, cancel := context.WithCancel(s.Context())
-	r := requests.New()
-	var sending sync.WaitGroup
-	sending.Go(func() {
-		r.SendTo(ctx, func() (urls []string) {
-			s.Pods.Read(func(all map[types.UID]*corev1.Pod) {
-				for _, pod := range inService(all)[:min(1, len(inService(all)))] {
-					urls = append(urls, "http://"+pod.Status.PodIP+":8080")
-				}
-			})
-			return urls
-		})
+		return urls
 	})
-	return func() (map[string]int, []error) {
-		cancel()
-		sending.Wait()
-		return r.Outcome()
-	}
 }

@@ -28,11 +28,10 @@ type puller struct {
 func newPuller(t *testing.T) *puller {
 	t.Helper()
 	s := newScene(t)
-	jobs, nodes := images.ImagePullJobs(s.Namespace), images.NodeImages()
 	p := &puller{
 		scene:      s,
-		jobs:       testbed.Follow[*v1alpha1.ImagePullJob](s.Scene, mirror.From(jobs.List, jobs.Watch), nil),
-		nodeImages: testbed.Follow[*v1alpha1.NodeImage](s.Scene, mirror.From(nodes.List, nodes.Watch), nil),
+		jobs:       testbed.Follow[*v1alpha1.ImagePullJob](s.Scene, mirror.Of(images.ImagePullJobs(s.Namespace)), nil),
+		nodeImages: testbed.Follow[*v1alpha1.NodeImage](s.Scene, mirror.Of(images.NodeImages()), nil),
 	}
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package drains drains nodes with the code of kubectl, and counts the evictions that were denied meanwhile, for tests and demos.
+// Package drains evicts pods, and drains nodes with the code of kubectl and counts the evictions that were denied meanwhile, for
+// tests and demos.
 package drains
 
 import (
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -46,6 +48,13 @@ func Node(ctx context.Context, config *rest.Config, name, selector string, patie
 	node.Spec.Unschedulable = true
 	err = errors.Join(err, drain.RunCordonOrUncordon(helper, node, false))
 	return int(counter.denied.Load()), err
+}
+
+// Evict evicts a pod, once: clients try again by themselves where an eviction is denied. nil options are the API server's defaults.
+func Evict(ctx context.Context, client kubernetes.Interface, namespace, pod string, options *metav1.DeleteOptions) error {
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod}, DeleteOptions: options}
+	return client.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(namespace).Resource("pods").Name(pod).SubResource("eviction").
+		MaxRetries(0).Body(eviction).Do(ctx).Error()
 }
 
 // counter counts evictions that are denied.

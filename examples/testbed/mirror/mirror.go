@@ -25,7 +25,15 @@ type Source struct {
 	Watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// From makes a source of the methods List and Watch of a client.
+// Of makes a source of a client, with its methods List and Watch.
+func Of[L runtime.Object](client interface {
+	List(context.Context, metav1.ListOptions) (L, error)
+	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
+}) Source {
+	return From(client.List, client.Watch)
+}
+
+// From makes a source of two functions.
 func From[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error),
 	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)) Source {
 	return Source{
@@ -243,11 +251,4 @@ func (m *Mirror[T]) Lists() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lists
-}
-
-// Read calls read with the objects as they are now, while nothing is observed.
-func (m *Mirror[T]) Read(read func(all map[types.UID]T)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	read(m.objects)
 }

@@ -5,6 +5,7 @@ package podhistory
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -82,6 +83,21 @@ func Replay(changes []Change, since int, visit func(all map[types.UID]*corev1.Po
 	}
 }
 
+// Least returns how many pods of a kind there were when there were fewest: after the first changes, as many as since says, or later.
+func Least(changes []Change, since int, is func(*corev1.Pod) bool) int {
+	least := math.MaxInt
+	Replay(changes, since, func(all map[types.UID]*corev1.Pod, _ Change) {
+		n := 0
+		for _, pod := range all {
+			if is(pod) {
+				n++
+			}
+		}
+		least = min(least, n)
+	})
+	return least
+}
+
 // Track is what has become of one pod.
 type Track struct {
 	States  []*corev1.Pod // in order; the first is that from before, unless it was created meanwhile
@@ -89,6 +105,12 @@ type Track struct {
 	Deleted bool // it is gone, or about to go
 	Gone    bool
 }
+
+// First is the pod as it was in the beginning.
+func (t *Track) First() *corev1.Pod { return t.States[0] }
+
+// Last is the pod as it is in the end.
+func (t *Track) Last() *corev1.Pod { return t.States[len(t.States)-1] }
 
 // Tracks returns what has become of every pod that there was after the first changes, as many as since says, or that came later.
 func Tracks(changes []Change, since int) map[types.UID]*Track {

@@ -79,6 +79,17 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+func TestLeast(t *testing.T) {
+	changes, since := played()
+	stays := func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil }
+	if got := []int{Least(changes, since, stays), Least(changes, 0, stays), Least(nil, 0, stays)}; !slices.Equal(got, []int{2, 0, 0}) {
+		t.Errorf("least since then, ever, and of nothing: %v", got)
+	}
+	if got := Least(changes, since, func(pod *corev1.Pod) bool { return pod.Name == "a" && stays(pod) }); got != 0 {
+		t.Errorf("one that is about to go: got %d, want 0", got)
+	}
+}
+
 func TestChangeInOneLine(t *testing.T) {
 	changes, _ := played()
 	if got := changes[8].String(); !strings.Contains(got, " rv 9 d (d) gone ") {

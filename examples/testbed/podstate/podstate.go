@@ -26,7 +26,7 @@ func InService(pod *corev1.Pod) bool {
 		}
 	}
 	for _, container := range pod.Spec.Containers {
-		if status := ContainerStatus(pod, container.Name); !status.Ready || status.Image != container.Image {
+		if !Runs(pod, container.Name) {
 			return false
 		}
 	}
@@ -51,6 +51,12 @@ func ContainerStatus(pod *corev1.Pod, name string) corev1.ContainerStatus {
 		}
 	}
 	return corev1.ContainerStatus{}
+}
+
+// Runs tells whether a container is ready with the image that it should have.
+func Runs(pod *corev1.Pod, container string) bool {
+	status := ContainerStatus(pod, container)
+	return status.Ready && status.Image == Image(pod, container)
 }
 
 // Describe is a pod in one line.

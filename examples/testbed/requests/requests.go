@@ -22,27 +22,52 @@ const (
 	patience = 5 * time.Second
 )
 
-// Requests are those of any number of clients. New makes one.
+// Requests are those of any number of clients. Start makes one.
 type Requests struct {
-	client   http.Client
+	client  http.Client
+	cancel  context.CancelFunc
+	sending sync.WaitGroup
+
 	mu       sync.Mutex
 	answered map[string]int
 	failed   []error
 }
 
-// New returns one of no request yet. Each request has a connection of its own.
-func New() *Requests {
-	return &Requests{client: http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, answered: map[string]int{}}
+// Start has clients send requests, each one after the other, ten times a second at most, until the context is done or End is
+// called: to the URLs that a client names then, to that which answered last, and to the others where that does not answer 200. A
+// request for which there are none has failed. Each has a connection of its own.
+func Start(ctx context.Context, clients ...func() []string) *Requests {
+	r := &Requests{client: http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, answered: map[string]int{}}
+	ctx, r.cancel = context.WithCancel(ctx)
+	for _, urls := range clients {
+		r.sending.Go(func() { r.send(ctx, urls) })
+	}
+	return r
 }
 
-// Send sends one after the other, ten times a second at most, until the context is done: to the URL that answered last, and to
-// the others where that does not answer 200. What has begun is not cut short.
-func (r *Requests) Send(ctx context.Context, urls ...string) {
-	r.SendTo(ctx, func() []string { return urls })
+// End ends the clients, and says what has come of their requests: that none has failed, and that each of these answers was given.
+// What has begun is not cut short.
+func (r *Requests) End(answers ...string) (ok bool, text string) {
+	r.cancel()
+	r.sending.Wait()
+	answered, failed := r.Outcome()
+	return summary(answered, failed, answers)
 }
 
-// SendTo is Send to URLs that may be others for each request. One for which there are none has failed.
-func (r *Requests) SendTo(ctx context.Context, current func() []string) {
+func summary(answered map[string]int, failed []error, answers []string) (ok bool, text string) {
+	total := len(failed)
+	ok = total == 0
+	for _, answer := range answers {
+		ok, total = ok && answered[answer] > 0, total+answered[answer]
+		text += fmt.Sprintf("; version %s answered %d", answer, answered[answer])
+	}
+	if len(failed) > 0 {
+		text += fmt.Sprintf("; the first: %v", failed[0])
+	}
+	return ok, fmt.Sprintf("%d of %d HTTP requests failed", len(failed), total) + text
+}
+
+func (r *Requests) send(ctx context.Context, current func() []string) {
 	for last := 0; ctx.Err() == nil; {
 		urls := current()
 		var errs []error

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package requests_test
+package requests
 
 import (
-	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/podwright/podwright/examples/testbed/requests"
 )
 
 // A request fails where none of its URLs answers it well, and only there.
@@ -28,11 +26,8 @@ func TestRequests(t *testing.T) {
 	}
 	first, firstBroken := server("1")
 	second, secondBroken := server("2")
-	r := requests.New()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	defer func() { cancel(); <-ended }()
-	go func() { defer close(ended); r.Send(ctx, first, second) }()
+	r := Start(t.Context(), func() []string { return []string{first, second} })
+	defer r.End()
 	await := func(what string, is func(answered map[string]int, failed []error) bool) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -51,4 +46,21 @@ func TestRequests(t *testing.T) {
 	secondBroken.Store(true)
 	want := second + ": 503 Service Unavailable\n" + first + ": 503 Service Unavailable"
 	await("none answers", func(_ map[string]int, failed []error) bool { return len(failed) > 0 && failed[0].Error() == want })
+}
+
+func TestSummary(t *testing.T) {
+	for _, c := range []struct {
+		answered map[string]int
+		failed   []error
+		ok       bool
+		want     string
+	}{
+		{map[string]int{"1": 3, "2": 4}, nil, true, "0 of 7 HTTP requests failed; version 1 answered 3; version 2 answered 4"},
+		{map[string]int{"1": 3}, nil, false, "0 of 3 HTTP requests failed; version 1 answered 3; version 2 answered 0"},
+		{map[string]int{"1": 3, "2": 4}, []error{errors.New("refused"), nil}, false, "2 of 9 HTTP requests failed; version 1 answered 3; version 2 answered 4; the first: refused"},
+	} {
+		if ok, got := summary(c.answered, c.failed, []string{"1", "2"}); ok != c.ok || got != c.want {
+			t.Errorf("got %t, %s; want %t, %s", ok, got, c.ok, c.want)
+		}
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// distributing is a ResourceDistribution of a Secret at a moment, whose selector has but labels to match.
+// distributing is a ResourceDistribution of a Secret at a moment.
 type distributing struct {
 	*v1alpha1.ResourceDistribution
 	state    *State
@@ -42,12 +42,17 @@ func distributingOf(s *State) *distributing {
 	return d
 }
 
-// selects tells whether a namespace is to have a copy, if it exists. (RD-1, RD-2)
+// selects tells whether a namespace is to have a copy, if it exists.
 func (d *distributing) selects(name string) bool {
+	return Targeted(d.ResourceDistribution, name, d.state.Namespaces[name])
+}
+
+// Targeted tells whether a namespace is to have a copy of what is distributed; nil stands for one that does not exist. (RD-1, RD-2)
+func Targeted(d *v1alpha1.ResourceDistribution, name string, namespace *corev1.Namespace) bool {
 	targets, listed := &d.Spec.Targets, func(list v1alpha1.ResourceDistributionTargetNamespaces) bool {
 		return slices.Contains(list.List, v1alpha1.ResourceDistributionNamespace{Name: name})
 	}
-	namespace, labels := d.state.Namespaces[name], targets.NamespaceLabelSelector.MatchLabels
+	selector := &targets.NamespaceLabelSelector
 	switch {
 	case listed(targets.ExcludedNamespaces):
 		return false
@@ -58,7 +63,7 @@ func (d *distributing) selects(name string) bool {
 	case namespace == nil || strings.HasPrefix(name, "kube-"):
 		return false
 	}
-	return targets.AllNamespaces || len(labels) > 0 && matches(&metav1.LabelSelector{MatchLabels: labels}, namespace.Labels)
+	return targets.AllNamespaces || len(selector.MatchLabels)+len(selector.MatchExpressions) > 0 && matches(selector, namespace.Labels)
 }
 
 // targets are the namespaces that are to have a copy. (RD-3)
