@@ -37,6 +37,12 @@
 // any field does that a manifest leaves out; patches and server-side apply
 // leave them alone.
 //
+// One annotation holds all such fields, and server-side apply merges it as a
+// whole: once somebody has written in v1alpha1, as the controllers of most kinds
+// do, what a v1beta1 manifest leaves out stays as long as the annotation holds
+// anything else. A patch or an update takes it away, and server-side apply with
+// another value changes it.
+//
 // OpenKruise 1.9 stores v1beta1 of the other kinds. Here they are stored as
 // v1alpha1, which others read, and a percentage as the partition of a DaemonSet
 // is known to v1beta1 alone.

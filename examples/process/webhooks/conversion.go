@@ -82,6 +82,9 @@ func (s *Server) registerConversion(ctx context.Context, target Target) (bool, e
 	errs := []error{err}
 	for _, area := range onDemand {
 		for _, name := range area.names { // the cache has one definition alone, and few are read once a minute
+			if ctx.Err() != nil {
+				return written, ctx.Err()
+			}
 			again, err := s.registerIn(ctx, s.live, name, target, area.path, area.serve)
 			written, errs = written || again, append(errs, err)
 		}
