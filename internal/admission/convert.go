@@ -152,7 +152,7 @@ func (k *Conversion) convert(d document, from, to Version) error {
 		case f.renamed():
 			err = rename(d, f, from)
 		case f.In == from:
-			err = leave(d, kept, f)
+			err = leave(d, kept, f, from == k.Stored)
 		default:
 			err = comeBack(d, returned, f)
 		}
@@ -178,8 +178,9 @@ func rename(d document, f *ConvertedField, from Version) error {
 }
 
 // leave moves a field that the other version lacks to what is kept, and puts
-// what comes nearest to its twin. What stands there is kept too.
-func leave(d, kept document, f *ConvertedField) error {
+// what comes nearest to its twin. What stands there is kept too. A value that
+// could not come back is an error, unless it is stored.
+func leave(d, kept document, f *ConvertedField, stored bool) error {
 	value, err := d.get(f.Path)
 	if value == nil || err != nil {
 		return err
@@ -187,6 +188,11 @@ func leave(d, kept document, f *ConvertedField) error {
 	near, fits := f.near(value)
 	if fits {
 		return nil
+	}
+	if raw, ok := value.(json.RawMessage); ok && !stored {
+		if err := f.Check(raw); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
 	}
 	if _, err := d.take(f.Path); err != nil {
 		return err

@@ -144,6 +144,8 @@ func TestKindsErrors(t *testing.T) {
 		{"another kind", ofKind("CloneSet", alpha, `"spec":{}`), beta, `kind: want DaemonSet, got "CloneSet"`},
 		{"an unknown version", ofKind("DaemonSet", "apps/v1", `"spec":{}`), beta, `apiVersion: a DaemonSet has apps.kruise.io/v1alpha1 and apps.kruise.io/v1beta1, got "apps/v1"`},
 		{"a part that is no object", ofKind("DaemonSet", beta, `"spec":{"updateStrategy":{"rollingUpdate":7}}`), alpha, "spec.updateStrategy.rollingUpdate: want an object, got a number"},
+		{"a partition that could not come back", ofKind("DaemonSet", beta, partition("[]")), alpha, "spec.updateStrategy.rollingUpdate.partition: want a percentage, got []"},
+		{"a strategy that could not come back", ofKind("DaemonSet", beta, `"spec":{"scaleStrategy":7}`), alpha, "spec.scaleStrategy: json: cannot unmarshal number"},
 		{"a status that is no object", ofKind("DaemonSet", alpha, `"status":"x"`), beta, "status: want an object, got a string"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
