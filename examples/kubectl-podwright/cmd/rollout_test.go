@@ -125,7 +125,9 @@ func kindOf(kind, spec, status string) string {
 // What v1beta1 of a DaemonSet says in other words, or v1alpha1 keeps of it. (KC-4, DS-V3)
 func TestStatusOfDaemonSets(t *testing.T) {
 	const four = "observedGeneration: 1, desiredNumberScheduled: 4, currentNumberScheduled: 4, numberAvailable: 4, updatedNumberScheduled: "
-	percentage := func(partition string) string { return ", updateStrategy: {rollingUpdate: {partition: " + partition + "}}" }
+	percentage := func(partition string) string {
+		return ", updateStrategy: {rollingUpdate: {partition: " + partition + "}}"
+	}
 	annotated := strings.Replace(kindOf("DaemonSet", percentage("2147483647"), four+"1"), "labels:",
 		`annotations: {podwright.github.io/v1beta1-fields: '{"spec":{"updateStrategy":{"rollingUpdate":{"partition":"30%"}}}}'}, labels:`, 1)
 	for _, test := range []struct{ name, version, document, flags, want string }{
