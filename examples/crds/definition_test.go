@@ -68,7 +68,7 @@ func structural(t *testing.T, crd *apiextensions.CustomResourceDefinition, name 
 }
 
 func TestTheAPIServerAcceptsTheDefinitions(t *testing.T) {
-	for _, crd := range definitions() {
+	for _, crd := range append(definitions(), withV1beta1(t)...) {
 		t.Run(crd.GetName(), func(t *testing.T) {
 			for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), internal(t, crd)) {
 				t.Error(err)
@@ -82,7 +82,7 @@ func TestTheAPIServerAcceptsTheDefinitions(t *testing.T) {
 var oldest = version.MajorMinor(1, 25)
 
 func TestRulesCompileOnOldAPIServers(t *testing.T) {
-	for _, crd := range definitions() {
+	for _, crd := range append(definitions(), withV1beta1(t)...) {
 		definition := internal(t, crd)
 		for _, v := range definition.Spec.Versions {
 			t.Run(crd.GetName()+"/"+v.Name, func(t *testing.T) {

@@ -27,7 +27,11 @@ type validator struct {
 // newValidator makes the validator of a version of a definition.
 func newValidator(t *testing.T, name, version string) *validator {
 	t.Helper()
-	for _, crd := range definitions() {
+	all := definitions()
+	if version == "v1beta1" {
+		all = withV1beta1(t)
+	}
+	for _, crd := range all {
 		if crd.GetName() != name {
 			continue
 		}

@@ -1,28 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package conversion lets kinds that are served in two versions be read and
-// written in both without loss. Today that is StatefulSet: stored as v1beta1,
-// served as v1alpha1 too, which lacks some fields.
+// written in both without loss. StatefulSets are stored as v1beta1 and served
+// as v1alpha1 too. DaemonSets, BroadcastJobs and AdvancedCronJobs are stored
+// and served as v1alpha1; that they are served as v1beta1 too, as a later
+// release of OpenKruise has them, is for the caller to ask for.
 //
 // The API server converts nothing by itself but the name of the version, and
 // then drops what the other version does not have: a client that reads a
 // v1alpha1 StatefulSet and writes it back takes its reserveOrdinals away, and
 // pods move. Who still has such clients serves Handler under Path and names it
-// in the definition with SetWebhook. Then the fields that v1alpha1 lacks travel
-// in the annotation KeptFieldsAnnotation.
+// in the definition with SetWebhook; ServeV1beta1 does that and adds v1beta1
+// where it is missing. Then the fields that v1alpha1 lacks travel in the
+// annotation KeptFieldsAnnotation.
 //
-// Whoever uses v1beta1 alone needs none of this: an object that is asked for in
-// the version in which it is stored is never converted.
+// Whoever uses the version alone in which a kind is stored needs none of this:
+// such an object is never converted. So controllers and typed clients do not
+// depend on the webhook, nor does a webhook that API servers ask about
+// v1alpha1: they convert for it.
 //
-// It implements the rule STS-V3 of
+// There are no Go types for v1beta1 of kinds that are stored as v1alpha1. One
+// table of the fields that differ converts objects and makes the schema of the
+// version, so that the two cannot differ.
+//
+// It implements the rules STS-V3, DS-V3, BJ-V3 and ACJ-16, which stand in the
+// RULES.md of the kinds, such as
 // https://github.com/podwright/podwright/blob/main/workloads/statefulset/RULES.md
 //
 // # Differences
 //
 // In OpenKruise 1.4 a v1alpha1 client that reads and writes back a StatefulSet
 // takes away its reserveOrdinals, lifecycle, scaleStrategy,
-// persistentVolumeClaimRetentionPolicy and status.updatedReadyReplicas. Here
-// they are kept. They still go when a v1alpha1 client replaces the object by a
-// manifest without the annotation, as any field does that a manifest leaves
-// out; patches and server-side apply leave them alone.
+// persistentVolumeClaimRetentionPolicy, status.updatedReadyReplicas and
+// status.updatedAvailableReplicas. Here they are kept. They still go when a
+// v1alpha1 client replaces the object by a manifest without the annotation, as
+// any field does that a manifest leaves out; patches and server-side apply
+// leave them alone.
+//
+// One annotation holds all such fields, and server-side apply merges it as a
+// whole: once somebody has written in v1alpha1, as the controllers of most kinds
+// do, what a v1beta1 manifest leaves out stays as long as the annotation holds
+// anything else. A patch or an update takes it away, and server-side apply with
+// another value changes it.
+//
+// OpenKruise 1.9 stores v1beta1 of the other kinds. Here they are stored as
+// v1alpha1, which others read, and a percentage as the partition of a DaemonSet
+// is known to v1beta1 alone.
 package conversion

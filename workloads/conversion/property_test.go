@@ -62,7 +62,7 @@ var (
 		{"scaleStrategy", object(field{"maxUnavailable", amount})},
 		{"persistentVolumeClaimRetentionPolicy", object(field{"whenDeleted", retention}, field{"whenScaled", retention})},
 	}
-	laterStatus = []field{{"updatedReadyReplicas", count}}
+	laterStatus = []field{{"updatedReadyReplicas", count}, {"updatedAvailableReplicas", count}}
 )
 
 // drawSet draws a StatefulSet as JSON.

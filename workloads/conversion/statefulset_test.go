@@ -72,9 +72,9 @@ func TestStatefulSet(t *testing.T) {
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"reserveOrdinals":[1,2]}}`) + `},"spec":{"replicas":3}`},
 		{"STS-V3, LC-E20: all that v1alpha1 lacks",
 			`"metadata":{"name":"web"},"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},` +
-				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedReadyReplicas":7}`,
+				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedReadyReplicas":7,"updatedAvailableReplicas":6}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},`+
-				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedReadyReplicas":7}}`) + `},"spec":{},"status":{}`},
+				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedAvailableReplicas":6,"updatedReadyReplicas":7}}`) + `},"spec":{},"status":{}`},
 		{"values that say nothing are kept as they are",
 			`"metadata":{"name":"web"},"spec":{"lifecycle":{},"reserveOrdinals":[],"scaleStrategy":null},"status":{"updatedReadyReplicas":0}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{},"reserveOrdinals":[],"scaleStrategy":null},"status":{"updatedReadyReplicas":0}}`) + `},"spec":{},"status":{}`},

@@ -3,34 +3,31 @@
 package conversion
 
 import (
-	"fmt"
 	"net/http"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/admission"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // Path is where Handler is served, unless the definition says otherwise.
 const Path = "/convert"
 
+var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{statefulSet, daemonSet, broadcastJob, advancedCronJob}}
+
 // Handler answers the API server's ConversionReviews (apiextensions.k8s.io/v1)
-// for every kind that SetWebhook knows. An object that cannot be converted is
-// answered by a failure that names the object and what is wrong with it, and
-// that the user reads whose request needs it.
+// for every kind that SetWebhook and ServeV1beta1 know. An object that cannot be
+// converted is answered by a failure that names the object and what is wrong
+// with it, and that the user reads whose request needs it.
 //
 // Conversion needs no client and keeps nothing: every replica can serve it,
 // whether it leads or not.
-func Handler() http.Handler { return admission.ConversionHandler(StatefulSet) }
+func Handler() http.Handler { return kinds.Handler() }
 
 // SetWebhook changes a CustomResourceDefinition (one of workloads.CRDs) to have
 // the API server ask the webhook that the client configuration leads to, which
-// serves Handler. A definition of a kind that has one version only is left as
-// it is.
+// serves Handler. A definition that has one version only is left as it is.
 //
 // The definitions come without a webhook, because only the caller knows where
 // Handler runs, and because a definition that names a webhook which nobody
@@ -44,34 +41,18 @@ func Handler() http.Handler { return admission.ConversionHandler(StatefulSet) }
 // port 443; a URL is used as it is. An error says what is wrong with the
 // configuration or the definition, which is then unchanged.
 func SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
-	if crd.GetName() != v1beta1.Resource("statefulsets").String() {
-		return nil
-	}
-	if client.Service == nil && client.URL == nil {
-		return fmt.Errorf("conversion webhook of %s: want a service or a URL, got neither", crd.GetName())
-	}
-	if client.Service != nil && client.URL != nil {
-		return fmt.Errorf("conversion webhook of %s: want a service or a URL, got both", crd.GetName())
-	}
-	if client.Service != nil {
-		service := *client.Service
-		service.Path = ptr.To(ptr.Deref(service.Path, Path))
-		service.Port = ptr.To(ptr.Deref(service.Port, 443))
-		client.Service = &service
-	}
-	config, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&client)
-	if err != nil {
-		return fmt.Errorf("conversion webhook of %s: %w", crd.GetName(), err)
-	}
-	err = unstructured.SetNestedMap(crd.Object, map[string]any{
-		"strategy": "Webhook",
-		"webhook": map[string]any{
-			"clientConfig":             config,
-			"conversionReviewVersions": []any{"v1"},
-		},
-	}, "spec", "conversion")
-	if err != nil {
-		return fmt.Errorf("conversion webhook of %s: %w", crd.GetName(), err)
-	}
-	return nil
+	return kinds.SetWebhook(crd, client)
+}
+
+// ServeV1beta1 does as SetWebhook, and adds v1beta1 to the definitions of
+// DaemonSet, BroadcastJob and AdvancedCronJob, which come with v1alpha1 alone:
+// served, and converted by the webhook to v1alpha1, in which objects are still
+// stored. Its schema is made of that of v1alpha1. All other definitions are left
+// as they are.
+//
+// API servers tell clients to prefer v1beta1 from then on. Requests in it fail
+// while nobody serves Handler; those in v1alpha1 need no conversion. To take
+// v1beta1 away again, apply the definition as it comes.
+func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
+	return kinds.ServeV1beta1(crd, client)
 }

@@ -41,4 +41,6 @@
 //   - maxSurge 0 alone means maxUnavailable 1, as in Kubernetes; OpenKruise refuses it.
 //   - conditions and collisionCount of the status are maintained.
 //   - What the webhook refuses has the code 422.
+//   - v1beta1, as OpenKruise 1.9 has it, is served on demand and converted to
+//     v1alpha1, which is stored; see workloads/conversion.
 package daemonset

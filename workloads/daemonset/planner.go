@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -21,6 +22,7 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -165,8 +167,8 @@ func (p *planner) readLimits() (err error) {
 		return nil
 	}
 	const at = "spec.updateStrategy.rollingUpdate."
-	if l.partition = ptr.Deref(p.rolling.Partition, 0); l.partition < 0 {
-		return fmt.Errorf(at+"partition: found %d, want 0 or more", l.partition)
+	if l.partition, err = p.partition(); err != nil {
+		return fmt.Errorf(at+"%w", err)
 	}
 	if l.maxSurge, err = rollout.MaxSurge(p.rolling.MaxSurge, p.desired); err != nil {
 		return fmt.Errorf(at+"%w", err)
@@ -180,6 +182,18 @@ func (p *planner) readLimits() (err error) {
 		l.maxSurge, l.maxUnavailable = 0, max(l.maxUnavailable, 1)
 	}
 	return nil
+}
+
+// partition returns how many nodes stay at the old template. (DS-V3, DS-9)
+func (p *planner) partition() (int32, error) {
+	partition := ptr.Deref(conversion.DaemonSetPartition(p.Set), intstr.FromInt32(0))
+	if partition.Type == intstr.String {
+		return rollout.Partition(&partition, p.desired)
+	}
+	if partition.IntVal < 0 {
+		return 0, fmt.Errorf("partition: found %d, want 0 or more", partition.IntVal)
+	}
+	return partition.IntVal, nil
 }
 
 // classify finds out whose the pods are, which node they are for, and what every

@@ -54,6 +54,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"the partition is one too small", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
 			r.Partition = ptr.To(max(ptr.Deref(r.Partition, 0)-1, 0))
 		})},
+		{"the percentage of v1beta1 is ignored", invariants.Settled, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Set = s.Set.DeepCopy()
+			delete(s.Set.Annotations, "podwright.github.io/v1beta1-fields")
+		})}},
 		{"the partition does not hold for pods that come back", invariants.Partition, 22, bug{Reconciler: misreading(func(s *Snapshot) {
 			if update := NewPlan(s).Revisions.Update; update != nil {
 				s.Set.Status.CurrentRevision = update.Name

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -26,7 +27,7 @@ const kind = "DaemonSet"
 // that are made most; the rest is for the API server, see workloads.DryRun.
 func ValidateCreate(set *v1alpha1.DaemonSet) field.ErrorList {
 	path := field.NewPath("spec")
-	return append(validateSpec(&set.Spec, path), validateTemplate(&set.Spec, path)...)
+	return append(validateSpec(set, path), validateTemplate(&set.Spec, path)...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
@@ -36,11 +37,11 @@ func ValidateCreate(set *v1alpha1.DaemonSet) field.ErrorList {
 // when the whole spec stays the same: labels, annotations and finalizers of a set
 // can always be changed.
 func ValidateUpdate(set, old *v1alpha1.DaemonSet) field.ErrorList {
-	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) {
+	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) && equality.Semantic.DeepEqual(conversion.DaemonSetPartition(set), conversion.DaemonSetPartition(old)) {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := validateSpec(&set.Spec, path)
+	errs := validateSpec(set, path)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}
@@ -64,7 +65,8 @@ func validateTemplate(spec *v1alpha1.DaemonSetSpec, path *field.Path) field.Erro
 }
 
 // validateSpec checks everything but the template.
-func validateSpec(spec *v1alpha1.DaemonSetSpec, path *field.Path) field.ErrorList {
+func validateSpec(set *v1alpha1.DaemonSet, path *field.Path) field.ErrorList {
+	spec := &set.Spec
 	errs := validation.Selector(spec.Selector, spec.Template.Labels, path)
 	notNegative := func(value int32, at *field.Path) {
 		if value < 0 {
@@ -78,10 +80,10 @@ func validateSpec(spec *v1alpha1.DaemonSetSpec, path *field.Path) field.ErrorLis
 	if spec.Lifecycle != nil && spec.Lifecycle.InPlaceUpdate != nil {
 		errs = append(errs, field.Forbidden(path.Child("lifecycle", "inPlaceUpdate"), "a DaemonSet has no such hook"))
 	}
-	return append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
+	return append(errs, validateUpdateStrategy(&spec.UpdateStrategy, conversion.DaemonSetPartition(set), path.Child("updateStrategy"))...)
 }
 
-func validateUpdateStrategy(s *v1alpha1.DaemonSetUpdateStrategy, path *field.Path) field.ErrorList {
+func validateUpdateStrategy(s *v1alpha1.DaemonSetUpdateStrategy, partition *intstr.IntOrString, path *field.Path) field.ErrorList {
 	errs := validation.Enum(s.Type, path.Child("type"), v1alpha1.RollingUpdateDaemonSetStrategyType, v1alpha1.OnDeleteDaemonSetStrategyType)
 	if s.RollingUpdate == nil || s.Type == v1alpha1.OnDeleteDaemonSetStrategyType {
 		return errs
@@ -89,9 +91,7 @@ func validateUpdateStrategy(s *v1alpha1.DaemonSetUpdateStrategy, path *field.Pat
 	rolling, path := s.RollingUpdate.DeepCopy(), path.Child("rollingUpdate")
 	errs = append(errs, validation.Enum(rolling.Type, path.Child("rollingUpdateType"),
 		v1alpha1.StandardRollingUpdateType, v1alpha1.InplaceRollingUpdateType, v1alpha1.DeprecatedSurgingRollingUpdateType)...)
-	if rolling.Partition != nil && *rolling.Partition < 0 {
-		errs = append(errs, field.Invalid(path.Child("partition"), *rolling.Partition, "must be 0 or more"))
-	}
+	errs = append(errs, nodes(partition, path.Child("partition"))...)
 	if rolling.Selector != nil {
 		errs = append(errs, metav1validation.ValidateLabelSelector(rolling.Selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
 	}

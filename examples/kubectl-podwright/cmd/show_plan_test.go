@@ -121,6 +121,15 @@ func TestPlanKinds(t *testing.T) {
 	if got := c.run("plan", "ads/web"); tally(got) != "recreate 1" {
 		t.Errorf("the plan of a DaemonSet is\n%s", got)
 	}
+	for partition, want := range map[string]string{"0%": "recreate 1", "100%": "wait Partition 1"} { // DS-V3
+		c := newCluster(t, "v1beta1")
+		document := kindOf("DaemonSet", ", updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, partition: "+partition+"}}", "observedGeneration: 1")
+		pods(c, c.create(strings.Replace(document, "v1alpha1", "v1beta1", 1)).GetUID(), "DaemonSet", "web-a")
+		c.create("{apiVersion: v1, kind: Node, metadata: {name: node-1}}")
+		if got := c.run("plan", "ads/web"); tally(got) != want {
+			t.Errorf("the plan of a DaemonSet of v1beta1 with the partition %s is\n%s", partition, got)
+		}
+	}
 	c.create(kindOf("BroadcastJob", "", ""))
 	c.expect("error: cannot plan for a BroadcastJob: only for clonesets, statefulsets.apps.kruise.io, daemonsets.apps.kruise.io, sidecarsets and uniteddeployments\nexit code 1\n", "plan", "broadcastjob/web")
 }

@@ -161,8 +161,8 @@ func statefulSetOf(o *workload.Object) (*v1beta1.StatefulSet, error) {
 }
 
 func (p *Planner) daemonSet(read *reader, key types.NamespacedName, o *workload.Object) (*Plan, error) {
-	set := &v1alpha1.DaemonSet{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, set); err != nil {
+	set, err := o.DaemonSet()
+	if err != nil {
 		return nil, err
 	}
 	r, err := daemonset.NewReconciler(daemonset.Options{

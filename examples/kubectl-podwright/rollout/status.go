@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	inplace "github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/conversion"
 )
 
 // statusViewer says how far a rollout is.
@@ -64,8 +67,8 @@ func updateRevision(o *workload.Object) string {
 		value, _, _ := unstructured.NestedString(o.Object, append([]string{"status"}, path...)...)
 		return value
 	}
-	if hash := text("daemonSetHash"); hash != "" {
-		return o.GetName() + "-" + hash
+	if hash := cmp.Or(text("daemonSetHash"), text("updateRevision")); o.GetKind() == "DaemonSet" && hash != "" {
+		return o.GetName() + "-" + strings.TrimPrefix(hash, o.GetName()+"-")
 	}
 	return cmp.Or(text("updateRevision"), text("updateStatus", "updatedRevision"), text("latestRevision"))
 }
@@ -103,7 +106,7 @@ func readProgress(o *workload.Object) *progress {
 			updated: status("updatedReplicas"), ready: status("readyReplicas"), allReady: true, onDelete: strategy(o) == "OnDelete"}
 	case "DaemonSet":
 		want := status("desiredNumberScheduled")
-		return &progress{want: want, wantUpdated: max(want-partition(o, want, "rollingUpdate"), 0), have: status("currentNumberScheduled"),
+		return &progress{want: want, wantUpdated: max(want-nodesHeldBack(o, want), 0), have: status("currentNumberScheduled"),
 			updated: status("updatedNumberScheduled"), ready: status("numberAvailable"), allReady: true, onDelete: strategy(o) == "OnDelete"}
 	case "UnitedDeployment":
 		return &progress{want: replicas, wantUpdated: max(replicas-partitions(o), 0), have: status("replicas"),
@@ -163,6 +166,16 @@ func partition(o *workload.Object, of int64, within ...string) int64 {
 		return int64(n)
 	}
 	return 0
+}
+
+// nodesHeldBack returns how many of the nodes an update of a DaemonSet leaves out, of whichever version it is.
+func nodesHeldBack(o *workload.Object, of int64) int64 {
+	set, err := o.DaemonSet()
+	if err != nil {
+		return partition(o, of, "rollingUpdate")
+	}
+	n, _ := inplace.Partition(conversion.DaemonSetPartition(set), int32(of))
+	return int64(n)
 }
 
 // partitions adds the partitions of a UnitedDeployment's subsets up.

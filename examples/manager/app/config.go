@@ -126,6 +126,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.DurationVar(&l.RetryPeriod, "leader-election-retry-period", l.RetryPeriod, "time between two tries to get or renew the Lease")
 	f.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission and conversion webhooks")
 	f.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, create those that are missing, and name the conversion webhook in CRDs")
+	f.BoolVar(&w.ServeV1beta1, "serve-v1beta1", w.ServeV1beta1,
+		"add v1beta1 to the CRDs of the kinds that OpenKruise 1.9 has in it, and convert; API servers then prefer it to v1alpha1")
 	f.StringVar(&c.PodFailurePolicy, "pod-webhook-failure-policy", c.PodFailurePolicy,
 		"what becomes of new pods that a webhook would change while none answers: Fail refuses them, Ignore creates them as they are")
 	f.StringVar(&c.DeletionProtectionLabelGroup, "deletion-protection-label-group", c.DeletionProtectionLabelGroup,
@@ -177,6 +179,9 @@ func (c *Config) Validate() error {
 	}
 	if !slices.Contains([]string{"", "fs", "secret"}, c.Webhook.CertWriter) {
 		check("webhook-cert-writer", c.Webhook.CertWriter, []string{`want "fs" or "secret"`})
+	}
+	if c.Webhook.ServeV1beta1 && !(c.Webhook.Enabled && c.Webhook.Register) {
+		check("serve-v1beta1", "true", []string{"want --enable-webhooks and --register-webhooks beside it: a version without conversion loses fields"})
 	}
 	if !slices.Contains([]string{string(admissionv1.Fail), string(admissionv1.Ignore)}, c.PodFailurePolicy) {
 		check("pod-webhook-failure-policy", c.PodFailurePolicy, []string{`want "Fail" or "Ignore"`})

@@ -68,7 +68,7 @@ func TestDefaults(t *testing.T) {
 		"leader-elect": "true", "enable-leader-election": "true", "leader-election-id": "kruise-manager",
 		"leader-election-lease-duration": "15s", "leader-election-renew-deadline": "10s", "leader-election-retry-period": "2s",
 		"deletion-protection-crds": "[]", "podunavailablebudget-crds": "[]", "enable-webhooks": "true",
-		"eviction-responder-room-timeout": "10m0s", "register-webhooks": "true", "webhook-port": "9876", "webhook-service": "kruise-webhook-service",
+		"eviction-responder-room-timeout": "10m0s", "register-webhooks": "true", "serve-v1beta1": "false", "webhook-port": "9876", "webhook-service": "kruise-webhook-service",
 		"webhook-secret": "kruise-webhook-certs", "webhook-cert-dir": "/tmp/kruise-webhook-certs",
 	}
 	if diff := cmp.Diff(want, values(flags)); diff != "" {
@@ -121,20 +121,22 @@ func TestFlags(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	for argument, want := range map[string]string{
-		"--clonset-workers=1":               "clonset-workers",
-		"--rest-config-qps=0":               "--rest-config-qps=0: want requests per second, or -1 for no limit",
-		"--namespace=A_B":                   "--namespace=A_B: a lowercase",
-		"--own-namespace=":                  "--own-namespace=: a lowercase",
-		"--feature-gates=X=true":            "--feature-gates=X=true: unrecognized feature gate: X",
-		"--leader-election-id=":             "--leader-election-id=",
-		"--webhook-cert-writer=paper":       `--webhook-cert-writer=paper: want "fs" or "secret"`,
-		"--webhook-secret=":                 "--webhook-secret=",
-		"--cloneset-workers=many":           "--cloneset-workers",
-		"--leader-election-id=A_B":          "--leader-election-id=A_B: a lowercase",
-		"--nodeimage-creation-delay=1x":     "--nodeimage-creation-delay",
-		"--podunavailablebudget-mirror=all": `"all": want "Annotated", "Remove" or none`,
+		"--clonset-workers=1":                       "clonset-workers",
+		"--rest-config-qps=0":                       "--rest-config-qps=0: want requests per second, or -1 for no limit",
+		"--namespace=A_B":                           "--namespace=A_B: a lowercase",
+		"--own-namespace=":                          "--own-namespace=: a lowercase",
+		"--feature-gates=X=true":                    "--feature-gates=X=true: unrecognized feature gate: X",
+		"--leader-election-id=":                     "--leader-election-id=",
+		"--serve-v1beta1 --register-webhooks=false": "--serve-v1beta1=true: want --enable-webhooks and --register-webhooks beside it",
+		"--serve-v1beta1 --enable-webhooks=false":   "--serve-v1beta1=true: want --enable-webhooks and --register-webhooks beside it",
+		"--webhook-cert-writer=paper":               `--webhook-cert-writer=paper: want "fs" or "secret"`,
+		"--webhook-secret=":                         "--webhook-secret=",
+		"--cloneset-workers=many":                   "--cloneset-workers",
+		"--leader-election-id=A_B":                  "--leader-election-id=A_B: a lowercase",
+		"--nodeimage-creation-delay=1x":             "--nodeimage-creation-delay",
+		"--podunavailablebudget-mirror=all":         `"all": want "Annotated", "Remove" or none`,
 	} {
-		if _, _, err := parse(noEnv, argument); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := parse(noEnv, strings.Fields(argument)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %v, want %q", argument, err, want)
 		}
 	}

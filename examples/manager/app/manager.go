@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -47,7 +46,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/conversion"
 )
 
 // registrationTimeout is how long certificates and registration may take at the start.
@@ -198,8 +196,12 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kuberne
 	}
 	if m.config.InstallCRDs {
 		client, err := dynamic.NewForConfig(config)
+		definitions := m.definitions()
+		if err == nil && m.config.Webhook.ServeV1beta1 {
+			err = webhooks.KeepV1beta1(ctx, client, definitions)
+		}
 		if err == nil {
-			err = crds.Install(ctx, client, m.definitions())
+			err = crds.Install(ctx, client, definitions)
 		}
 		if err != nil {
 			return err
@@ -295,7 +297,7 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 		return err
 	}
 	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)
-	m.hooks.Handlers = map[string]http.Handler{conversion.Path: conversion.Handler()}
+	m.hooks.Handlers = webhooks.Conversions()
 	for _, webhook := range m.webhooks(core, objects) {
 		maps.Copy(m.hooks.Handlers, webhook.Handlers())
 	}

@@ -3,12 +3,21 @@
 package webhooks
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	fakedynamic "k8s.io/client-go/dynamic/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/podwright/podwright/distribution"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/sidecar"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
@@ -64,7 +73,7 @@ func TestConversion(t *testing.T) {
 				c.name = ConvertedName
 			}
 			got := definitionOf(c.name, c.standing)
-			if err := convert(got, c.target); err != nil {
+			if err := convert(got, c.target, conversion.Path, conversion.SetWebhook); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(definitionOf(c.name, c.want), got); diff != "" {
@@ -74,14 +83,107 @@ func TestConversion(t *testing.T) {
 				t.Errorf("changed: %v, want %v", changed, !c.unchanged)
 			}
 			before := got.DeepCopy()
-			if err := convert(got, c.target); err != nil || !apiequality.Semantic.DeepEqual(before, got) {
+			if err := convert(got, c.target, conversion.Path, conversion.SetWebhook); err != nil || !apiequality.Semantic.DeepEqual(before, got) {
 				t.Errorf("a second look wants another change (%v)", err)
 			}
 		})
 	}
 	broken := definitionOf(ConvertedName, nil)
 	broken.Object["spec"] = "x"
-	if err := convert(broken, url); err == nil {
+	if err := convert(broken, url, conversion.Path, conversion.SetWebhook); err == nil {
 		t.Error("no error for a definition whose spec is no object")
+	}
+}
+
+// definitionsOnDemand are those that have v1alpha1 alone as they come.
+func definitionsOnDemand(t *testing.T) (all []*unstructured.Unstructured) {
+	t.Helper()
+	for _, crd := range slices.Concat(workloads.CRDs(), sidecar.CRDs(), distribution.CRDs()) {
+		if slices.Contains(namesOnDemand(), crd.GetName()) {
+			all = append(all, crd)
+		}
+	}
+	if len(all) != len(namesOnDemand()) {
+		t.Fatalf("%d definitions for the names %v", len(all), namesOnDemand())
+	}
+	return all
+}
+
+// versionNames are those of the versions of a definition.
+func versionNames(crd *unstructured.Unstructured) (names []string) {
+	for _, version := range versions(crd) {
+		names = append(names, version.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+// PF-5.2: where v1beta1 is to be served, and the server converts, definitions get both; otherwise they stay as they are.
+func TestServeV1beta1(t *testing.T) {
+	f := newFixture(t)
+	f.s.live = f.api
+	for _, crd := range definitionsOnDemand(t) {
+		if err := f.api.Create(t.Context(), crd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const patch = "patch CustomResourceDefinition"
+	first := []string{"create Secret", "use", "create MutatingWebhookConfiguration", "create ValidatingWebhookConfiguration", patch}
+	f.reconcile("it is not to be served", first...)
+
+	f.s.ServeV1beta1 = true
+	f.reconcile("no such conversion is served but that of workloads", patch, patch, patch)
+	for path, handler := range Conversions() {
+		f.s.Handlers[path] = handler
+	}
+	f.reconcile("the others", patch, patch, patch)
+	f.reconcile("everything stands")
+	for _, area := range onDemand {
+		for _, name := range area.names {
+			crd := definition(name)
+			if err := f.api.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
+				t.Fatal(err)
+			}
+			url, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "webhook", "clientConfig", "url")
+			if got := versionNames(crd); !slices.Equal(got, []string{"v1alpha1", "v1beta1"}) || url != byURL.URL+area.path {
+				t.Errorf("%s has the versions %v, converted at %s", name, got, url)
+			}
+		}
+	}
+
+	name := onDemand[1].names[0]
+	f.change(definition(name), name, `{"spec":{"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{}}}}}}]}}`)
+	f.reconcile("somebody has applied the definition as it comes", patch)
+	f.reconcile("everything stands again")
+	f.change(definition(name), name, `{"spec":{"versions":[]}}`)
+	f.reconcile("a definition that cannot be changed keeps nothing else from working")
+}
+
+// PF-5.2: a definition that is applied anew keeps v1beta1, and one that does not have it gets it later.
+func TestKeepV1beta1(t *testing.T) {
+	standing := definitionsOnDemand(t)
+	for _, crd := range standing[1:] {
+		for _, area := range onDemand {
+			if err := area.serve(crd, byURL.clientConfig(onPath(area.path))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var objects []runtime.Object
+	for _, crd := range standing[:len(standing)-1] {
+		objects = append(objects, crd)
+	}
+	cluster := fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{crds.Resource: "CustomResourceDefinitionList"}, objects...)
+	applied := definitionsOnDemand(t)
+	if err := KeepV1beta1(t.Context(), cluster, applied); err != nil {
+		t.Fatal(err)
+	}
+	for i, crd := range applied {
+		want := standing[i]
+		if i == len(applied)-1 { // it is not there
+			want = definitionsOnDemand(t)[i]
+		}
+		if diff := cmp.Diff(want, crd); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", crd.GetName(), diff)
+		}
 	}
 }

@@ -3,22 +3,17 @@
 package webhooks
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
-
-	"github.com/podwright/podwright/workloads/conversion"
 )
 
-// The names of the two configurations and of the CustomResourceDefinition whose objects are converted between versions.
+// The names of the two configurations and of the CustomResourceDefinition whose objects are always converted between versions.
 const (
 	MutatingName       = "kruise-mutating-webhook-configuration"
 	ValidatingName     = "kruise-validating-webhook-configuration"
@@ -137,22 +132,4 @@ func pathOf(c admissionv1.WebhookClientConfig) string {
 		return "/"
 	}
 	return path
-}
-
-// convert makes the target the conversion webhook of a definition.
-func convert(definition *unstructured.Unstructured, target Target) error {
-	if !target.Serves(conversion.Path) {
-		return nil
-	}
-	// OpenKruise's manager names more review versions. While both run, the two must not undo each other's work.
-	path := []string{"spec", "conversion", "webhook", "conversionReviewVersions"}
-	versions, _, err := unstructured.NestedStringSlice(definition.Object, path...)
-	err = cmp.Or(err, conversion.SetWebhook(definition, target.clientConfig(onPath(conversion.Path))))
-	if err == nil && slices.Contains(versions, "v1") {
-		err = unstructured.SetNestedStringSlice(definition.Object, versions, path...)
-	}
-	if err != nil {
-		return fmt.Errorf("CRD %s: %w", definition.GetName(), err)
-	}
-	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,12 +45,12 @@ const (
 const withoutConversion = "requests in a version that is not stored lose fields or fail: " +
 	"let the manager list, watch and patch customresourcedefinitions, or keep spec.conversion in order yourself"
 
-// definition returns that of the kind that is converted, to be read.
-func definition() *unstructured.Unstructured {
+// definition returns that of a kind, to be read.
+func definition(name string) *unstructured.Unstructured {
 	crd := &unstructured.Unstructured{}
 	crd.SetAPIVersion("apiextensions.k8s.io/v1")
 	crd.SetKind("CustomResourceDefinition")
-	crd.SetName(ConvertedName)
+	crd.SetName(name)
 	return crd
 }
 
@@ -63,20 +62,20 @@ func (s *Server) Configure(options *manager.Options) {
 		&corev1.Secret{}: {Namespaces: map[string]cache.Config{s.Namespace: {FieldSelector: named(s.Secret)}}},
 		&admissionv1.MutatingWebhookConfiguration{}:   {Field: named(MutatingName)},
 		&admissionv1.ValidatingWebhookConfiguration{}: {Field: named(ValidatingName)},
-		definition(): {Field: named(ConvertedName)},
+		definition(ConvertedName):                     {Field: named(ConvertedName)},
 	}
 	options.Client.Cache = &client.CacheOptions{Unstructured: true}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
 	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"), meta.RESTScopeRoot)
 	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"), meta.RESTScopeRoot)
-	mapper.Add(definition().GroupVersionKind(), meta.RESTScopeRoot)
+	mapper.Add(definition(ConvertedName).GroupVersionKind(), meta.RESTScopeRoot)
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
 }
 
 // AddTo has a manager run the server in every replica, and keep it registered: from now on, and after every change.
 func (s *Server) AddTo(m manager.Manager) error {
-	s.client = m.GetClient()
+	s.client, s.live = m.GetClient(), m.GetAPIReader()
 	c, err := controller.New("webhook-registration", m, controller.Options{
 		Reconciler: s, NeedLeaderElection: ptr.To(false), ReconciliationTimeout: limit, SkipNameValidation: ptr.To(true),
 	})
@@ -88,7 +87,7 @@ func (s *Server) AddTo(m manager.Manager) error {
 		watched = append(watched, &corev1.Secret{})
 	}
 	if s.Register {
-		watched = append(watched, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}, definition())
+		watched = append(watched, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}, definition(ConvertedName))
 	}
 	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		queue.Add(reconcile.Request{})
@@ -124,8 +123,8 @@ func (s *Server) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	notConverted, err := s.look(ctx)
 	s.last.Store(&err)
 	switch {
-	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
-		klog.FromContext(ctx).V(2).Info("Another replica was faster, looking again", "reason", err.Error())
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(notConverted):
+		klog.FromContext(ctx).V(2).Info("Another replica was faster, looking again", "reason", cmp.Or(err, notConverted).Error())
 		return reconcile.Result{RequeueAfter: answer}, nil
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("keeping webhook certificates and registration in order: %w", err)
@@ -229,26 +228,5 @@ func (s *Server) write(ctx context.Context, configuration client.Object, rebuild
 		return false, nil
 	}
 	klog.FromContext(ctx).Info("Registered webhooks", "configuration", configuration.GetName(), "done", done)
-	return true, nil
-}
-
-// registerConversion writes spec.conversion of the definition where it differs, and nothing else of it. It returns
-// whether it has written.
-func (s *Server) registerConversion(ctx context.Context, target Target) (bool, error) {
-	crd := definition()
-	limited, cancel := context.WithTimeout(ctx, limit/5) // Get waits until the definition may be read
-	defer cancel()
-	if err := s.client.Get(limited, client.ObjectKeyFromObject(crd), crd); err != nil {
-		return false, client.IgnoreNotFound(err)
-	}
-	before := crd.DeepCopy()
-	if err := convert(crd, target); err != nil || apiequality.Semantic.DeepEqual(before, crd) {
-		return false, err
-	}
-	// Without a resourceVersion there is no conflict with those who write other parts of the definition.
-	if err := s.client.Patch(ctx, crd, client.MergeFrom(before), client.FieldOwner(managedBy)); err != nil {
-		return false, fmt.Errorf("registering the conversion webhook in the CRD %s: %w", ConvertedName, err)
-	}
-	klog.FromContext(ctx).Info("Registered the conversion webhook", "crd", ConvertedName)
 	return true, nil
 }

@@ -135,7 +135,7 @@ func TestReconcile(t *testing.T) {
 	f.reconcile("PF-5: the server has its certificate before anybody is sent to it",
 		"create Secret", "use", "create "+mutatingKind, "create "+validatingKind, "patch "+crd)
 	f.reconcile("PF-5: everything stands")
-	stands := definition()
+	stands := definition(ConvertedName)
 	if err := f.api.Get(t.Context(), client.ObjectKey{Name: ConvertedName}, stands); err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +146,9 @@ func TestReconcile(t *testing.T) {
 
 	f.change(&admissionv1.MutatingWebhookConfiguration{}, MutatingName, `{"webhooks":null}`)
 	f.reconcile("PF-5: after a hand edit", "update "+mutatingKind)
-	f.change(definition(), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+	f.change(definition(ConvertedName), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
 	f.reconcile("PF-5: somebody has removed the conversion", "patch "+crd)
-	f.change(definition(), ConvertedName, `{"spec":{"scope":"Namespaced"}}`)
+	f.change(definition(ConvertedName), ConvertedName, `{"spec":{"scope":"Namespaced"}}`)
 	f.reconcile("something else has changed")
 
 	f.keepOnly(certificates.CAKey, certificates.CACert)
@@ -171,7 +171,7 @@ func TestReconcile(t *testing.T) {
 	f.keepOnly()
 	f.reconcile("everything was removed: the server changes over at once",
 		"patch Secret", "use", "update "+mutatingKind, "update "+validatingKind, "patch "+crd)
-	if err := f.api.Delete(t.Context(), definition()); err != nil {
+	if err := f.api.Delete(t.Context(), definition(ConvertedName)); err != nil {
 		t.Fatal(err)
 	}
 	f.reconcile("a definition that is not installed")

@@ -37,7 +37,9 @@ import (
 
 // Options says how webhooks are served; the flags of the manager say what the fields mean.
 type Options struct {
-	Enabled, Register           bool
+	Enabled, Register bool
+	// ServeV1beta1 has kinds served as v1beta1, too, whose definitions come with v1alpha1 alone. It takes Register.
+	ServeV1beta1                bool
 	BindAddress                 string
 	Port                        int
 	Host, Service               string
@@ -60,6 +62,9 @@ func (o *Options) Permissions(namespace string) (needed []permissions.Part) {
 			permissions.Rule("list watch update", group, "validatingwebhookconfigurations", ValidatingName),
 			permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, ConvertedName),
 		}})
+		if o.ServeV1beta1 {
+			needed[0].Rules = append(needed[0].Rules, permissions.Rule("get patch", crds.Resource.Group, crds.Resource.Resource, namesOnDemand()...))
+		}
 	}
 	if o.Enabled && !o.InFolder() {
 		needed = append(needed, permissions.Part{Namespace: namespace, Rules: []rbacv1.PolicyRule{
@@ -71,7 +76,8 @@ func (o *Options) Permissions(namespace string) (needed []permissions.Part) {
 }
 
 // Server serves webhooks with certificates that may change meanwhile. It watches the certificates and what is registered,
-// and looks at them once a minute. While nothing changes it sends no request. Listen makes one; before AddTo it is told
+// and looks at them once a minute. While nothing changes it sends no request, but for reading the definitions that
+// are to have v1beta1. Listen makes one; before AddTo it is told
 // what to serve.
 //
 // A definition that it may not touch, or that does not exist, keeps nothing else from working.
@@ -90,6 +96,7 @@ type Server struct {
 	listener net.Listener
 	url      string // where the API server reaches it without a Service; empty: by the Service
 	client   client.Client
+	live     client.Reader // asks the API server
 	// current is what is presented, and used what the server is known to answer with.
 	current atomic.Pointer[certificates.Bundle]
 	used    certificates.Bundle

@@ -3,6 +3,9 @@
 package invariants
 
 import (
+	"encoding/json"
+	"math"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -114,7 +117,7 @@ func (j *daemonSetJudge) readSpec() {
 		j.broken = j.broken || err != nil || n < 0
 		return n
 	}
-	j.partition = int(ptr.Deref(j.rolling.Partition, 0))
+	j.partition = j.heldBack()
 	_, err = metav1.LabelSelectorAsSelector(j.rolling.Selector)
 	j.broken = j.broken || j.partition < 0 || err != nil
 	surging := 0
@@ -128,6 +131,27 @@ func (j *daemonSetJudge) readSpec() {
 	if j.maxUnavailable = number(j.rolling.MaxUnavailable, 0); j.maxSurge == 0 {
 		j.maxUnavailable = max(j.maxUnavailable, 1)
 	}
+}
+
+// heldBack returns how many nodes the partition holds back: a number, or the percentage that stands beside the largest one.
+// (DS-V3)
+func (j *daemonSetJudge) heldBack() int {
+	partition := int(ptr.Deref(j.rolling.Partition, 0))
+	var kept struct {
+		Spec struct {
+			UpdateStrategy struct{ RollingUpdate struct{ Partition string } }
+		}
+	}
+	if partition != math.MaxInt32 || json.Unmarshal([]byte(j.set.Annotations["podwright.github.io/v1beta1-fields"]), &kept) != nil {
+		return partition
+	}
+	percentage := intstr.FromString(kept.Spec.UpdateStrategy.RollingUpdate.Partition)
+	nodes, err := intstr.GetScaledValueFromIntOrPercent(&percentage, j.desired, true)
+	j.broken = j.broken || err != nil
+	if percentage.StrVal != "100%" && nodes == j.desired && j.desired > 1 {
+		nodes--
+	}
+	return nodes
 }
 
 // inPlace tells whether pods are updated in place where that is possible. (DS-13)

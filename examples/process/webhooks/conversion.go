@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	distribution "github.com/podwright/podwright/distribution/conversion"
+	"github.com/podwright/podwright/examples/process/crds"
+	sidecar "github.com/podwright/podwright/sidecar/conversion"
+	workloads "github.com/podwright/podwright/workloads/conversion"
+)
+
+// edit changes a definition to have the API server ask a webhook.
+type edit func(*unstructured.Unstructured, admissionv1.WebhookClientConfig) error
+
+// onDemand are the definitions that get v1beta1 where the server is to serve it, and by what on which path.
+var onDemand = []struct {
+	path  string
+	serve edit
+	names []string
+}{
+	{workloads.Path, workloads.ServeV1beta1, []string{"daemonsets.apps.kruise.io", "broadcastjobs.apps.kruise.io", "advancedcronjobs.apps.kruise.io"}},
+	{sidecar.Path, sidecar.ServeV1beta1, []string{"sidecarsets.apps.kruise.io"}},
+	{distribution.Path, distribution.ServeV1beta1, []string{"imagepulljobs.apps.kruise.io", "nodeimages.apps.kruise.io"}},
+}
+
+// Conversions are the handlers that convert objects between versions, by path. They answer about all kinds, also where
+// v1beta1 is not to be served: a definition may have it from before.
+func Conversions() map[string]http.Handler {
+	return map[string]http.Handler{workloads.Path: workloads.Handler(), sidecar.Path: sidecar.Handler(), distribution.Path: distribution.Handler()}
+}
+
+// namesOnDemand are those of all definitions that get v1beta1 on demand.
+func namesOnDemand() (names []string) {
+	for _, area := range onDemand {
+		names = append(names, area.names...)
+	}
+	return names
+}
+
+// convert makes the target the conversion webhook of a definition, by an edit, on a path.
+func convert(definition *unstructured.Unstructured, target Target, path string, edit edit) error {
+	if !target.Serves(path) {
+		return nil
+	}
+	// OpenKruise's manager names more review versions. While both run, the two must not undo each other's work.
+	field := []string{"spec", "conversion", "webhook", "conversionReviewVersions"}
+	versions, _, err := unstructured.NestedStringSlice(definition.Object, field...)
+	err = cmp.Or(err, edit(definition, target.clientConfig(onPath(path))))
+	if err == nil && slices.Contains(versions, "v1") {
+		err = unstructured.SetNestedStringSlice(definition.Object, versions, field...)
+	}
+	if err != nil {
+		return fmt.Errorf("CRD %s: %w", definition.GetName(), err)
+	}
+	return nil
+}
+
+// registerConversion writes what is to be other in the definitions whose objects are converted, and nothing else of them. It
+// returns whether it has written.
+func (s *Server) registerConversion(ctx context.Context, target Target) (bool, error) {
+	written, err := s.registerIn(ctx, s.client, ConvertedName, target, workloads.Path, workloads.SetWebhook)
+	if !s.ServeV1beta1 {
+		return written, err
+	}
+	errs := []error{err}
+	for _, area := range onDemand {
+		for _, name := range area.names { // the cache has one definition alone, and few are read once a minute
+			if ctx.Err() != nil {
+				return written, ctx.Err()
+			}
+			again, err := s.registerIn(ctx, s.live, name, target, area.path, area.serve)
+			written, errs = written || again, append(errs, err)
+		}
+	}
+	return written, errors.Join(errs...)
+}
+
+func (s *Server) registerIn(ctx context.Context, reader client.Reader, name string, target Target, path string, edit edit) (bool, error) {
+	crd := definition(name)
+	limited, cancel := context.WithTimeout(ctx, limit/5) // Get waits until the definition may be read
+	defer cancel()
+	if err := reader.Get(limited, client.ObjectKeyFromObject(crd), crd); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	before := crd.DeepCopy()
+	if err := convert(crd, target, path, edit); err != nil || apiequality.Semantic.DeepEqual(before, crd) {
+		return false, err
+	}
+	// Without a resourceVersion there is no conflict with those who write other parts of the definition. Versions are a list,
+	// which is written as a whole.
+	patch := client.MergeFrom(before)
+	if !apiequality.Semantic.DeepEqual(versions(before), versions(crd)) {
+		patch = client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	}
+	if err := s.client.Patch(ctx, crd, patch, client.FieldOwner(managedBy)); err != nil {
+		return false, fmt.Errorf("registering the conversion webhook in the CRD %s: %w", name, err)
+	}
+	klog.FromContext(ctx).Info("Registered the conversion webhook", "crd", name)
+	return true, nil
+}
+
+func versions(definition *unstructured.Unstructured) []any {
+	list, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	return list
+}
+
+// KeepV1beta1 gives the definitions v1beta1, and the webhook with it, that have both in the cluster, so that they are
+// applied without interruption. Where they do not have it, the server adds it when it can convert.
+func KeepV1beta1(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured) error {
+	for _, definition := range definitions {
+		for _, area := range onDemand {
+			if !slices.Contains(area.names, definition.GetName()) {
+				continue
+			}
+			standing, err := client.Resource(crds.Resource).Get(ctx, definition.GetName(), metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				continue
+			}
+			if err == nil {
+				err = keep(definition, standing, area.serve)
+			}
+			if err != nil {
+				return fmt.Errorf("keeping v1beta1 of the CRD %s: %w", definition.GetName(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// keep gives a definition what the standing one has.
+func keep(definition, standing *unstructured.Unstructured, serve edit) error {
+	config, found, err := unstructured.NestedMap(standing.Object, "spec", "conversion", "webhook", "clientConfig")
+	hasV1beta1 := slices.ContainsFunc(versions(standing), func(item any) bool {
+		version, _ := item.(map[string]any)
+		return version["name"] == "v1beta1"
+	})
+	if !found || err != nil || !hasV1beta1 {
+		return err
+	}
+	webhook := admissionv1.WebhookClientConfig{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(config, &webhook); err != nil {
+		return err
+	}
+	return serve(definition, webhook)
+}

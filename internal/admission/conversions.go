@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+)
+
+// Conversions are those that one webhook converts.
+type Conversions struct {
+	// Path is where the webhook is served, unless a definition says otherwise.
+	Path string
+	// All are the kinds.
+	All []*Conversion
+}
+
+// Handler answers the API server's ConversionReviews for the kinds.
+func (k Conversions) Handler() http.Handler { return ConversionHandler(k.Convert) }
+
+// Convert converts an object of one of the kinds, see Conversion.Convert.
+func (k Conversions) Convert(object []byte, apiVersion string) ([]byte, error) {
+	d, err := parseDocument(object)
+	if err != nil {
+		return nil, fmt.Errorf("want an object as JSON: %w", err)
+	}
+	var names []string
+	for _, kind := range k.All {
+		if d.text("kind") == kind.Kind {
+			return kind.convertParsed(object, d, apiVersion)
+		}
+		names = append(names, kind.Kind)
+	}
+	return nil, fmt.Errorf("kind: want %s, got %q", strings.Join(names, ", "), d.text("kind"))
+}
+
+// SetWebhook names the webhook in a definition of a kind whose CRD has both
+// versions. Every other definition is left as it is.
+func (k Conversions) SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
+	if kind := k.of(crd); kind != nil && kind.Stored == V1beta1 {
+		return setWebhook(crd, client, k.Path)
+	}
+	return nil
+}
+
+// ServeV1beta1 does as SetWebhook, and for the kinds whose CRD has v1alpha1
+// alone it adds v1beta1 beside it. There is no way to have the one without the
+// other: a version without conversion loses fields. An error leaves the
+// definition as it was.
+func (k Conversions) ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
+	kind := k.of(crd)
+	if kind == nil {
+		return nil
+	}
+	changed := crd.DeepCopy()
+	if kind.Stored == V1alpha1 {
+		if err := kind.addV1beta1(changed); err != nil {
+			return fmt.Errorf("v1beta1 of %s: %w", crd.GetName(), err)
+		}
+	}
+	if err := setWebhook(changed, client, k.Path); err != nil {
+		return err
+	}
+	crd.Object = changed.Object
+	return nil
+}
+
+// of returns the kind of a definition, nil where it is none of the kinds.
+func (k Conversions) of(crd *unstructured.Unstructured) *Conversion {
+	for _, kind := range k.All {
+		if crd.GetName() == kind.Resource+"."+kind.Group {
+			return kind
+		}
+	}
+	return nil
+}
+
+// setWebhook has the API server ask the webhook that a client configuration
+// leads to. A service without a path gets the given one, and one without a port
+// 443.
+func setWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig, path string) error {
+	if client.Service == nil && client.URL == nil {
+		return fmt.Errorf("conversion webhook of %s: want a service or a URL, got neither", crd.GetName())
+	}
+	if client.Service != nil && client.URL != nil {
+		return fmt.Errorf("conversion webhook of %s: want a service or a URL, got both", crd.GetName())
+	}
+	if client.Service != nil {
+		service := *client.Service
+		service.Path = ptr.To(ptr.Deref(service.Path, path))
+		service.Port = ptr.To(ptr.Deref(service.Port, 443))
+		client.Service = &service
+	}
+	config, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&client)
+	if err != nil {
+		return fmt.Errorf("conversion webhook of %s: %w", crd.GetName(), err)
+	}
+	err = unstructured.SetNestedMap(crd.Object, map[string]any{
+		"strategy": "Webhook",
+		"webhook": map[string]any{
+			"clientConfig":             config,
+			"conversionReviewVersions": []any{"v1"},
+		},
+	}, "spec", "conversion")
+	if err != nil {
+		return fmt.Errorf("conversion webhook of %s: %w", crd.GetName(), err)
+	}
+	return nil
+}

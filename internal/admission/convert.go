@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Version is one of the two versions of a kind.
+type Version string
+
+// The two versions.
+const (
+	V1alpha1 Version = "v1alpha1"
+	V1beta1  Version = "v1beta1"
+)
+
+// versions are all that there are.
+var versions = []Version{V1alpha1, V1beta1}
+
+// Annotation is the key of the annotation that an object in the other version
+// has for fields that this one alone has. It exists in that version only, where
+// an object has such fields. On an object of this version it has no meaning and
+// is dropped by a conversion.
+func (v Version) Annotation() string { return "podwright.github.io/" + string(v) + "-fields" }
+
+// Conversion is that of a kind that is served in both versions.
+type Conversion struct {
+	// Group is its API group.
+	Group string
+	// Kind is its name.
+	Kind string
+	// Resource is the plural of the name, in lower case.
+	Resource string
+	// Stored is the version in which objects are stored.
+	Stored Version
+	// Fields are those that are not the same in both versions.
+	Fields []ConvertedField
+	// Rules are those of the schema of v1alpha1 that v1beta1 cannot have.
+	Rules []ConvertedRule
+	// NoColumns are the names of the columns that v1beta1 lacks.
+	NoColumns []string
+}
+
+// ConvertedField is a field that one version alone has, or has with more values.
+type ConvertedField struct {
+	// In is the version that has it.
+	In Version
+	// Path is where it stands there.
+	Path Path
+	// Check says what is wrong with a value that the annotation holds. The API
+	// server does not look at what a webhook made, and an object that no client
+	// can decode would stop every program that reads the kind.
+	Check func(json.RawMessage) error
+	// Schema is that of the field in v1beta1 (an OpenAPI schema, in JSON), where it
+	// is not in the CRD.
+	Schema string
+	// Twin is where the other version has what is the same, or comes nearest.
+	// Nil: nowhere, and the field travels in the annotation.
+	Twin Path
+	// CheckTwin is the check of what stood at the twin before, which travels in
+	// the annotation too. Nil where nothing can stand there: the twin is at Path,
+	// or there is none.
+	CheckTwin func(json.RawMessage) error
+	// Near returns what comes nearest to a value at the twin, nil where nothing
+	// does; the value itself travels in the annotation. It comes back as long as
+	// nobody has changed the twin: who changes that means the new value. A value
+	// fits that the other version can have at the same path: nothing is moved.
+	// Without a function the twin is the field by another name.
+	Near func(value json.RawMessage) (near any, fits bool)
+}
+
+// renamed says that the field has another name in the other version, and is the
+// same otherwise.
+func (f *ConvertedField) renamed() bool { return f.Twin != nil && f.Near == nil }
+
+// near is Near of a value as a document holds it.
+func (f *ConvertedField) near(value any) (near any, fits bool) {
+	raw, _ := value.(json.RawMessage)
+	if f.Near == nil || raw == nil {
+		return nil, false
+	}
+	return f.Near(raw)
+}
+
+// Convert converts an object of the kind, a JSON document, to an API version
+// such as apps.kruise.io/v1alpha1.
+//
+// It moves what the versions do not share and leaves the rest of the document
+// as it stands, so that fields too new for this code pass unharmed. What goes to
+// the other version and comes back unchanged is what it was.
+//
+// An error names the part of the document that is not as it should be: it is no
+// JSON object, not of the kind, of an unknown version, or, unless the object is
+// in the version in which it is stored, the annotation does not hold what this
+// function puts there.
+func (k *Conversion) Convert(object []byte, apiVersion string) ([]byte, error) {
+	d, err := parseDocument(object)
+	if err != nil {
+		return nil, fmt.Errorf("want a %s as JSON: %w", k.Kind, err)
+	}
+	if kind := d.text("kind"); kind != k.Kind {
+		return nil, fmt.Errorf("kind: want %s, got %q", k.Kind, kind)
+	}
+	return k.convertParsed(object, d, apiVersion)
+}
+
+// convertParsed converts an object that has been parsed and is of the kind.
+func (k *Conversion) convertParsed(object []byte, d document, apiVersion string) ([]byte, error) {
+	from, err := k.version(d.text("apiVersion"))
+	if err != nil {
+		return nil, err
+	}
+	to, err := k.version(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	if from == to {
+		return object, nil
+	}
+	if err := k.convert(d, from, to); err != nil {
+		return nil, err
+	}
+	d["apiVersion"] = apiVersion
+	return json.Marshal(d)
+}
+
+// version returns the version that an apiVersion names.
+func (k *Conversion) version(apiVersion string) (Version, error) {
+	for _, v := range versions {
+		if apiVersion == k.apiVersion(v) {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("apiVersion: a %s has %s and %s, got %q", k.Kind, k.apiVersion(V1alpha1), k.apiVersion(V1beta1), apiVersion)
+}
+
+func (k *Conversion) apiVersion(v Version) string { return k.Group + "/" + string(v) }
+
+// convert moves fields between versions.
+func (k *Conversion) convert(d document, from, to Version) error {
+	returned, err := k.takeKept(d, from, to)
+	if err != nil {
+		return err
+	}
+	kept := document{}
+	for i := range k.Fields {
+		f := &k.Fields[i]
+		switch {
+		case f.renamed():
+			err = rename(d, f, from)
+		case f.In == from:
+			err = leave(d, kept, f, from == k.Stored)
+		default:
+			err = comeBack(d, returned, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return k.putKept(d, kept, from)
+}
+
+// rename moves a field to its name in the other version. A field that has that
+// name already is none of its version, and goes.
+func rename(d document, f *ConvertedField, from Version) error {
+	old, name := f.Path, f.Twin
+	if f.In != from {
+		old, name = name, old
+	}
+	value, err := d.take(old)
+	if value == nil || err != nil {
+		return err
+	}
+	return d.put(name, value)
+}
+
+// leave moves a field that the other version lacks to what is kept, and puts
+// what comes nearest to its twin. What stands there is kept too. A value that
+// could not come back is an error, unless it is stored.
+func leave(d, kept document, f *ConvertedField, stored bool) error {
+	value, err := d.get(f.Path)
+	if value == nil || err != nil {
+		return err
+	}
+	near, fits := f.near(value)
+	if fits {
+		return nil
+	}
+	if raw, ok := value.(json.RawMessage); ok && !stored {
+		if err := f.Check(raw); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
+	if _, err := d.take(f.Path); err != nil {
+		return err
+	}
+	if err := kept.put(f.Path, value); err != nil || near == nil {
+		return err
+	}
+	former, err := d.get(f.Twin)
+	if former != nil && err == nil {
+		err = kept.put(f.Twin, former)
+	}
+	if err != nil {
+		return err
+	}
+	return d.put(f.Twin, near)
+}
+
+// comeBack puts a field in its place that has been kept, with what stood at its
+// twin. Where somebody has changed the twin since, that stays. A field that
+// stands where it belongs stays as well.
+func comeBack(d, kept document, f *ConvertedField) error {
+	value, err := kept.get(f.Path)
+	if value == nil || err != nil {
+		return err
+	}
+	near, fits := f.near(value)
+	if fits {
+		return nil // no conversion keeps it
+	}
+	if near != nil {
+		stands, err := d.get(f.Twin)
+		if err != nil || !sameJSON(stands, near) {
+			return err
+		}
+		if err := restoreTwin(d, kept, f); err != nil {
+			return err
+		}
+	}
+	if stands, err := d.get(f.Path); stands != nil || err != nil {
+		return err
+	}
+	return d.put(f.Path, value)
+}
+
+// restoreTwin puts what stood at the twin of a field there again. An object
+// within metadata that is empty then goes, as the API server has none.
+func restoreTwin(d, kept document, f *ConvertedField) error {
+	if _, err := d.take(f.Twin); err != nil {
+		return err
+	}
+	if !slices.Equal(f.Path, f.Twin) {
+		former, err := kept.get(f.Twin)
+		if err != nil {
+			return err
+		}
+		if former != nil {
+			return d.put(f.Twin, former)
+		}
+	}
+	parent, err := d.parent(f.Twin, false)
+	if err == nil && len(parent) == 0 && f.Twin[0] == "metadata" {
+		_, err = d.take(f.Twin[:len(f.Twin)-1])
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/sidecar/conversion"
+)
+
+const (
+	alpha = "apps.kruise.io/v1alpha1"
+	beta  = "apps.kruise.io/v1beta1"
+)
+
+// set is a SidecarSet in a version, with the given further fields.
+func set(version, fields string) string {
+	return `{"apiVersion":"` + version + `","kind":"SidecarSet",` + fields + `}`
+}
+
+// metadata is that of an object with a label (a version) and an annotation that
+// keeps fields of another version, where they are not empty.
+func metadata(version, of, kept string) string {
+	fields := `"metadata":{"name":"log"`
+	if version != "" {
+		fields += `,"labels":{"apps.kruise.io/sidecarset-custom-version":"` + version + `"}`
+	}
+	if kept != "" {
+		text, err := json.Marshal(kept)
+		if err != nil {
+			panic(err)
+		}
+		fields += `,"annotations":{"podwright.github.io/` + of + `-fields":` + string(text) + `}`
+	}
+	return fields + `}`
+}
+
+func convert(t *testing.T, object, version string) string {
+	t.Helper()
+	out, err := conversion.SidecarSet([]byte(object), version)
+	if err != nil {
+		t.Fatalf("converting %s: %v", object, err)
+	}
+	return string(out)
+}
+
+func compare(t *testing.T, what, want, got string) {
+	t.Helper()
+	var wanted, is any
+	if err := json.Unmarshal([]byte(want), &wanted); err != nil {
+		t.Fatalf("%s: %v", want, err)
+	}
+	if err := json.Unmarshal([]byte(got), &is); err != nil {
+		t.Fatalf("%s: %v", got, err)
+	}
+	if diff := cmp.Diff(wanted, is); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// only is the selector of a namespace.
+func only(namespace string) string {
+	return fmt.Sprintf(`"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":%q}}`, namespace)
+}
+
+// SCS-V7: an object is what it was when it comes back, from whichever version.
+func TestSidecarSet(t *testing.T) {
+	const rest = `,"containers":[{"name":"log","new":1}]`
+	for _, test := range []struct{ name, alpha, beta string }{
+		{"nothing but a name", metadata("", "", ""), metadata("", "", "")},
+		{"the same in both", metadata("", "", "") + `,"spec":{"selector":{}` + rest + `},"new":1`, metadata("", "", "") + `,"spec":{"selector":{}` + rest + `},"new":1`},
+		{"a label alone", metadata("v1", "", "") + `,"spec":{}`, metadata("v1", "", "") + `,"spec":{}`},
+		{"a custom version", metadata("v1", "v1beta1", `{"spec":{"customVersion":"v1"}}`) + `,"spec":{"selector":{}}`,
+			metadata("", "", "") + `,"spec":{"selector":{},"customVersion":"v1"}`},
+		{"a custom version and the label", metadata("v1", "v1beta1", `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v0"}},"spec":{"customVersion":"v1"}}`) + `,"spec":{}`,
+			metadata("v0", "", "") + `,"spec":{"customVersion":"v1"}`},
+		{"a namespace", metadata("", "", "") + `,"spec":{"namespace":"shop"` + rest + `}`,
+			metadata("", "v1alpha1", `{"spec":{"namespace":"shop"}}`) + `,"spec":{` + only("shop") + rest + `}`},
+		{"a namespace and a selector", metadata("", "", "") + `,"spec":{"namespace":"shop","namespaceSelector":{"matchLabels":{"a":"b"}}}`,
+			metadata("", "v1alpha1", `{"spec":{"namespace":"shop","namespaceSelector":{"matchLabels":{"a":"b"}}}}`) + `,"spec":{` + only("shop") + `}`},
+		{"no name of a namespace", metadata("", "", "") + `,"spec":{"namespace":"","namespaceSelector":{"matchLabels":{"a":"b"}}}`,
+			metadata("", "v1alpha1", `{"spec":{"namespace":""}}`) + `,"spec":{"namespaceSelector":{"matchLabels":{"a":"b"}}}`},
+		{"the selector of a namespace", metadata("", "", "") + `,"spec":{` + only("shop") + `}`, metadata("", "", "") + `,"spec":{` + only("shop") + `}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			compare(t, "v1beta1", set(beta, test.beta), convert(t, set(alpha, test.alpha), beta))
+			compare(t, "v1alpha1", set(alpha, test.alpha), convert(t, set(beta, test.beta), alpha))
+		})
+	}
+}
+
+// SCS-V7: what a user of one version writes counts, whatever the annotation keeps of the other one.
+func TestSidecarSetEdits(t *testing.T) {
+	custom, namespace := `{"spec":{"customVersion":"v1"}}`, `{"spec":{"namespace":"shop"}}`
+	for _, test := range []struct{ name, from, object, to, want string }{
+		{"another label", alpha, metadata("v2", "v1beta1", custom) + `,"spec":{}`, beta, metadata("v2", "", "") + `,"spec":{}`},
+		{"no label", alpha, metadata("", "v1beta1", custom) + `,"spec":{}`, beta, metadata("", "", "") + `,"spec":{}`},
+		{"another custom version", beta, metadata("", "", "") + `,"spec":{"customVersion":"v2"}`, alpha, metadata("v2", "v1beta1", `{"spec":{"customVersion":"v2"}}`) + `,"spec":{}`},
+		{"another selector", beta, metadata("", "v1alpha1", namespace) + `,"spec":{` + only("db") + `}`, alpha, metadata("", "", "") + `,"spec":{` + only("db") + `}`},
+		{"no selector", beta, metadata("", "v1alpha1", namespace) + `,"spec":{}`, alpha, metadata("", "", "") + `,"spec":{}`},
+		{"the selector in other words", beta, metadata("", "v1alpha1", namespace) + `,"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"},"matchExpressions":[]}}`, alpha,
+			metadata("", "", "") + `,"spec":{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"shop"},"matchExpressions":[]}}`},
+		{"an annotation without a meaning", alpha, metadata("", "v1alpha1", namespace) + `,"spec":{}`, beta, metadata("", "", "") + `,"spec":{}`},
+		{"what is stored is read", alpha, metadata("", "v1beta1", "no JSON") + `,"spec":{}`, beta, metadata("", "v1beta1", "no JSON") + `,"spec":{}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			compare(t, test.to, set(test.to, test.want), convert(t, set(test.from, test.object), test.to))
+		})
+	}
+}
+
+// SCS-V7: a write that would lose a field is refused.
+func TestSidecarSetErrors(t *testing.T) {
+	const annotation = "metadata.annotations[podwright.github.io/v1alpha1-fields]: "
+	for _, test := range []struct{ name, object, want string }{
+		{"no JSON", "{", "want a SidecarSet as JSON"},
+		{"another kind", `{"apiVersion":"apps.kruise.io/v1beta1","kind":"CloneSet"}`, `kind: want SidecarSet, got "CloneSet"`},
+		{"an annotation that is no JSON", set(beta, metadata("", "v1alpha1", "{")), annotation + "unexpected end of JSON input"},
+		{"a namespace that is none", set(beta, metadata("", "v1alpha1", `{"spec":{"namespace":3}}`)), annotation + "spec.namespace: json: cannot unmarshal"},
+		{"a selector that is none", set(beta, metadata("", "v1alpha1", `{"spec":{"namespaceSelector":3}}`)), annotation + "spec.namespaceSelector: json: cannot unmarshal"},
+		{"a field of both versions", set(beta, metadata("", "v1alpha1", `{"spec":{"containers":[]}}`)), annotation + "spec.containers is no field that only v1alpha1 has"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := conversion.SidecarSet([]byte(test.object), alpha)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %s, error %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// daemonSetScaleStrategy is spec.scaleStrategy of a v1beta1 DaemonSet.
+type daemonSetScaleStrategy struct {
+	PartitionedScaling *bool `json:"partitionedScaling,omitempty"`
+}
+
+// partitionPath is where both versions of a DaemonSet have the partition.
+var partitionPath = admission.Path{"spec", "updateStrategy", "rollingUpdate", "partition"}
+
+const partition = "self.spec.updateStrategy.rollingUpdate.partition"
+
+// daemonSet differs as the later release has it. (DS-V3)
+var daemonSet = &admission.Conversion{
+	Group: v1alpha1.GroupName, Kind: "DaemonSet", Resource: "daemonsets", Stored: admission.V1alpha1,
+	Fields: []admission.ConvertedField{
+		{
+			In: admission.V1beta1, Path: admission.Path{"spec", "scaleStrategy"}, Check: admission.Decodes[daemonSetScaleStrategy](),
+			Schema: `{"type":"object","description":"ScaleStrategy says how pods are created.","properties":{"partitionedScaling":{"type":"boolean",` +
+				`"description":"PartitionedScaling says that pods which are created on nodes that the partition holds back are of the old template. They are, whatever is said here."}}}`,
+		},
+		{
+			In: admission.V1beta1, Path: partitionPath, Twin: partitionPath, Near: heldBack, Check: isPartition,
+			Schema: `{"anyOf":[{"type":"integer"},{"type":"string"}],"x-kubernetes-int-or-string":true,` +
+				`"description":"Partition is the number of nodes whose pods stay at the old template: a number, or a percentage of the nodes that should run a pod. Default 0."}`,
+		},
+		{
+			In: admission.V1beta1, Path: admission.Path{"status", "updateRevision"}, Twin: admission.Path{"status", "daemonSetHash"},
+			Schema: `{"type":"string","description":"UpdateRevision is the hash of the revision of the present template."}`,
+		},
+	},
+	Rules: []admission.ConvertedRule{{
+		Mentions: partition,
+		Rule: `!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.rollingUpdate) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'OnDelete' || ` +
+			`!has(` + partition + `) || (type(` + partition + `) == int ? ` + partition + ` >= 0 && ` + partition + ` <= 2147483647 : ` + partition + `.matches('^0*(100|[0-9]{1,2})%$'))`,
+		Message: `'must be a number of nodes, 0 or more, or a whole percentage up to 100%, is ' + string(` + partition + `)`,
+	}},
+}
+
+// heldBack returns the partition that holds back all nodes for one that v1alpha1
+// cannot have: who does not know the percentage updates nothing.
+func heldBack(value json.RawMessage) (near any, fits bool) {
+	var number *int32
+	if json.Unmarshal(value, &number) == nil {
+		return nil, true
+	}
+	return math.MaxInt32, false
+}
+
+// isPartition says what is wrong with a kept partition.
+func isPartition(value json.RawMessage) error {
+	if _, fits := heldBack(value); fits {
+		return fmt.Errorf("%s is a number that v1alpha1 has too", value)
+	}
+	var any any
+	if err := json.Unmarshal(value, &any); err != nil {
+		return err
+	}
+	switch any.(type) {
+	case string, float64:
+		return nil
+	}
+	return fmt.Errorf("want a percentage, got %s", value)
+}
+
+// DaemonSet converts a DaemonSet as StatefulSet does a StatefulSet. An object in
+// v1alpha1, the version in which it is stored, is converted whatever
+// KeptFieldsAnnotation holds.
+func DaemonSet(object []byte, apiVersion string) ([]byte, error) {
+	return daemonSet.Convert(object, apiVersion)
+}
+
+// DaemonSetPartition returns the partition of a DaemonSet: a number, or the
+// percentage that v1beta1 knows and KeptFieldsAnnotation keeps. Nil where the
+// DaemonSet has none.
+//
+// A percentage counts as long as the number beside it is the one that stands
+// for it, [math.MaxInt32]: who writes another number means that. It may be of
+// any form. (DS-V3)
+func DaemonSetPartition(set *v1alpha1.DaemonSet) *intstr.IntOrString {
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	if rolling == nil || rolling.Partition == nil {
+		return nil
+	}
+	number := intstr.FromInt32(*rolling.Partition)
+	if number.IntVal != math.MaxInt32 {
+		return &number
+	}
+	var percentage string
+	if kept := admission.Kept(set.Annotations, admission.V1beta1, partitionPath); kept == nil || json.Unmarshal(kept, &percentage) != nil {
+		return &number
+	}
+	return new(intstr.FromString(percentage))
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conversion
+
+import (
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// broadcastJob has the same fields in both versions.
+var broadcastJob = &admission.Conversion{
+	Group: v1alpha1.GroupName, Kind: "BroadcastJob", Resource: "broadcastjobs", Stored: admission.V1alpha1,
+}
+
+// advancedCronJob has a third template in v1beta1, of a kind that there is not
+// here: it is kept, and nothing is made of it. (ACJ-16)
+var advancedCronJob = &admission.Conversion{
+	Group: v1alpha1.GroupName, Kind: "AdvancedCronJob", Resource: "advancedcronjobs", Stored: admission.V1alpha1,
+	Fields: []admission.ConvertedField{{
+		In: admission.V1beta1, Path: admission.Path{"spec", "template", "imageListPullJobTemplate"}, Check: admission.Decodes[map[string]any](),
+		Schema: `{"type":"object","x-kubernetes-preserve-unknown-fields":true,` +
+			`"description":"ImageListPullJobTemplate is kept for those who know the kind ImageListPullJob. No such job is created, so another template is needed."}`,
+	}},
+}
+
+// BroadcastJob converts a BroadcastJob as DaemonSet does a DaemonSet. Nothing but
+// the version changes.
+func BroadcastJob(object []byte, apiVersion string) ([]byte, error) {
+	return broadcastJob.Convert(object, apiVersion)
+}
+
+// AdvancedCronJob converts an AdvancedCronJob as DaemonSet does a DaemonSet.
+func AdvancedCronJob(object []byte, apiVersion string) ([]byte, error) {
+	return advancedCronJob.Convert(object, apiVersion)
+}
