@@ -18,7 +18,8 @@ type Known[T any] struct {
 	value   atomic.Pointer[T]
 }
 
-// NewKnown returns a Known of which nothing is known. What names the kind that is perhaps not served, for errors.
+// NewKnown returns a Known of which nothing is known. What says what that is, for errors,
+// like "whether Widgets are served".
 func NewKnown[T any](what string) *Known[T] {
 	decided := make(chan struct{})
 	return &Known[T]{what: what, decided: decided, decide: sync.OnceFunc(func() { close(decided) })}
@@ -36,12 +37,16 @@ func (k *Known[T]) Set(value T) {
 // Get returns false where it is missing. It waits until that is known; an error says that the context ended before.
 func (k *Known[T]) Get(ctx context.Context) (value T, there bool, err error) {
 	select {
-	case <-k.decided:
-		if found := k.value.Load(); found != nil {
-			return *found, true, nil
+	case <-k.decided: // whether the context has ended or not
+	default:
+		select {
+		case <-k.decided:
+		case <-ctx.Done():
+			return value, false, fmt.Errorf("it is not known yet %s; try again", k.what)
 		}
-		return value, false, nil
-	case <-ctx.Done():
-		return value, false, fmt.Errorf("it is not known yet whether the API server serves %s; try again", k.what)
 	}
+	if found := k.value.Load(); found != nil {
+		return *found, true, nil
+	}
+	return value, false, nil
 }

@@ -11,10 +11,10 @@ import (
 
 func TestKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := NewKnown[string]("Widgets")
+		v := NewKnown[string]("whether Widgets are served")
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, _, err := v.Get(over); err == nil || !strings.Contains(err.Error(), "not known yet whether the API server serves Widgets") {
+		if _, _, err := v.Get(over); err == nil || !strings.Contains(err.Error(), "not known yet whether Widgets are served") {
 			t.Errorf("error %v", err)
 		}
 		waited := make(chan bool)
@@ -29,7 +29,7 @@ func TestKnown(t *testing.T) {
 		}
 		v.Set("a")
 		v.Missing() // which comes too late
-		if value, there, err := v.Get(t.Context()); value != "a" || !there || err != nil {
+		if value, there, err := v.Get(over); value != "a" || !there || err != nil {
 			t.Errorf("got %q, %t, error %v", value, there, err)
 		}
 	})

@@ -93,7 +93,7 @@ type Await func(ctx context.Context, missing func()) error
 // "false". Until it is known whether that is so, and once it is not, its methods wait like those of the other: no pod is
 // let through that an object might be about. What names the kind, for errors.
 func WhenServed(step Step, what string, await Await) Step {
-	return &whenServed{step, admission.NewKnown[Step](what), await}
+	return &whenServed{step, admission.NewKnown[Step]("whether the API server serves " + what), await}
 }
 
 type whenServed struct {
