@@ -124,16 +124,8 @@ func PlacerRules(o Options) []rbacv1.PolicyRule {
 // all others, of pods above all, once there is one. It can be called once, and need not be called where all of them are
 // shared.
 func (p *Placer) Run(ctx context.Context) error {
-	others := make(chan error, 1)
-	go func() {
-		select {
-		case <-p.first:
-			others <- p.others.Loop(controller.Config{Name: "workloadspread-placer"}).Run(ctx)
-		case <-ctx.Done():
-			others <- nil
-		}
-	}()
-	return errors.Join(p.spreads.Loop(controller.Config{Name: "workloadspread-placer"}).Run(ctx), <-others)
+	config := controller.Config{Name: "workloadspread-placer"}
+	return p.spreads.Loop(config).RunAfter(ctx, p.first, func() *controller.Loop { return p.others.Loop(config) })
 }
 
 // Mutate gives a pod its subset. It is a step of podwebhook.Webhook: Spread. An error refuses the pod, with the code

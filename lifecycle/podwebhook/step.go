@@ -38,7 +38,7 @@ type Step interface {
 type Steps []Step
 
 // Run runs all of them until the context is done or one of them fails, and waits for all. It returns the error of the first
-// that failed.
+// that failed, but for those with which they end when the context is done.
 func (all Steps) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -47,7 +47,7 @@ func (all Steps) Run(ctx context.Context) error {
 	var once sync.Once
 	for _, step := range all {
 		running.Go(func() {
-			if err := step.Run(ctx); err != nil {
+			if err := step.Run(ctx); err != nil && ctx.Err() == nil {
 				once.Do(func() { failed = err })
 				cancel(err)
 			}
