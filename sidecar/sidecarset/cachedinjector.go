@@ -14,20 +14,18 @@ import (
 type CachedInjector struct {
 	Injector
 	*AdmissionCaches
-	expression func([]*v1alpha1.SidecarSet) string
 }
 
-// NewCachedInjector returns one whose caches are not yet running. The expression says of which pods the API server has to
-// ask; default nil: MatchExpression. Beside policies that inject it is policies.MatchExpression.
-func NewCachedInjector(o AdmissionOptions, expression func([]*v1alpha1.SidecarSet) string) (*CachedInjector, error) {
+// NewCachedInjector returns one whose caches are not yet running.
+func NewCachedInjector(o AdmissionOptions) (*CachedInjector, error) {
+	if o.MatchExpression == nil {
+		o.MatchExpression = MatchExpression
+	}
 	read, err := NewAdmissionCaches(o)
 	if err != nil {
 		return nil, err
 	}
-	if expression == nil {
-		expression = MatchExpression
-	}
-	return &CachedInjector{Injector: Injector{Reader: read}, AdmissionCaches: read, expression: expression}, nil
+	return &CachedInjector{Injector{Reader: read, Metrics: o.Metrics}, read}, nil
 }
 
 // MatchExpression is that of the SidecarSets that there are now. It waits until the caches are filled; an error says that
@@ -37,7 +35,7 @@ func (c *CachedInjector) MatchExpression(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.expression(sets), nil
+	return c.options.MatchExpression(sets), nil
 }
 
 // OnMatchChange has a function called, by a goroutine of the informer, when a SidecarSet comes, goes, or changes but for its

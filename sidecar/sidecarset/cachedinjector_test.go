@@ -28,9 +28,10 @@ func TestCachedInjector(t *testing.T) {
 	fixture.Play(t, setResource, func(f *fixture.Cluster) { c = f }, func(t *testing.T) {
 		prepare(c)
 		o := AdmissionOptions{Kubernetes: c.Client(fixture.ControllerUser), Sidecar: connect(c, fixture.ControllerUser)}
-		injector, err := NewCachedInjector(o, nil)
+		injector, err := NewCachedInjector(o)
 		c.Must(err)
-		counting, err := NewCachedInjector(o, func(sets []*v1alpha1.SidecarSet) string { return fmt.Sprint(len(sets)) })
+		o.MatchExpression = func(sets []*v1alpha1.SidecarSet) string { return fmt.Sprint(len(sets)) }
+		counting, err := NewCachedInjector(o)
 		c.Must(err)
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -78,7 +79,7 @@ func TestCachedInjector(t *testing.T) {
 		c.Must(sets.Delete(t.Context(), "web", metav1.DeleteOptions{}))
 		expect("it is gone", "false", "0", 1)
 	}, namespaceResource)
-	if _, err := NewCachedInjector(AdmissionOptions{}, nil); err == nil || !strings.Contains(err.Error(), "Options.Sidecar is nil") {
+	if _, err := NewCachedInjector(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Sidecar is nil") {
 		t.Errorf("without clients: error %v", err)
 	}
 }
