@@ -5,6 +5,7 @@ package podwebhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -151,4 +152,16 @@ func TestWhenServed(t *testing.T) {
 			t.Errorf("at the end: error %v", err)
 		}
 	})
+}
+
+// A step of one's own beside those of podwright. Each of them would be a field of the Webhook, by its Mutate.
+func ExampleSteps() {
+	running := 0
+	all := podwebhook.Steps{&step{expression: "request.namespace == 'shop'", running: &running}, &step{expression: "false", running: &running}}
+	if err := all.OnMatchChange(func() { fmt.Println("register the webhook anew") }); err != nil {
+		panic(err)
+	}
+	expression, err := all.MatchExpression(context.Background())
+	fmt.Println(expression, err)
+	// Output: (request.namespace == 'shop') <nil>
 }
