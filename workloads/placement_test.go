@@ -5,6 +5,7 @@ package workloads_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,5 +40,24 @@ func TestPlacements(t *testing.T) {
 	}
 	if got, err := (workloads.Placements{on("a"), on(""), on("b")}).PlacePod(t.Context(), &corev1.Pod{}); err == nil || got != nil {
 		t.Errorf("placed on %v", got)
+	}
+}
+
+// Nothing is placed, and nothing let through, before it is known who places.
+func TestLatePlacement(t *testing.T) {
+	p := workloads.NewLatePlacement("Widgets")
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.PlacePod(over, &corev1.Pod{}); err == nil || !strings.Contains(err.Error(), "not known yet whether the API server serves Widgets") {
+		t.Errorf("error %v", err)
+	}
+	given := &corev1.Pod{}
+	p.Missing()
+	if got, err := p.PlacePod(t.Context(), given); got != given || err != nil {
+		t.Errorf("placed %v, error %v", got, err)
+	}
+	p.Set(on("a"))
+	if got, err := p.PlacePod(t.Context(), given); err != nil || got.Spec.NodeName != "a" {
+		t.Errorf("placed %v, error %v", got, err)
 	}
 }

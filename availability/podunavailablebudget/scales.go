@@ -16,7 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/scale"
 	"k8s.io/utils/clock"
 
@@ -42,6 +45,23 @@ var ErrNotRead = errors.New("nobody reads workloads of this kind")
 // The mapper knows the resources of kinds; one that follows discovery learns of new ones.
 func NewScales(mapper meta.RESTMapper, scales scale.ScalesGetter, objects metadata.Interface, only ...schema.GroupResource) Scales {
 	return &liveScales{mapper, scales, objects, only}
+}
+
+// NewScalesForConfig is NewScales for the API server that the configuration names.
+func NewScalesForConfig(config *rest.Config, mapper meta.RESTMapper, only ...schema.GroupResource) (Scales, error) {
+	objects, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	served, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	scales, err := scale.NewForConfig(config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(served))
+	if err != nil {
+		return nil, err
+	}
+	return NewScales(mapper, scales, objects, only...), nil
 }
 
 // ScaleRules returns the RBAC rules that NewScales needs for these resources: to get their objects, and their

@@ -41,6 +41,7 @@ var (
 	stateResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), "persistentpodstates")
 	others        = []fakecluster.Resource{
 		fakecluster.CustomResource(advancedStatefulSets, "statefulsets"), fakecluster.CustomResource(games, "gameserversets"),
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
 		{GroupVersionKind: statefulSets, Name: "statefulsets", Status: true, Generation: true, Type: func() any { return &appsv1.StatefulSet{} }},
 	}
 )

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,7 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/manifests"
@@ -36,19 +38,28 @@ type PlacerOptions struct {
 	// States and Nodes are informers that the caller shares and runs. NewPlacer adds indexes to them, so they must
 	// not have been started before. Where one is nil, it makes its own.
 	States, Nodes cache.SharedIndexInformer
-	// Kinds are the kinds of the white list, whose pods are placed as well. Default: none.
+	// Kinds are the kinds of the white list, whose pods are placed as well. Default: none, or those that ConfigNamespace
+	// leads to.
 	Kinds podstate.WhiteList
+	// ConfigNamespace is the namespace of the manager, where Run reads the white list first: AwaitWhiteList does. Until then no
+	// pod is placed and none is let through. Default: no white list is read, and Run need not be called where States and Nodes
+	// are given.
+	ConfigNamespace string
+	// PlacedByWorkloads has Mutate leave pods as they are whose controllers are of the group apps.kruise.io: these place
+	// their pods as they create them, by PlacePod. Default: it places them as well. (PPS-28)
+	PlacedByWorkloads bool
 }
 
 // Placer sends pods that are created where those of their names ran before. It reads caches and writes nothing.
 // NewPlacer makes one. It may be used by many goroutines.
 //
-// It is a Placement of package workloads, for workloads that place their pods as they create them, and Mutate is a step of the
-// webhook of pods, for all others. Both together do no more than one of them. (PPS-16)
+// It is a Placement of package workloads, for workloads that place their pods as they create them, and a podwebhook.Step,
+// for all others. Both together do no more than one of them. (PPS-16)
 type Placer struct {
 	options PlacerOptions
 	sources *controller.Sources
 	reader  caches.Reader
+	kinds   *admission.Known[podstate.WhiteList] // whose pods are placed
 }
 
 // NewPlacer returns a Placer. The informers that it makes itself are not yet running.
@@ -59,7 +70,12 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Placer{options: o, sources: sources, reader: controller.Caches(o.reads())}, nil
+	p := &Placer{options: o, sources: sources, reader: controller.Caches(o.reads()),
+		kinds: admission.NewKnown[podstate.WhiteList]("which kinds the white list has")}
+	if o.ConfigNamespace == "" {
+		p.kinds.Set(o.Kinds)
+	}
+	return p, nil
 }
 
 func (o *PlacerOptions) reads() []controller.Read {
@@ -71,19 +87,35 @@ func (o *PlacerOptions) reads() []controller.Read {
 	}
 }
 
-// Run runs the informers that NewPlacer made until the context is done, and waits for them. It can be called once, and need
-// not be called where all of them are shared.
+// Run reads the white list, if it is to, and runs the informers that NewPlacer made until the context is done, and waits for
+// them. It can be called once, and need not be called where all of them are shared and no white list is read.
 func (p *Placer) Run(ctx context.Context) error {
+	if p.options.ConfigNamespace != "" {
+		list, err := AwaitWhiteList(ctx, p.options.Kubernetes, p.options.ConfigNamespace)
+		if err != nil {
+			return nil // it ends
+		}
+		p.kinds.Set(append(slices.Clone(p.options.Kinds), list...))
+	}
 	return p.sources.Loop(controller.Config{Name: "persistentpodstate-placer"}).Run(ctx)
 }
 
-// Rules returns the RBAC rules that a Placer needs, and none beyond. Reading shared informers counts, whoever runs
-// them.
+// Rules returns the RBAC rules that a Placer needs, and none beyond; NamespaceRules returns the others. Reading shared
+// informers counts, whoever runs them.
 func (p *Placer) Rules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "persistentpodstates", "list watch"),
 		manifests.Rule("", "nodes", "list watch"),
 	}
+}
+
+// NamespaceRules returns the RBAC rules that a Placer needs in one namespace, that of the white list, for a Role there; none
+// where no white list is read.
+func (p *Placer) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) {
+	if p.options.ConfigNamespace == "" {
+		return "", nil
+	}
+	return p.options.ConfigNamespace, WhiteListRules()
 }
 
 // PlacePod returns a pod as it is to be created. It waits until the caches are filled, as long as the context
@@ -97,9 +129,9 @@ func (p *Placer) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, er
 }
 
 // Mutate places a pod of a request. It is a step of podwebhook.Webhook: PersistentPodState. An error refuses the pod,
-// with the code 500. (PPS-27)
+// with the code 500. (PPS-27, PPS-28)
 func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
-	if request.Operation != admissionv1.Create {
+	if request.Operation != admissionv1.Create || p.options.PlacedByWorkloads && controlledBy(pod).Group == v1alpha1.GroupName {
 		return nil
 	}
 	namespace := pod.Namespace
@@ -118,8 +150,8 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 
 // Explain says what is done to a pod of a namespace, and why not more. The pod is not changed.
 func (p *Placer) Explain(ctx context.Context, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
-	if !p.places(pod) {
-		return podstate.Place(nil, pod, nil), nil
+	if placed, err := p.places(ctx, pod); !placed {
+		return podstate.Place(nil, pod, nil), err
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), p.options.States.HasSynced, p.options.Nodes.HasSynced) {
 		return nil, errors.New("the caches of PersistentPodStates and nodes are not filled yet; try again")
@@ -137,13 +169,26 @@ func (p *Placer) placed(namespace string, pod *corev1.Pod) (*podstate.Placement,
 }
 
 // places tells whether a pod is of a workload whose pods are placed. (PPS-2)
-func (p *Placer) places(pod *corev1.Pod) bool {
+func (p *Placer) places(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	kind := controlledBy(pod)
+	if kind.Kind == "" || (podstate.WhiteList{}).Allows(kind) {
+		return kind.Kind != "", nil
+	}
+	list, _, err := p.kinds.Get(ctx)
+	return list.Allows(kind), err
+}
+
+// controlledBy is the kind of a pod's controller; empty where it has none that can be read.
+func controlledBy(pod *corev1.Pod) schema.GroupKind {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
-		return false
+		return schema.GroupKind{}
 	}
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
-	return err == nil && p.options.Kinds.Allows(schema.GroupKind{Group: gv.Group, Kind: ref.Kind})
+	if err != nil {
+		return schema.GroupKind{}
+	}
+	return schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
 }
 
 func (p *Placer) node(name string) *corev1.Node {

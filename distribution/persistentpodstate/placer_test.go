@@ -21,9 +21,13 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
-func (c *cluster) placer(kinds podstate.WhiteList) *Placer {
+func (c *cluster) placer(kinds podstate.WhiteList, edits ...func(*PlacerOptions)) *Placer {
 	c.T.Helper()
-	p, err := NewPlacer(PlacerOptions{Kubernetes: c.options.Kubernetes, Distribution: c.options.Distribution, Kinds: kinds})
+	o := PlacerOptions{Kubernetes: c.options.Kubernetes, Distribution: c.options.Distribution, Kinds: kinds}
+	for _, edit := range edits {
+		edit(&o)
+	}
+	p, err := NewPlacer(o)
 	c.Must(err)
 	return p
 }

@@ -13,40 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
-	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/internal/validation"
 )
 
 // ValidatePath is where webhook configurations look for Webhook.Validate.
 const ValidatePath = "/validate-apps-kruise-io-persistentpodstate"
-
-// WhiteListConfigMap is the ConfigMap, in the namespace of the manager, whose key
-// v1alpha1.PersistentPodStateWhiteListKey is the white list.
-const WhiteListConfigMap = "kruise-configuration"
-
-// ReadWhiteList reads the white list from the API server; nil where there is none. Of the namespace it needs the right to
-// get the ConfigMap. (PPS-2)
-func ReadWhiteList(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.WhiteList, error) {
-	config, err := apiwriter.Found(client.CoreV1().ConfigMaps(namespace).Get(ctx, WhiteListConfigMap, metav1.GetOptions{}))
-	if err != nil {
-		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, WhiteListConfigMap, err)
-	}
-	if config == nil {
-		return nil, nil
-	}
-	list, err := podstate.ReadWhiteList(config.Data)
-	if err != nil {
-		return nil, fmt.Errorf("ConfigMap %s/%s: %w", namespace, WhiteListConfigMap, err)
-	}
-	return list, nil
-}
 
 // Webhook answers admission requests for PersistentPodStates. Its zero value knows no white list, and judges each as if
 // there were no others. It may be used by many goroutines.

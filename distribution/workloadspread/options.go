@@ -52,6 +52,11 @@ type Options struct {
 	// subset then. Default: they do.
 	NoNodes bool
 
+	// PlacedByWorkloads has a Placer leave pods in the webhook as they are whose controllers are of the group
+	// apps.kruise.io: these place their pods as they create them, by PlacePod. Default: it places them as well. New
+	// ignores it. (WS-26)
+	PlacedByWorkloads bool
+
 	// Recorder receives events about WorkloadSpreads. Default nil: no events.
 	Recorder record.EventRecorder
 

@@ -28,7 +28,8 @@ import (
 )
 
 // MatchExpression is a CEL expression that is true of the new pods which a Placer has to be asked
-// about, as a match condition of the webhook of pods.
+// about, as a match condition of the webhook of pods, whatever WorkloadSpreads there are. Placer.MatchExpression is true of
+// those alone that there are WorkloadSpreads about.
 const MatchExpression = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller && ` +
 	`o.kind in ['CloneSet', 'ReplicaSet', 'StatefulSet', 'Job'])`
 
@@ -45,8 +46,8 @@ const OwnReservedFor = 5 * time.Second
 // creates them. NewPlacer makes one. It writes nothing: it remembers whom it has sent where until
 // its caches show them, for 30 seconds at most. Several Placers do not know of each other; see WS-19.
 //
-// Until its caches are filled its methods wait, as long as the request may take. Mutate is a step of
-// podwebhook.Webhook: Spread. PlacePod is for workloads that place their pods themselves, as podwright's do. Both
+// Until its caches are filled its methods wait, as long as the request may take. A Placer is a podwebhook.Step, and Mutate the
+// step of podwebhook.Webhook: Spread. PlacePod is for workloads that place their pods themselves, as podwright's do. Both
 // together do no more than one of them.
 type Placer struct {
 	options  Options
@@ -58,7 +59,7 @@ type Placer struct {
 }
 
 // NewPlacer returns a Placer that is not yet running. Of the options it uses the clients, the informers
-// but that of nodes, the namespace and the clock. It adds indexes and a handler to the informers, so they
+// but that of nodes, the namespace, PlacedByWorkloads and the clock. It adds indexes and a handler to the informers, so they
 // must not have been started before.
 func NewPlacer(o Options) (*Placer, error) {
 	o.NoNodes = true
@@ -102,6 +103,9 @@ func (p *Placer) podAdded(object any) {
 	}
 }
 
+// Rules returns what PlacerRules does for its options.
+func (p *Placer) Rules() []rbacv1.PolicyRule { return PlacerRules(p.options) }
+
 // PlacerRules returns the RBAC rules that a Placer with these options needs, and none beyond.
 func PlacerRules(o Options) []rbacv1.PolicyRule {
 	o.NoNodes, o.Recorder = true, nil
@@ -117,24 +121,21 @@ func PlacerRules(o Options) []rbacv1.PolicyRule {
 }
 
 // Run runs the informers that NewPlacer made until the context is done, and waits for them: that of WorkloadSpreads, and
-// all others, of pods above all, once there is one. It can be called once.
+// all others, of pods above all, once there is one. It can be called once, and need not be called where all of them are
+// shared.
 func (p *Placer) Run(ctx context.Context) error {
-	others := make(chan error, 1)
-	go func() {
-		select {
-		case <-p.first:
-			others <- p.others.Loop(controller.Config{Name: "workloadspread-placer"}).Run(ctx)
-		case <-ctx.Done():
-			others <- nil
-		}
-	}()
-	return errors.Join(p.spreads.Loop(controller.Config{Name: "workloadspread-placer"}).Run(ctx), <-others)
+	config := controller.Config{Name: "workloadspread-placer"}
+	return p.spreads.Loop(config).RunAfter(ctx, p.first, func() *controller.Loop { return p.others.Loop(config) })
 }
 
 // Mutate gives a pod its subset. It is a step of podwebhook.Webhook: Spread. An error refuses the pod, with the code
-// 500. Dry runs leave pods as they are.
+// 500. Dry runs leave pods as they are, and so does Options.PlacedByWorkloads those whose controllers are of the group
+// apps.kruise.io. (WS-26)
 func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
 	if request.Operation != admissionv1.Create || request.DryRun != nil && *request.DryRun {
+		return nil
+	}
+	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && p.options.PlacedByWorkloads && groupKind(ref).Group == v1alpha1.GroupName {
 		return nil
 	}
 	given := pod.Namespace

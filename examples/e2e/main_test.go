@@ -10,9 +10,16 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
+	"github.com/podwright/podwright/availability"
+	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/sidecar"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -47,7 +54,29 @@ func newBed(ctx context.Context, t *testbed.Testbed) (*bed, error) {
 		return nil, err
 	}
 	b := &bed{t, workloads}
-	return b, b.webhooksAreCalled(ctx)
+	if err := b.webhooksAreCalled(ctx); err != nil {
+		return b, err
+	}
+	return b, b.kindsAreServed(ctx)
+}
+
+// kindsAreServed waits for the CRDs: webhooks are called while the manager still installs them.
+func (b *bed) kindsAreServed(ctx context.Context) error {
+	objects, err := dynamic.NewForConfig(b.Config())
+	if err != nil {
+		return err
+	}
+	for _, definition := range slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs(), availability.CRDs()) {
+		err := testbed.Repeat(ctx, "the CRD "+definition.GetName(), func() error {
+			resource := schema.ParseGroupResource(definition.GetName())
+			_, err := objects.Resource(resource.WithVersion("v1alpha1")).List(ctx, metav1.ListOptions{Limit: 1})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *bed) webhooksAreCalled(ctx context.Context) error {

@@ -115,6 +115,20 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
+// RunAfter runs a Loop, and another one, which is made when it is asked for, until the context is done, and waits for both.
+func (l *Loop) RunAfter(ctx context.Context, asked <-chan struct{}, other func() *Loop) error {
+	ended := make(chan error, 1)
+	go func() {
+		select {
+		case <-asked:
+			ended <- other().Run(ctx)
+		case <-ctx.Done():
+			ended <- nil
+		}
+	}()
+	return errors.Join(l.Run(ctx), <-ended)
+}
+
 // runInformers starts the informers. The function it returns stops them.
 func (l *Loop) runInformers(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

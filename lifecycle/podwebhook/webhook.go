@@ -13,6 +13,10 @@
 //	for path, handler := range webhook.Handlers() {
 //		mux.Handle(path, handler)
 //	}
+//
+// Those parts that go by objects, such as WorkloadSpreads, are each a [Step]: it has caches, which run, and says about which
+// pods the API server has to ask. [Steps] are all of them; [WhenServed] is for objects whose CRD is perhaps not
+// installed.
 package podwebhook
 
 import (
@@ -50,12 +54,12 @@ type Webhook struct {
 	Readiness Mutator
 	// Spread gives pods the subset of nodes that they go to; workloadspread.Placer does.
 	Spread Mutator
-	// Sidecars adds containers, and labels and annotations that they need.
+	// Sidecars adds containers, and labels and annotations that they need; sidecarset.CachedInjector does.
 	Sidecars Mutator
 	// LaunchPriority orders the start of all containers; launchpriority.Mutate
 	// does. It comes after Sidecars, whose containers and annotations count.
 	LaunchPriority Mutator
-	// PersistentPodState sends the pod where the one of its name ran before.
+	// PersistentPodState sends the pod where the one of its name ran before; persistentpodstate.Placer does.
 	PersistentPodState Mutator
 }
 

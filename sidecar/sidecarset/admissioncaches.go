@@ -35,6 +35,11 @@ type AdmissionOptions struct {
 	// NewAdmissionCaches adds indexes to them, so they must not have been started before.
 	// Where one is nil, it makes its own, and sets it here.
 	SidecarSets, Namespaces, Revisions cache.SharedIndexInformer
+	// Metrics is what a CachedInjector measures. Default: none. NewAdmissionCaches ignores it.
+	Metrics InjectionMetrics
+	// MatchExpression says about which pods the API server has to ask a CachedInjector. Default: the function of this name;
+	// beside policies that inject it is policies.MatchExpression. NewAdmissionCaches ignores it.
+	MatchExpression func([]*v1alpha1.SidecarSet) string
 }
 
 // AdmissionCaches is the AdmissionReader that reads informers, and the white list from the

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	availabilityclient "github.com/podwright/podwright/availability/client"
@@ -15,119 +16,86 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/workloads"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// caches are the informers that controllers share. Each is made when it is asked for first, and runs from the next start
-// of a controller on.
+// informer makes a shared informer when it is asked for first, which runs from the next start of a controller on.
+type informer func() cache.SharedIndexInformer
+
+// caches are what controllers share, and know of each other.
 type caches struct {
 	informers.SharedInformerFactory
-	clients   controllers.Clients
-	namespace string
-	// placements are what controllers know of each other.
-	placements placements
+
+	pods, nodes, namespaces, claims, revisions, jobs, podDisruptionBudgets             informer
+	deployments, replicaSets, builtInStatefulSets, replicationControllers              informer
+	cloneSets, statefulSets, daemonSets, advancedCronJobs                              informer
+	broadcastJobs, unitedDeployments, imagePullJobs, nodeImages, resourceDistributions informer
+	workloadSpreads, persistentPodStates, podUnavailableBudgets, sidecarSets           informer
+	podProbeMarkers, nodePodProbes, containerRecreateRequests, ephemeralJobs           informer
+
+	// Where the pods of CloneSets and StatefulSets go, as their controllers create them: the controllers of WorkloadSpreads and
+	// PersistentPodStates say it.
+	spreads, states *workloads.LatePlacement
 }
 
-func (c *caches) pods() cache.SharedIndexInformer  { return c.Core().V1().Pods().Informer() }
-func (c *caches) nodes() cache.SharedIndexInformer { return c.Core().V1().Nodes().Informer() }
-func (c *caches) claims() cache.SharedIndexInformer {
-	return c.Core().V1().PersistentVolumeClaims().Informer()
+// newCaches returns caches that are empty.
+func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
+	clients, err := controllers.NewClients(config, program+"/caches")
+	if err != nil {
+		return nil, err
+	}
+	namespace := m.config.Namespace
+	f := informers.NewSharedInformerFactoryWithOptions(clients.Kubernetes, 0, informers.WithNamespace(namespace), informers.WithTransform(workloads.Trim))
+	c := &caches{SharedInformerFactory: f, spreads: workloads.NewLatePlacement("WorkloadSpreads"), states: workloads.NewLatePlacement("PersistentPodStates")}
+	if !m.gates.Enabled(features.WorkloadSpread) {
+		c.spreads.Missing()
+	}
+	c.pods, c.nodes, c.namespaces = f.Core().V1().Pods().Informer, f.Core().V1().Nodes().Informer, f.Core().V1().Namespaces().Informer
+	c.claims, c.replicationControllers = f.Core().V1().PersistentVolumeClaims().Informer, f.Core().V1().ReplicationControllers().Informer
+	c.revisions, c.builtInStatefulSets = f.Apps().V1().ControllerRevisions().Informer, f.Apps().V1().StatefulSets().Informer
+	c.deployments, c.replicaSets = f.Apps().V1().Deployments().Informer, f.Apps().V1().ReplicaSets().Informer
+	c.jobs, c.podDisruptionBudgets = f.Batch().V1().Jobs().Informer, f.Policy().V1().PodDisruptionBudgets().Informer
+
+	c.cloneSets = shared(f, namespace, &v1alpha1.CloneSet{}, clients.Workloads, workloadsclient.NewCloneSetInformer)
+	c.statefulSets = shared(f, namespace, &v1beta1.StatefulSet{}, clients.Workloads, workloadsclient.NewStatefulSetInformer)
+	c.daemonSets = shared(f, namespace, &v1alpha1.DaemonSet{}, clients.Workloads, workloadsclient.NewDaemonSetInformer)
+	c.advancedCronJobs = shared(f, namespace, &v1alpha1.AdvancedCronJob{}, clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
+	c.broadcastJobs = shared(f, namespace, &v1alpha1.BroadcastJob{}, clients.Workloads, workloadsclient.NewBroadcastJobInformer)
+	c.unitedDeployments = shared(f, namespace, &v1alpha1.UnitedDeployment{}, clients.Workloads, workloadsclient.NewUnitedDeploymentInformer)
+	c.imagePullJobs = shared(f, namespace, &distributionv1alpha1.ImagePullJob{}, clients.Distribution, distributionclient.NewImagePullJobInformer)
+	c.nodeImages = inCluster(f, &distributionv1alpha1.NodeImage{}, clients.Distribution, distributionclient.NewNodeImageInformer)
+	c.resourceDistributions = inCluster(f, &distributionv1alpha1.ResourceDistribution{}, clients.Distribution, distributionclient.NewResourceDistributionInformer)
+	c.workloadSpreads = shared(f, namespace, &distributionv1alpha1.WorkloadSpread{}, clients.Distribution, distributionclient.NewWorkloadSpreadInformer)
+	c.persistentPodStates = shared(f, namespace, &distributionv1alpha1.PersistentPodState{}, clients.Distribution, distributionclient.NewPersistentPodStateInformer)
+	c.podUnavailableBudgets = shared(f, namespace, &availabilityv1alpha1.PodUnavailableBudget{}, clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
+	c.sidecarSets = inCluster(f, &sidecarv1alpha1.SidecarSet{}, clients.Sidecar, sidecarclient.NewSidecarSetInformer)
+	c.podProbeMarkers = shared(f, namespace, &lifecyclev1alpha1.PodProbeMarker{}, clients.Lifecycle, lifecycleclient.NewPodProbeMarkerInformer)
+	c.nodePodProbes = inCluster(f, &lifecyclev1alpha1.NodePodProbe{}, clients.Lifecycle, lifecycleclient.NewNodePodProbeInformer)
+	c.containerRecreateRequests = shared(f, namespace, &lifecyclev1alpha1.ContainerRecreateRequest{}, clients.Lifecycle, lifecycleclient.NewContainerRecreateRequestInformer)
+	c.ephemeralJobs = shared(f, namespace, &lifecyclev1alpha1.EphemeralJob{}, clients.Lifecycle, lifecycleclient.NewEphemeralJobInformer)
+	return c, nil
 }
-func (c *caches) revisions() cache.SharedIndexInformer {
-	return c.Apps().V1().ControllerRevisions().Informer()
-}
-func (c *caches) cloneSets() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.CloneSet{}, c.clients.Workloads, workloadsclient.NewCloneSetInformer)
-}
-func (c *caches) statefulSets() cache.SharedIndexInformer {
-	return shared(c, &v1beta1.StatefulSet{}, c.clients.Workloads, workloadsclient.NewStatefulSetInformer)
-}
-func (c *caches) daemonSets() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.DaemonSet{}, c.clients.Workloads, workloadsclient.NewDaemonSetInformer)
-}
-func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.AdvancedCronJob{}, c.clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
-}
-func (c *caches) broadcastJobs() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, workloadsclient.NewBroadcastJobInformer)
-}
-func (c *caches) unitedDeployments() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.UnitedDeployment{}, c.clients.Workloads, workloadsclient.NewUnitedDeploymentInformer)
-}
-func (c *caches) jobs() cache.SharedIndexInformer { return c.Batch().V1().Jobs().Informer() }
-func (c *caches) imagePullJobs() cache.SharedIndexInformer {
-	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)
-}
-func (c *caches) nodeImages() cache.SharedIndexInformer {
-	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
+
+// shared returns the informer of a kind in a namespace.
+func shared[C any](f informers.SharedInformerFactory, namespace string, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) informer {
+	return inCluster(f, object, client, func(client C, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+		return make(client, namespace, resync, indexers)
 	})
 }
 
-func (c *caches) resourceDistributions() cache.SharedIndexInformer {
-	return c.InformerFor(&distributionv1alpha1.ResourceDistribution{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return distributionclient.NewResourceDistributionInformer(c.clients.Distribution, 0, nil)
-	})
-}
-
-func (c *caches) workloadSpreads() cache.SharedIndexInformer {
-	return shared(c, &distributionv1alpha1.WorkloadSpread{}, c.clients.Distribution, distributionclient.NewWorkloadSpreadInformer)
-}
-func (c *caches) persistentPodStates() cache.SharedIndexInformer {
-	return shared(c, &distributionv1alpha1.PersistentPodState{}, c.clients.Distribution, distributionclient.NewPersistentPodStateInformer)
-}
-func (c *caches) podUnavailableBudgets() cache.SharedIndexInformer {
-	return shared(c, &availabilityv1alpha1.PodUnavailableBudget{}, c.clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
-}
-func (c *caches) podDisruptionBudgets() cache.SharedIndexInformer {
-	return c.Policy().V1().PodDisruptionBudgets().Informer()
-}
-func (c *caches) deployments() cache.SharedIndexInformer {
-	return c.Apps().V1().Deployments().Informer()
-}
-func (c *caches) replicaSets() cache.SharedIndexInformer {
-	return c.Apps().V1().ReplicaSets().Informer()
-}
-func (c *caches) builtInStatefulSets() cache.SharedIndexInformer {
-	return c.Apps().V1().StatefulSets().Informer()
-}
-func (c *caches) replicationControllers() cache.SharedIndexInformer {
-	return c.Core().V1().ReplicationControllers().Informer()
-}
-
-func (c *caches) namespaces() cache.SharedIndexInformer { return c.Core().V1().Namespaces().Informer() }
-
-func (c *caches) sidecarSets() cache.SharedIndexInformer {
-	return c.InformerFor(&sidecarv1alpha1.SidecarSet{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return sidecarclient.NewSidecarSetInformer(c.clients.Sidecar, 0, cache.Indexers{})
-	})
-}
-
-func (c *caches) podProbeMarkers() cache.SharedIndexInformer {
-	return shared(c, &lifecyclev1alpha1.PodProbeMarker{}, c.clients.Lifecycle, lifecycleclient.NewPodProbeMarkerInformer)
-}
-func (c *caches) nodePodProbes() cache.SharedIndexInformer {
-	return c.InformerFor(&lifecyclev1alpha1.NodePodProbe{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return lifecycleclient.NewNodePodProbeInformer(c.clients.Lifecycle, 0, cache.Indexers{})
-	})
-}
-func (c *caches) containerRecreateRequests() cache.SharedIndexInformer {
-	return shared(c, &lifecyclev1alpha1.ContainerRecreateRequest{}, c.clients.Lifecycle, lifecycleclient.NewContainerRecreateRequestInformer)
-}
-
-func (c *caches) ephemeralJobs() cache.SharedIndexInformer {
-	return shared(c, &lifecyclev1alpha1.EphemeralJob{}, c.clients.Lifecycle, lifecycleclient.NewEphemeralJobInformer)
-}
-
-// shared returns the informer of a kind in the namespace of the manager.
-func shared[C any](c *caches, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
-	return c.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return make(client, c.namespace, 0, cache.Indexers{})
-	})
+// inCluster returns the informer of a kind that has no namespace.
+func inCluster[C any](f informers.SharedInformerFactory, object runtime.Object, client C, make func(C, time.Duration, cache.Indexers) cache.SharedIndexInformer) informer {
+	return func() cache.SharedIndexInformer {
+		return f.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+			return make(client, 0, cache.Indexers{})
+		})
+	}
 }

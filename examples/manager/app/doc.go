@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package app is the manager: it shows how a program embeds podwright. What it runs stands in kinds.go, an entry for each
-// kind: its controller, flags and webhooks; the RBAC rules follow from that. The rest is what any manager needs, from
+// Package app is the manager: it shows how a program embeds podwright. What it runs is listed in kinds.go, an entry for each
+// kind, there or in the file of its area: its controller, flags and webhooks; the RBAC rules follow from that. What webhooks
+// know of objects in every replica is composed in admissions.go. The rest is what any manager needs, from
 // controller-runtime (servers, leader election) and component-base (feature gates, flags, logs), and what OpenKruise's
 // users need beside that, from packages below examples/process: webhooks does what no library does, see there. Main is
 // the whole command; Manager runs in the calling process, as tests do.

@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -24,7 +25,6 @@ import (
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
-	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/terminator"
@@ -60,6 +60,11 @@ type kind struct {
 	resource schema.GroupVersionResource
 	// inCluster says that the controller works in the cluster as a whole also where others work in one namespace.
 	inCluster bool
+	// beside are resources that are installed together with its own: it waits for them, for a bit.
+	beside []schema.GroupVersionResource
+	// optional are resources that it can do without, and without is what the log says where one is not served.
+	optional []schema.GroupVersionResource
+	without  string
 	// compose returns the controller, made of its options.
 	compose func(context.Context, *parts) (controllers.Composed, error)
 	// webhook returns what is served; nil where nothing is. Default nil: nothing.
@@ -71,18 +76,6 @@ type webhook interface {
 	Handlers() map[string]http.Handler
 }
 
-// admissions are what a webhook is made of.
-type admissions struct {
-	kubernetes.Interface
-	metadata     metadata.Interface
-	definitions  []*unstructured.Unstructured // of what the controllers manage
-	sidecars     *sidecars
-	budgets      *budgets
-	places       *places
-	gates        featuregate.FeatureGate
-	ownNamespace string
-}
-
 // parts are what a controller is composed of.
 type parts struct {
 	*controllers.Own
@@ -90,6 +83,7 @@ type parts struct {
 	namespace, ownNamespace string
 	gates                   featuregate.FeatureGate
 	webhooks                bool // are served
+	served                  map[schema.GroupVersionResource]bool
 }
 
 var (
@@ -114,7 +108,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 			return controllers.Of(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				Workers: *workers, Jobs: jobs, Budget: budget, Placement: p.caches.placements.ofSpreads(p.gates), Features: cloneset.Features{
+				Workers: *workers, Jobs: jobs, Budget: budget, Placement: p.caches.spreads, Features: cloneset.Features{
 					ExcludePreparingDelete: *excludePreparingDelete,
 					ShortHash:              p.gates.Enabled(features.CloneSetShortHash),
 					PartitionRollback:      p.gates.Enabled(features.CloneSetPartitionRollback),
@@ -145,7 +139,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 			return controllers.Of(statefulset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				StatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
-				Workers: *workers, Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.placements.ofSpreads(p.gates), p.caches.placements.states}, Features: statefulset.Features{
+				Workers: *workers, Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: statefulset.Features{
 					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
 					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
@@ -211,17 +205,13 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("advancedcronjob-workers", 20, "AdvancedCronJobs reconciled at the same time")
 	return kind{
 		name: "advancedcronjob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"),
-		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
-			o := cronjob.Options{
+		beside: these(broadcastJobsResource), optional: these(broadcastJobsResource), without: "No BroadcastJobs are created on schedule",
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(cronjob.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				ScheduleMetrics: schedules, CronJobs: p.caches.advancedCronJobs(), Jobs: p.caches.jobs(), Workers: *workers,
-			}
-			if err := p.awaitBeside(ctx, broadcastJobsResource); err != nil {
-				return controllers.Composed{}, err
-			}
-			o.BroadcastJobs, err = p.served(ctx, broadcastJobsResource, p.caches.broadcastJobs, "No BroadcastJobs are created on schedule until the next start, because the CRD is not installed")
-			o.NoBroadcastJobs = o.BroadcastJobs == nil
-			return controllers.Of(o, cronjob.New, cronjob.Rules), err
+				BroadcastJobs: p.optional(broadcastJobsResource, p.caches.broadcastJobs), NoBroadcastJobs: !p.served[broadcastJobsResource],
+			}, cronjob.New, cronjob.Rules), nil
 		},
 		webhook: func(a *admissions) webhook {
 			return &cronjob.Webhook{TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults)}
@@ -235,18 +225,13 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 		"copy no pull secrets of ImagePullJobs to the namespace "+distributionv1alpha1.DaemonConfigNamespace+": agents must be allowed to read them where they are")
 	return kind{
 		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
-		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
-			o := imagepulljob.Options{
+		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.OfNamespace(imagepulljob.Options{
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Metrics: reconciles, Workers: *workers, ReferToSourceSecrets: *referToSource,
 				ImagePullJobs: p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
-			}
-			// The workloads say in which order to pull.
-			const without = "No images are pulled in the order of these pods until the next start, because the CRD is not installed"
-			if o.CloneSets, err = p.served(ctx, cloneSetsResource, p.caches.cloneSets, without); err != nil {
-				return controllers.Composed{}, err
-			}
-			o.StatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without)
-			return controllers.OfNamespace(o, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), err
+				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), StatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
+			}, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), nil
 		},
 		webhook: func(a *admissions) webhook {
 			return &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
@@ -340,40 +325,14 @@ func sidecarTerminator(f *pflag.FlagSet) kind {
 	}
 }
 
-// pods are given what several of the kinds above need; see podConditions for which of them.
+// pods are given what several of the kinds above need; see newAdmissions for what that is.
 func pods() kind {
 	return kind{webhook: func(a *admissions) webhook {
 		if !a.gates.Enabled(features.PodWebhook) {
 			return nil
 		}
-		pods := &podwebhook.Webhook{Readiness: podreadiness.Mutate, Sidecars: a.sidecars.inject, LaunchPriority: launchpriority.Mutate, PersistentPodState: a.places.states.mutate}
-		if a.places.spreads != nil {
-			pods.Spread = a.places.spreads.mutate
-		}
-		if a.gates.Enabled(features.KruisePodReadinessGate) {
-			pods.Readiness = podreadiness.MutateAll
-		}
-		return pods
+		return &a.pods
 	}}
-}
-
-// podConditions keep pods away from the webhook that it leaves as they are. Where all pods are changed, those in the
-// manager's own namespace are asked for only if they would be changed anyway: the manager must be able to start. Nothing
-// is injected there. The expressions are true of the pods that something may be injected into, and of those that may be placed.
-func podConditions(gates featuregate.FeatureGate, ownNamespace, injected, placed string) map[string]string {
-	condition := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
-	others := func(expression string) string {
-		return " || request.namespace != '" + ownNamespace + "' && (" + expression + ")"
-	}
-	if gates.Enabled(features.KruisePodReadinessGate) {
-		condition += others(podreadiness.MatchExpressionAll)
-	}
-	for _, expression := range []string{injected, placed} {
-		if expression != "false" {
-			condition += others(expression)
-		}
-	}
-	return map[string]string{podwebhook.MutatePath: condition}
 }
 
 // podGetter asks for pods one by one: they matter only to the rare change of podsToDelete and to new
@@ -390,10 +349,50 @@ func (p *parts) imagePullJobs(ctx context.Context, gate featuregate.Feature) (wo
 	if !p.gates.Enabled(gate) {
 		return nil, nil
 	}
-	jobs, err := p.served(ctx, imagePullJobsResource, p.caches.imagePullJobs, "No images are pulled ahead of updates until the next start, because the CRD is not installed")
-	if err != nil || jobs == nil {
+	served, err := p.serves(ctx, imagePullJobsResource, "No images are pulled ahead of updates")
+	if err != nil || !served {
 		return nil, err
 	}
+	jobs := p.caches.imagePullJobs()
 	p.Synced = append(p.Synced, jobs.HasSynced)
 	return workloads.NewImagePullJobs(p.Distribution, jobs)
 }
+
+// besideTime is how long a CRD may come after one that is installed together with it.
+const besideTime = 10 * time.Second
+
+// look finds out what is served of what a controller can do without.
+func (p *parts) look(ctx context.Context, k *kind) (err error) {
+	for _, resource := range k.beside {
+		err := wait.PollUntilContextTimeout(ctx, time.Second, besideTime, true, func(ctx context.Context) (bool, error) { return p.Serves(ctx, resource) })
+		if err != nil && (ctx.Err() != nil || !wait.Interrupted(err)) {
+			return err
+		}
+	}
+	p.served = map[schema.GroupVersionResource]bool{}
+	for _, resource := range k.optional {
+		if p.served[resource], err = p.serves(ctx, resource, k.without); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serves tells whether a resource is served that a controller can do without. Where it is not, the log says what follows.
+func (p *parts) serves(ctx context.Context, resource schema.GroupVersionResource, without string) (bool, error) {
+	served, err := p.Serves(ctx, resource)
+	if err == nil && !served {
+		klog.FromContext(ctx).Info(without+" until the next start, because the CRD is not installed", "crd", resource.GroupResource())
+	}
+	return served, err
+}
+
+// optional returns the informer of an optional resource of the kind; nil where it is not served.
+func (p *parts) optional(resource schema.GroupVersionResource, informer informer) cache.SharedIndexInformer {
+	if !p.served[resource] {
+		return nil
+	}
+	return informer()
+}
+
+func these(resources ...schema.GroupVersionResource) []schema.GroupVersionResource { return resources }

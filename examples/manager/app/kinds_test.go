@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -16,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/client-go/kubernetes"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/availability/podunavailablebudget"
@@ -30,6 +31,19 @@ import (
 
 // nowhere is an API server that does not answer.
 var nowhere = &rest.Config{Host: "http://127.0.0.1:1"}
+
+// without is an API server that says that it serves no kinds of ours, and answers nothing else.
+var without = &rest.Config{Host: "http://without", Transport: roundTrip(func(request *http.Request) (*http.Response, error) {
+	if strings.Count(request.URL.Path, "/") != 3 { // no question what there is of a group
+		return nil, errors.New("it does not answer")
+	}
+	answer := &http.Response{StatusCode: http.StatusNotFound, Request: request, Header: http.Header{"Content-Type": {"application/json"}}, Body: http.NoBody}
+	return answer, nil
+})}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
 // newManager returns a manager that takes no port of its own.
 func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
@@ -47,12 +61,11 @@ func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
 // serve has a manager serve webhooks, where SidecarSets and what places pods are not served.
 func serve(t *testing.T, m *Manager) {
 	t.Helper()
-	if err := m.serve(nowhere, kubernetes.NewForConfigOrDie(nowhere)); err != nil {
+	if err := m.serve(without); err != nil {
 		t.Fatal(err)
 	}
-	close(m.sidecars.known)
-	for _, place := range m.places.all {
-		place.missing()
+	for _, step := range m.admissions.steps {
+		go func() { _ = step.Run(t.Context()) }()
 	}
 }
 
@@ -219,34 +232,61 @@ func TestPodConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	some := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
-	for _, test := range []struct{ injected, placed, want string }{
-		{"false", "false", some},
-		{"true", "false", some + " || request.namespace != 'own' && (true)"},
-		{"i", "p", some + " || request.namespace != 'own' && (i) || request.namespace != 'own' && (p)"},
+	for _, test := range []struct{ changed, want string }{
+		{"false", some},
+		{"(i) || (p)", some + " || request.namespace != 'own' && ((i) || (p))"},
 	} {
-		if diff := cmp.Diff(map[string]string{podwebhook.MutatePath: test.want}, podConditions(gates, "own", test.injected, test.placed)); diff != "" {
+		if diff := cmp.Diff(test.want, podCondition(gates, "own", test.changed)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", test, diff)
 		}
 	}
 }
 
-// Until it is known whether SidecarSets are served, no pod is let through that one might be about.
-func TestSidecarsUnknown(t *testing.T) {
+// Until it is known whether SidecarSets and what places pods are served, no pod is let through that one might be about; where they
+// are not, pods are left as they are.
+func TestKindsOfThePodWebhookUnknown(t *testing.T) {
 	m := newManager(t, nowhere)
-	if err := m.serve(nowhere, kubernetes.NewForConfigOrDie(nowhere)); err != nil {
+	if err := m.serve(without); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := m.sidecars.inject(ctx, nil, nil); err == nil || !strings.Contains(err.Error(), "not known yet") {
-		t.Errorf("error %v", err)
+	if len(m.admissions.steps) != 3 {
+		t.Fatalf("%d steps", len(m.admissions.steps))
 	}
-	if _, err := m.hooks.Conditions(ctx); err == nil {
+	for i, step := range m.admissions.steps {
+		if err := step.Mutate(over, nil, nil); err == nil || !strings.Contains(err.Error(), "not known yet") {
+			t.Errorf("step %d: error %v", i, err)
+		}
+	}
+	if _, err := m.hooks.Conditions(over); err == nil {
 		t.Error("it is said what to be asked about")
 	}
-	close(m.sidecars.known)
-	if err := m.sidecars.inject(t.Context(), nil, nil); err != nil {
-		t.Errorf("without SidecarSets: error %v", err)
+	for i, step := range m.admissions.steps {
+		go func() { _ = step.Run(t.Context()) }()
+		if err := step.Mutate(t.Context(), nil, nil); err != nil {
+			t.Errorf("step %d without its CRD: error %v", i, err)
+		}
+	}
+	if _, err := m.hooks.Conditions(t.Context()); err != nil {
+		t.Errorf("without the CRDs: error %v", err)
+	}
+}
+
+// Without the gate nobody asks WorkloadSpreads, neither a webhook nor a controller, and nobody waits for them.
+func TestGateWorkloadSpread(t *testing.T) {
+	m := newManager(t, nowhere, "--feature-gates=WorkloadSpread=false")
+	serve(t, m)
+	if m.admissions.pods.Spread != nil || len(m.admissions.steps) != 2 {
+		t.Errorf("%d steps", len(m.admissions.steps))
+	}
+	caches, err := m.newCaches(nowhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{}
+	if got, err := caches.spreads.PlacePod(t.Context(), pod); got != pod || err != nil {
+		t.Errorf("error %v", err)
 	}
 }
 

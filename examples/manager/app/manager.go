@@ -20,9 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
@@ -33,7 +31,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright/availability"
-	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
@@ -77,10 +74,8 @@ type Manager struct {
 	config Config
 	gates  featuregate.FeatureGate
 	hooks  *webhooks.Server // nil without webhooks
-	// sidecars are what the webhooks know; nil without them.
-	sidecars *sidecars
-	budgets  *budgets
-	places   *places
+	// admissions are what the webhooks are made of; nil without them.
+	admissions *admissions
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -133,7 +128,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
 	}
 	if m.hooks != nil {
-		if err := m.serve(config, core); err != nil {
+		if err := m.serve(config); err != nil {
 			return err
 		}
 		m.hooks.Configure(&options)
@@ -152,9 +147,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	ready := healthz.Ping
 	if m.hooks != nil {
 		ready = m.hooks.Check
-		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(func(ctx context.Context) error { return m.sidecars.run(ctx, m.hooks.Look) })),
-			runs.Add(everywhere(func(ctx context.Context) error { return m.budgets.run(ctx, core) })),
-			runs.Add(everywhere(func(ctx context.Context) error { return m.places.run(ctx, m.hooks.Look) })))
+		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(m.admissions.steps.Run)), runs.Add(everywhere(m.admissions.runBudgets)))
 	}
 	err = errors.Join(err,
 		runs.AddHealthzCheck("ping", healthz.Ping),
@@ -229,20 +222,17 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error
 	defer isLeader.Set(0)
 	running := controllers.Program{
 		Name: program, Config: config, Caches: caches, LookAgain: lookAgain,
-		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) }, Waits: caches.placements.waits,
+		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) },
+		Waits: func(c controllers.Controller) { // no pod is created before it is known whether somebody places it
+			switch c.Resource {
+			case workloadSpreadsResource:
+				caches.spreads.Missing()
+			case persistentPodStatesResource:
+				caches.states.Missing()
+			}
+		},
 	}
 	return running.Run(ctx, m.controllers(caches))
-}
-
-// newCaches returns caches that are empty.
-func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
-	clients, err := controllers.NewClients(config, program+"/caches")
-	if err != nil {
-		return nil, err
-	}
-	factory := informers.NewSharedInformerFactoryWithOptions(clients.Kubernetes, 0,
-		informers.WithNamespace(m.config.Namespace), informers.WithTransform(workloads.Trim))
-	return &caches{factory, clients, m.config.Namespace, newPlacements()}, nil
 }
 
 // controllers returns those that run, which read the caches.
@@ -252,7 +242,11 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 			run = append(run, controllers.Controller{
 				Name: k.name, Gate: k.gate, OrGate: k.orGate, Resource: k.resource,
 				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
-					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.config.OwnNamespace, m.gates, m.config.Webhook.Enabled})
+					p := &parts{Own: own, caches: caches, namespace: m.config.Namespace, ownNamespace: m.config.OwnNamespace, gates: m.gates, webhooks: m.config.Webhook.Enabled}
+					if err := p.look(ctx, &k); err != nil {
+						return controllers.Composed{}, err
+					}
+					return k.compose(ctx, p)
 				},
 			})
 		}
@@ -270,10 +264,10 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 }
 
 // webhooks returns those that are served.
-func (m *Manager) webhooks(core kubernetes.Interface, objects metadata.Interface) (served []webhook) {
+func (m *Manager) webhooks() (served []webhook) {
 	for _, kind := range m.config.kinds {
 		if kind.webhook != nil {
-			if w := kind.webhook(&admissions{core, objects, m.definitions(), m.sidecars, m.budgets, m.places, m.gates, m.config.OwnNamespace}); w != nil {
+			if w := kind.webhook(m.admissions); w != nil {
 				served = append(served, w)
 			}
 		}
@@ -282,31 +276,14 @@ func (m *Manager) webhooks(core kubernetes.Interface, objects metadata.Interface
 }
 
 // serve tells the webhook server what it serves.
-func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err error) {
-	if m.sidecars, err = newSidecars(config, core, m.config.OwnNamespace); err != nil {
+func (m *Manager) serve(config *rest.Config) (err error) {
+	if m.admissions, err = m.newAdmissions(config); err != nil {
 		return err
 	}
-	objects, err := metadata.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	if m.budgets, err = newBudgets(config, core, m.gates, m.config.Namespace); err != nil {
-		return err
-	}
-	if m.places, err = newPlaces(config, core, m.gates, m.config.Namespace, m.config.OwnNamespace); err != nil {
-		return err
-	}
-	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)
+	m.hooks.Conditions = m.admissions.conditions
 	m.hooks.Handlers = webhooks.Conversions()
-	for _, webhook := range m.webhooks(core, objects) {
+	for _, webhook := range m.webhooks() {
 		maps.Copy(m.hooks.Handlers, webhook.Handlers())
-	}
-	m.hooks.Conditions = func(ctx context.Context) (map[string]string, error) {
-		injected, err := m.sidecars.expression(ctx)
-		placed, err2 := m.places.expression(ctx)
-		conditions := podConditions(m.gates, m.config.OwnNamespace, injected, placed)
-		conditions[podunavailablebudget.ValidatePodPath] = budgetCondition(m.gates)
-		return conditions, errors.Join(err, err2)
 	}
 	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){
 		workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks,
@@ -319,5 +296,5 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 			w.FailurePolicy = new(admissionv1.FailurePolicyType(m.config.PodFailurePolicy))
 		}
 	}
-	return nil
+	return m.admissions.steps.OnMatchChange(m.hooks.Look)
 }

@@ -9,8 +9,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/availability/deletion"
@@ -81,22 +79,11 @@ func Permissions(config Config) ([]permissions.Part, error) {
 	}
 	needed := config.Webhook.Permissions(config.OwnNamespace)
 	if config.Webhook.Enabled {
-		core := kubernetes.NewForConfigOrDie(&rest.Config{}) // which is asked nothing
-		if m.sidecars, err = newSidecars(&rest.Config{}, core, config.OwnNamespace); err != nil {
+		if m.admissions, err = m.newAdmissions(&rest.Config{}); err != nil { // which is asked nothing
 			return nil, err
 		}
-		if m.budgets, err = newBudgets(&rest.Config{}, core, gates, config.Namespace); err != nil {
-			return nil, err
-		}
-		if m.places, err = newPlaces(&rest.Config{}, core, gates, config.Namespace, config.OwnNamespace); err != nil {
-			return nil, err
-		}
-		inCluster, where := m.places.permissions()
-		needed = append(needed, inCluster, where, permissions.Part{Namespace: config.OwnNamespace, Rules: whiteListRules()})
-		rules = append(rules, m.sidecars.Rules()...)
-		namespace, there := m.sidecars.NamespaceRules()
-		needed = append(needed, permissions.Part{Namespace: namespace, Rules: there})
-		for _, webhook := range m.webhooks(core, metadata.NewForConfigOrDie(&rest.Config{})) {
+		needed = append(needed, m.admissions.permissions(config.Namespace)...)
+		for _, webhook := range m.webhooks() {
 			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
 				rules = append(rules, asks.Rules()...)
 			}
@@ -126,17 +113,26 @@ func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
 			continue
 		}
 		kind := slices.IndexFunc(m.config.kinds, func(k kind) bool { return k.name == part.Name })
-		inCluster, where := permissions.Part{Name: part.Name}, permissions.Part{Name: part.Name, Namespace: m.config.Namespace}
-		for _, rule := range part.Rules {
-			if m.config.kinds[kind].inCluster || slices.Contains(withoutNamespace, rule.Resources[0]) {
-				inCluster.Rules = append(inCluster.Rules, rule)
-			} else {
-				where.Rules = append(where.Rules, rule)
-			}
+		if m.config.kinds[kind].inCluster {
+			needed = append(needed, part)
+		} else {
+			needed = append(needed, confined(part.Name, m.config.Namespace, part.Rules)...)
 		}
-		needed = append(needed, inCluster, where)
 	}
 	return needed, err
+}
+
+// confined confines the rules of a part to a namespace, as far as they are about what has one.
+func confined(name, namespace string, rules []rbacv1.PolicyRule) []permissions.Part {
+	inCluster, where := permissions.Part{Name: name}, permissions.Part{Name: name, Namespace: namespace}
+	for _, rule := range rules {
+		if slices.Contains(withoutNamespace, rule.Resources[0]) {
+			inCluster.Rules = append(inCluster.Rules, rule)
+		} else {
+			where.Rules = append(where.Rules, rule)
+		}
+	}
+	return []permissions.Part{inCluster, where}
 }
 
 // withoutNamespace are resources that controllers use which have no namespace.

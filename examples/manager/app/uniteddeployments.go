@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/pflag"
 
@@ -20,21 +19,14 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 	adaptive := f.Bool("uniteddeployment-adaptive-scheduling", false, "read minReplicas, maxReplicas and the schedule strategy of UnitedDeployments")
 	return kind{
 		name: "uniteddeployment-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"),
-		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
+		beside: these(cloneSetsResource, statefulSetsResource), optional: these(cloneSetsResource, statefulSetsResource),
+		without: "UnitedDeployments of this kind create nothing",
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			o := uniteddeployment.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, SubsetMetrics: subsets,
 				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
 				Revisions: p.caches.revisions(), Pods: p.caches.pods(), Workers: *workers, AdaptiveScheduling: *adaptive,
-			}
-			const without = "UnitedDeployments of this kind create nothing until the next start, because the CRD is not installed"
-			if err := errors.Join(p.awaitBeside(ctx, cloneSetsResource), p.awaitBeside(ctx, statefulSetsResource)); err != nil {
-				return controllers.Composed{}, err
-			}
-			if o.CloneSets, err = p.served(ctx, cloneSetsResource, p.caches.cloneSets, without); err != nil {
-				return controllers.Composed{}, err
-			}
-			if o.AdvancedStatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without); err != nil {
-				return controllers.Composed{}, err
+				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}
 			if o.CloneSets == nil {
 				o.Without = append(o.Without, uniteddeployment.CloneSet)

@@ -11,7 +11,33 @@ import (
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/sidecar/policies"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 )
+
+func sidecarSets(f *pflag.FlagSet) kind {
+	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
+	return kind{
+		name: "sidecarset-controller", resource: sidecarSetsResource,
+		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+			budget, err := p.budget(ctx)
+			o := sidecarset.Options{
+				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
+				PodNamespace: p.namespace, SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
+				SetMetrics: sidecarSetMetrics, Workers: *workers, Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
+			}
+			if p.namespace == "" {
+				o.Revisions = p.caches.revisions()
+			}
+			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), err
+		},
+		webhook: func(a *admissions) webhook {
+			return &sidecarset.Webhook{
+				Reader: a.sidecars, PatchPodMetadataAllowed: a.gates.Enabled(features.SidecarSetPatchPodMetadataDefaultsAllowed),
+				Containers: &sidecarset.ContainerChecker{Client: a.CoreV1(), Namespace: a.ownNamespace},
+			}
+		},
+	}
+}
 
 // sidecarSetPolicies have the API server inject by itself. Who may write such policies may change whatever is created: so
 // nobody may, unless the gate is opened.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+)
+
+// AdmissionMetrics receives what a CachedWebhook measures. Implementations must be safe for use by several goroutines.
+type AdmissionMetrics interface {
+	DecisionMetrics
+	// Gone is called when a budget no longer exists.
+	Gone(namespace, budget string)
+}
+
+// AdmissionOptions says what a CachedWebhook works with. Kubernetes and Availability are required.
+type AdmissionOptions struct {
+	// Kubernetes reads pods, and notes on them that their eviction was denied.
+	Kubernetes kubernetes.Interface
+	// Availability reads budgets, and writes their status.
+	Availability client.Interface
+	// Deletions and Updates are those of Webhook. Default: neither.
+	Deletions, Updates bool
+	// NoPods says to keep no cache of pods, which takes the right to list those of all namespaces: the pods that are evicted are
+	// asked for one by one. Default: there is one where Deletions is set, from when there is a budget.
+	NoPods bool
+	// Metrics defaults to none.
+	Metrics AdmissionMetrics
+}
+
+// CachedWebhook is a Webhook with the caches that it reads, for every replica of a program: of budgets, and while there are
+// any of the pods that may be evicted, a few hundred bytes of each. So an answer takes one request to the API server at
+// most, or two where a pod does not count. What the caches lack, while they are not filled or do not run, is asked for.
+// NewCachedWebhook makes one. (PUB-25, PUB-33)
+type CachedWebhook struct {
+	Webhook
+	budgets, pods *controller.Sources
+	first         chan struct{} // closed once there is a budget
+}
+
+// NewCachedWebhook returns one whose caches are not yet running.
+func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
+	invalid := controller.Check("podunavailablebudget").KindClient("Availability", "availability", o.Availability != nil).
+		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err()
+	var budgets, pods cache.SharedIndexInformer
+	ofBudgets, err := controller.Open("podunavailablebudget", invalid, func() []controller.Read {
+		return []controller.Read{{Resource: ResourceBudgets, Informer: &budgets, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
+			return client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, byNamespace)
+		}}}
+	})
+	if err != nil {
+		return nil, err
+	}
+	ofPods, err := controller.Open("podunavailablebudget", nil, func() []controller.Read {
+		if o.NoPods || !o.Deletions {
+			return nil
+		}
+		return []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Index: caches.AddNamespaceIndex, Make: caches.NewInformers(o.Kubernetes, "").Pods}}
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := &CachedWebhook{budgets: ofBudgets, pods: ofPods, first: make(chan struct{})}
+	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability}
+	if pods != nil {
+		w.Pods = corev1listers.NewPodLister(pods.GetIndexer())
+	}
+	guard := GuardOptions{Availability: o.Availability, Budgets: client.NewPodUnavailableBudgetLister(budgets.GetIndexer())}
+	gone := noMetrics{}.Gone
+	if o.Metrics != nil {
+		guard.Metrics, gone = o.Metrics, o.Metrics.Gone
+	}
+	first := sync.OnceFunc(func() { close(w.first) })
+	_, err = budgets.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { first() },
+		DeleteFunc: func(object any) {
+			if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
+				gone(key.Namespace, key.Name)
+			}
+		},
+	})
+	var err2 error
+	w.Guard, err2 = NewGuard(guard)
+	return w, errors.Join(err, err2)
+}
+
+// Run fills the caches until the context is done: that of budgets, which must be served, and that of pods, which costs most, once
+// there is a budget. It can be called once.
+func (w *CachedWebhook) Run(ctx context.Context) error {
+	config := controller.Config{Name: "podunavailablebudget-webhook"}
+	return w.budgets.Loop(config).RunAfter(ctx, w.first, func() *controller.Loop { return w.pods.Loop(config) })
+}
+
+// PodMatchExpression is MatchExpression, of the requests about pods that a Webhook with these fields judges.
+func (w *Webhook) PodMatchExpression() string {
+	if w.Updates {
+		return MatchExpression
+	}
+	return fmt.Sprintf("request.operation != 'UPDATE' && (%s)", MatchExpression)
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// gone are AdmissionMetrics that name the budgets that have gone.
+type gone struct {
+	noMetrics
+	all []string
+}
+
+func (g *gone) Gone(namespace, budget string) { g.all = append(g.all, namespace+"/"+budget) }
+
+// The answer to an eviction takes one request to the API server at most, or two where the pod does not count: the caches have the
+// rest. (PUB-14, PUB-25, PUB-28, PUB-33)
+func TestRequestsOfADecision(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.evictable()
+		metrics := &gone{}
+		w, err := NewCachedWebhook(AdmissionOptions{Kubernetes: c.options.Kubernetes, Availability: c.options.Availability, Deletions: true, Metrics: metrics})
+		c.Must(err)
+		defer c.Start(w.Run)()
+		c.Sleep("1s")
+		for _, tt := range []struct {
+			pod  string
+			code int32
+			want []string
+		}{
+			{"a", 0, []string{"1 patch podunavailablebudgets/status"}},
+			{"b", http.StatusTooManyRequests, nil},
+			{"c", http.StatusTooManyRequests, []string{"1 patch pods"}},                    // of a CloneSet, which may make room
+			{"alone", 0, []string{"1 get pods"}},                                           // its cache may be behind
+			{"unready", 0, []string{"1 get pods", "1 patch podunavailablebudgets/status"}}, // it may turn ready before it is gone
+		} {
+			c.ForgetRequests()
+			var code int32
+			if answer := w.ValidatePod(t.Context(), eviction(tt.pod, nil)); !answer.Allowed {
+				code = answer.Result.Code
+			}
+			if diff := cmp.Diff(append([]string{}, tt.want...), c.Sent()); diff != "" || code != tt.code {
+				t.Errorf("PUB-25: %s: code %d, requests (-want +got):\n%s", tt.pod, code, diff)
+			}
+			c.Sleep("1s")
+		}
+		stored, err := w.Pods.List(labels.Everything())
+		if err != nil || len(stored) != 5 || slices.ContainsFunc(stored, func(pod *corev1.Pod) bool { return len(pod.Spec.Containers) > 0 }) {
+			t.Errorf("the cache of pods: %v, error %v", stored, err)
+		}
+		c.Must(c.budgets.PodUnavailableBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+		c.Sleep("1s")
+		if diff := cmp.Diff([]string{"default/web"}, metrics.all); diff != "" {
+			t.Errorf("budgets that are gone (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// evictable creates the budget web, of which one pod may go, four pods of it and another one.
+func (c *cluster) evictable() {
+	c.T.Helper()
+	b := newBudget("web", "1", bySelector)
+	c.createBudget(b)
+	b = c.budget("web")
+	b.Status = v1alpha1.PodUnavailableBudgetStatus{ObservedGeneration: b.Generation, TotalReplicas: 3, DesiredAvailable: 2, CurrentAvailable: 3, UnavailableAllowed: 1}
+	_, err := c.budgets.PodUnavailableBudgets("default").UpdateStatus(c.T.Context(), b, metav1.UpdateOptions{})
+	c.Must(err)
+	for _, name := range []string{"a", "b", "c", "unready", "alone"} {
+		c.pod(name, noOwner, func(pod *corev1.Pod) {
+			if name != "alone" {
+				pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: "web"}
+			} else {
+				pod.Labels = nil
+			}
+			if name == "c" {
+				pod.OwnerReferences = []metav1.OwnerReference{ownerOf("apps.kruise.io/v1alpha1", "CloneSet", "web", "1")}
+			}
+		})
+	}
+	c.PatchPod("unready", unreadyPatch, "status")
+}
+
+// Pods are watched once there is a budget, where deletions are judged and that is wanted; without that, and before it runs, the
+// webhook asks for what it needs. (PUB-33)
+func TestCachesOfAWebhook(t *testing.T) {
+	for _, tt := range []struct {
+		options AdmissionOptions
+		want    string
+	}{
+		{AdmissionOptions{Deletions: true}, "watch pods, watch podunavailablebudgets"},
+		{AdmissionOptions{Deletions: true, NoPods: true}, "watch podunavailablebudgets"},
+		{AdmissionOptions{Updates: true}, "watch podunavailablebudgets"},
+	} {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			tt.options.Kubernetes, tt.options.Availability = c.options.Kubernetes, c.options.Availability
+			w, err := NewCachedWebhook(tt.options)
+			c.Must(err)
+			watched := func() string {
+				var all []string
+				for request := range c.Server.Count(fixture.ControllerUser) {
+					if strings.HasPrefix(request, "watch ") {
+						all = append(all, request)
+					}
+				}
+				slices.Sort(all)
+				return strings.Join(all, ", ")
+			}
+			c.ForgetRequests()
+			if answer := w.ValidatePod(t.Context(), eviction("absent", nil)); !answer.Allowed {
+				t.Errorf("%+v: before it runs: %+v", tt.options, answer.Result)
+			}
+			stop := c.Start(w.Run)
+			c.Sleep("1s")
+			if got := watched(); got != "watch podunavailablebudgets" {
+				t.Errorf("PUB-33: without budgets: %s", got)
+			}
+			c.createBudget(newBudget("web", "1", bySelector))
+			c.Sleep("1s")
+			if got := watched(); got != tt.want {
+				t.Errorf("PUB-33: %+v: %s, want %s", tt.options, got, tt.want)
+			}
+			stop()
+			if (w.Pods != nil) != strings.Contains(tt.want, "watch pods") {
+				t.Errorf("PUB-33: %+v: cache of pods %v", tt.options, w.Pods)
+			}
+			if onlyUpdates := strings.HasPrefix(w.PodMatchExpression(), "request.operation != 'UPDATE' && ("); onlyUpdates == tt.options.Updates {
+				t.Errorf("%+v: asked about %s", tt.options, w.PodMatchExpression())
+			}
+		})
+	}
+	if _, err := NewCachedWebhook(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Availability is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
+		t.Errorf("without clients: error %v", err)
+	}
+}

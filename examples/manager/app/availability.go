@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	availabilityclient "github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/deletion"
+	"github.com/podwright/podwright/availability/evictionresponder"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/workloads"
+)
+
+var podUnavailableBudgetsResource = v1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets")
+
+func podUnavailableBudgets(f *pflag.FlagSet) kind {
+	workers := f.Int("podunavailablebudget-workers", 3, "PodUnavailableBudgets reconciled at the same time")
+	mirror := podunavailablebudget.MirrorNone
+	f.Func("podunavailablebudget-mirror",
+		"show PodUnavailableBudgets to autoscalers by PodDisruptionBudgets: Annotated those that ask for it with the annotation "+
+			v1alpha1.PodDisruptionBudgetAnnotation+"=true; Remove deletes what that has created, and is to come before none; default none",
+		func(value string) error {
+			mirror = podunavailablebudget.MirrorPolicy(value)
+			return podunavailablebudget.CheckMirrorPolicy(mirror)
+		})
+	scalable := f.StringSlice("podunavailablebudget-crds", nil,
+		"CRDs with a scale subresource whose objects control pods that PodUnavailableBudgets protect, beside the kinds that are known: like rollouts.argoproj.io; the manager may get these objects and their scale")
+	return kind{
+		name: v1alpha1.PubEventSource, gate: features.PodUnavailableBudgetDeleteGate, orGate: features.PodUnavailableBudgetUpdateGate,
+		resource: podUnavailableBudgetsResource,
+		optional: these(cloneSetsResource, statefulSetsResource), without: "PodUnavailableBudgets do not know these workloads",
+		compose: func(_ context.Context, p *parts) (_ controllers.Composed, err error) {
+			o := podunavailablebudget.Options{
+				Kubernetes: p.Kubernetes, Availability: p.Availability, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				BudgetMetrics: budgetMetrics, Mirror: mirror,
+				Budgets: p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
+				StatefulSets: p.caches.builtInStatefulSets(), ReplicationControllers: p.caches.replicationControllers(),
+				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
+			}
+			if mirror != podunavailablebudget.MirrorNone {
+				o.PodDisruptionBudgets = p.caches.podDisruptionBudgets()
+			}
+			var others []schema.GroupResource
+			for _, name := range *scalable {
+				others = append(others, schema.ParseGroupResource(name))
+			}
+			if o.Scales, err = scales(p.Config, others); err != nil {
+				return controllers.Composed{}, err
+			}
+			return controllers.Of(o, podunavailablebudget.New, func(o podunavailablebudget.Options) []rbacv1.PolicyRule {
+				return append(podunavailablebudget.Rules(o), podunavailablebudget.ScaleRules(others...)...)
+			}), nil
+		},
+		webhook: func(a *admissions) webhook { return a.budgets },
+	}
+}
+
+// scales returns what reads workloads of further kinds, nil for none. It looks for these kinds when it is asked about one.
+func scales(config *rest.Config, resources []schema.GroupResource) (podunavailablebudget.Scales, error) {
+	if len(resources) == 0 {
+		return nil, nil
+	}
+	http, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(config, http)
+	if err != nil {
+		return nil, err
+	}
+	return podunavailablebudget.NewScalesForConfig(config, mapper, resources...)
+}
+
+// budget returns what is asked before an update takes a pod out of service; nil where the gate is off or
+// PodUnavailableBudgets are not served.
+func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
+	if !p.gates.Enabled(features.PodUnavailableBudgetUpdateGate) {
+		return nil, nil
+	}
+	served, err := p.serves(ctx, podUnavailableBudgetsResource, "Updates do not ask PodUnavailableBudgets")
+	if err != nil || !served {
+		return nil, err
+	}
+	return podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
+		Availability: p.Availability, Budgets: availabilityclient.NewPodUnavailableBudgetLister(p.caches.podUnavailableBudgets().GetIndexer()), Metrics: budgetMetrics,
+	})
+}
+
+var evictionsResource = evictionresponder.SchemeGroupVersion.WithResource("evictions")
+
+// evictionResponder has the workloads of pods make room where they are evicted declaratively, which few API servers
+// serve yet.
+func evictionResponder(f *pflag.FlagSet) kind {
+	timeout := f.Duration("eviction-responder-room-timeout", evictionresponder.DefaultRoomTimeout,
+		"how long a pod that is evicted declaratively waits for its CloneSet to create another one first")
+	return kind{
+		name: "eviction-responder", gate: features.EvictionResponder, resource: evictionsResource,
+		optional: these(cloneSetsResource), without: "Pods of CloneSets that are evicted declaratively wait for no room",
+		compose: func(_ context.Context, p *parts) (_ controllers.Composed, err error) {
+			o := evictionresponder.Options{
+				Kubernetes: p.Kubernetes, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Pods: p.caches.pods(), RoomTimeout: *timeout,
+				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets),
+			}
+			if o.Lifecycle, err = evictionresponder.NewClient(p.Config, nil); err != nil {
+				return controllers.Composed{}, err
+			}
+			return controllers.Of(o, evictionresponder.New, evictionresponder.Rules), nil
+		},
+	}
+}
+
+// deletionProtection is a webhook, which answers where its gate is closed too. What --print-policies prints refuses most of the
+// same deletions without it.
+func deletionProtection(f *pflag.FlagSet) kind {
+	more := f.StringSlice("deletion-protection-crds", nil,
+		"CRDs, beside those of what the manager runs, that can be deleted with the label policy.kruise.io/delete-protection=Cascading, as the manager may list their objects: like carts.shop.io, or *.shop.io")
+	return kind{webhook: func(a *admissions) webhook {
+		var listed []schema.GroupResource
+		for _, definition := range a.definitions {
+			listed = append(listed, schema.ParseGroupResource(definition.GetName()))
+		}
+		for _, name := range *more {
+			listed = append(listed, schema.ParseGroupResource(name))
+		}
+		return &deletion.Webhook{
+			Disabled: !a.gates.Enabled(features.ResourcesDeletionProtection), List: deletion.Metadata(a.metadata), Resources: listed,
+		}
+	}}
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/admission"
+)
+
+// LatePlacement is a Placement that is made later than the controllers that ask it, and perhaps never: when the API server
+// begins to serve what says where pods go, such as WorkloadSpreads, whose CRD may come after that of CloneSets.
+// NewLatePlacement makes one. It may be used by many goroutines.
+type LatePlacement struct{ placement *admission.Known[Placement] }
+
+// NewLatePlacement returns one of which it is not known yet whether it is made. What names the kind that says where pods go,
+// for errors.
+func NewLatePlacement(what string) *LatePlacement {
+	return &LatePlacement{admission.NewKnown[Placement]("whether the API server serves " + what)}
+}
+
+// Missing says that nothing says where pods go, until Set is called: they stay as they are.
+func (p *LatePlacement) Missing() { p.placement.Missing() }
+
+// Set says who places pods from now on.
+func (p *LatePlacement) Set(placement Placement) { p.placement.Set(placement) }
+
+// PlacePod asks the Placement, if there is one. Until Missing or Set has been called it waits, and returns an error when the
+// context is done before: no pod is created that somebody may have to place.
+func (p *LatePlacement) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	placement, there, err := p.placement.Get(ctx)
+	if err != nil || !there {
+		return pod, err
+	}
+	return placement.PlacePod(ctx, pod)
+}
