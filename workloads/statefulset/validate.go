@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -47,7 +48,7 @@ func ValidateUpdate(set, old *v1beta1.StatefulSet) field.ErrorList {
 	}
 	errs = append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
-		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.rollingUpdate.podUpdatePolicy", path.Child("template"))...)
+		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.rollingUpdate.podUpdatePolicy", path.Child("template"), inplace.CalculateOptions{})...)
 	}
 	return errs
 }
