@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // Verdict says what a change of a pod template does to a running pod.
@@ -113,15 +114,15 @@ func resizes(from *corev1.PodTemplateSpec, u *Update) []Resize {
 		if !changes {
 			continue
 		}
-		have, r := effective(c.Resources), Resize{Container: c.Name, To: *to.DeepCopy(), Restarts: restartsFor(c, to)}
+		have, r := podstate.Effective(c.Resources), Resize{Container: c.Name, To: *to.DeepCopy(), Restarts: restartsFor(c, to)}
 		for name := range to.Limits {
 			if was, had := have.Limits[name]; had {
-				setQuantity(&r.From.Limits, name, was)
+				podstate.SetQuantity(&r.From.Limits, name, was)
 			}
 		}
 		for name := range to.Requests {
 			if was, had := have.Requests[name]; had {
-				setQuantity(&r.From.Requests, name, was)
+				podstate.SetQuantity(&r.From.Requests, name, was)
 			}
 		}
 		out = append(out, r)
@@ -185,7 +186,7 @@ func (r Resize) String() string {
 		field    string
 		from, to corev1.ResourceList
 	}{{"limits", r.From.Limits, r.To.Limits}, {"requests", r.From.Requests, r.To.Requests}} {
-		for _, name := range computeResources {
+		for _, name := range podstate.ComputeResources {
 			is, set := list.to[name]
 			if !set {
 				continue

@@ -9,12 +9,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-)
 
-// computeResources are what can change in a running container, in the order in which
-// they are named.
-var computeResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+	"github.com/podwright/podwright/internal/podstate"
+)
 
 // resize pairs the containers of two templates by index and name, and returns the old
 // template with the cpu and memory of the new one: what still differs is no resize. Beside
@@ -54,7 +51,7 @@ func resize(from, to *corev1.PodTemplateSpec) (rest *corev1.PodTemplateSpec, cha
 // resizeForbidden says why the API server refuses to change the resources of one spec to
 // those of the other, whichever they are; empty where it does not.
 func resizeForbidden(from, to *corev1.PodSpec) string {
-	switch before, after := qosClass(from), qosClass(to); {
+	switch before, after := podstate.QOSClass(from), podstate.QOSClass(to); {
 	case from.Resources != nil:
 		return "the resources of containers cannot be changed where the pod has some of its own, spec.resources"
 	case from.OS != nil && from.OS.Name == corev1.Windows:
@@ -68,7 +65,7 @@ func resizeForbidden(from, to *corev1.PodSpec) string {
 // resourceChanges returns the cpu and memory of a container that change, as they are
 // after it, and what is removed, as limits/cpu for example.
 func resourceChanges(from, to corev1.ResourceRequirements) (changed corev1.ResourceRequirements, removed []string) {
-	before, after := effective(from), effective(to)
+	before, after := podstate.Effective(from), podstate.Effective(to)
 	for _, list := range []struct {
 		field         string
 		before, after corev1.ResourceList
@@ -77,107 +74,34 @@ func resourceChanges(from, to corev1.ResourceRequirements) (changed corev1.Resou
 		{"limits", before.Limits, after.Limits, &changed.Limits},
 		{"requests", before.Requests, after.Requests, &changed.Requests},
 	} {
-		for _, name := range computeResources {
+		for _, name := range podstate.ComputeResources {
 			was, had := list.before[name]
 			is, has := list.after[name]
 			switch {
 			case had && !has:
 				removed = append(removed, list.field+"/"+string(name))
 			case has && (!had || was.Cmp(is) != 0):
-				setQuantity(list.into, name, is)
+				podstate.SetQuantity(list.into, name, is)
 			}
 		}
 	}
 	return changed, removed
 }
 
-// effective returns what a container of a template has in a pod: the API server takes a
-// limit for a request that is missing. Only cpu and memory are looked at.
-func effective(r corev1.ResourceRequirements) (out corev1.ResourceRequirements) {
-	for _, name := range computeResources {
-		limit, limited := r.Limits[name]
-		if limited {
-			setQuantity(&out.Limits, name, limit)
-		}
-		if request, requested := r.Requests[name]; requested {
-			setQuantity(&out.Requests, name, request)
-		} else if limited {
-			setQuantity(&out.Requests, name, limit)
-		}
-	}
-	return out
-}
-
 // withCompute returns resources with the cpu and memory of others.
 func withCompute(r, from corev1.ResourceRequirements) corev1.ResourceRequirements {
 	r.Limits, r.Requests = r.Limits.DeepCopy(), r.Requests.DeepCopy()
-	for _, name := range computeResources {
+	for _, name := range podstate.ComputeResources {
 		delete(r.Limits, name)
 		delete(r.Requests, name)
 		if q, ok := from.Limits[name]; ok {
-			setQuantity(&r.Limits, name, q)
+			podstate.SetQuantity(&r.Limits, name, q)
 		}
 		if q, ok := from.Requests[name]; ok {
-			setQuantity(&r.Requests, name, q)
+			podstate.SetQuantity(&r.Requests, name, q)
 		}
 	}
 	return r
-}
-
-// qosClass is the QoS class of a pod that has no resources of its own. Of what its
-// containers have only cpu and memory count, and of these only what is not zero.
-func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
-	var all corev1.ResourceRequirements
-	bounded := true
-	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range containers {
-			r := effective(containers[i].Resources)
-			addQuantities(&all.Requests, r.Requests)
-			bounded = addQuantities(&all.Limits, r.Limits) == len(computeResources) && bounded
-		}
-	}
-	switch {
-	case len(all.Requests)+len(all.Limits) == 0:
-		return corev1.PodQOSBestEffort
-	case bounded && sameQuantities(all.Requests, all.Limits):
-		return corev1.PodQOSGuaranteed
-	}
-	return corev1.PodQOSBurstable
-}
-
-// addQuantities adds up quantities, and tells how many are more than zero.
-func addQuantities(sum *corev1.ResourceList, of corev1.ResourceList) (positive int) {
-	for name, q := range of {
-		if q.Sign() <= 0 {
-			continue
-		}
-		positive++
-		total := q.DeepCopy()
-		if had, ok := (*sum)[name]; ok {
-			total.Add(had)
-		}
-		setQuantity(sum, name, total)
-	}
-	return positive
-}
-
-func sameQuantities(a, b corev1.ResourceList) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, q := range a {
-		if other, ok := b[name]; !ok || q.Cmp(other) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func setQuantity(list *corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) {
-	if *list == nil {
-		*list = corev1.ResourceList{}
-	}
-	(*list)[name] = q
 }
 
 func emptyResources(r corev1.ResourceRequirements) bool { return len(r.Limits)+len(r.Requests) == 0 }
@@ -187,12 +111,12 @@ func mergeResources(own, others corev1.ResourceRequirements) corev1.ResourceRequ
 	out := *own.DeepCopy()
 	for name, q := range others.Limits {
 		if _, ok := out.Limits[name]; !ok {
-			setQuantity(&out.Limits, name, q)
+			podstate.SetQuantity(&out.Limits, name, q)
 		}
 	}
 	for name, q := range others.Requests {
 		if _, ok := out.Requests[name]; !ok {
-			setQuantity(&out.Requests, name, q)
+			podstate.SetQuantity(&out.Requests, name, q)
 		}
 	}
 	return out
@@ -202,12 +126,12 @@ func mergeResources(own, others corev1.ResourceRequirements) corev1.ResourceRequ
 func differing(wanted, have corev1.ResourceRequirements) (out corev1.ResourceRequirements) {
 	for name, q := range wanted.Limits {
 		if is, ok := have.Limits[name]; !ok || is.Cmp(q) != 0 {
-			setQuantity(&out.Limits, name, q)
+			podstate.SetQuantity(&out.Limits, name, q)
 		}
 	}
 	for name, q := range wanted.Requests {
 		if is, ok := have.Requests[name]; !ok || is.Cmp(q) != 0 {
-			setQuantity(&out.Requests, name, q)
+			podstate.SetQuantity(&out.Requests, name, q)
 		}
 	}
 	return out
@@ -233,7 +157,7 @@ func resourceWords(r corev1.ResourceRequirements) string {
 		field string
 		of    corev1.ResourceList
 	}{{"limits", r.Limits}, {"requests", r.Requests}} {
-		for _, name := range computeResources {
+		for _, name := range podstate.ComputeResources {
 			if q, ok := list.of[name]; ok {
 				words = append(words, list.field+"."+string(name)+" "+q.String())
 			}
