@@ -119,6 +119,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 					ShortHash:              p.gates.Enabled(features.CloneSetShortHash),
 					PartitionRollback:      p.gates.Enabled(features.CloneSetPartitionRollback),
 					NoEnvFromMetadata:      !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					InPlaceResize:          p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					LaunchPriority:         p.gates.Enabled(features.PodWebhook),
 					PreDownload:            jobs != nil,
 				},
@@ -128,6 +129,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 			return &cloneset.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
+				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 				Pods:                      podGetter(a),
 				Templates:                 workloads.DryRun(a.CoreV1()),
 			}
@@ -148,6 +150,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 				Workers: *workers, Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.placements.ofSpreads(p.gates), p.caches.placements.states}, Features: statefulset.Features{
 					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
 					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					InPlaceResize:      p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
 					PreDownload:        jobs != nil,
 				},
@@ -157,6 +160,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 			return &statefulset.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
+				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 				Templates:                 workloads.DryRun(a.CoreV1()),
 			}
 		},
@@ -176,6 +180,7 @@ func daemonSets(f *pflag.FlagSet) kind {
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
 				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
 					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					InPlaceResize:     p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					PreDownload:       jobs != nil,
 				},
 			}, daemonset.New, daemonset.Rules), errors.Join(err, err2)
