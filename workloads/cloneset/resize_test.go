@@ -363,6 +363,29 @@ func TestResizeAfterACrash(t *testing.T) {
 	})
 }
 
+// IP-36: where another manager has gone on with the pod, its resize is not sent again; the next reconcile decides.
+func TestResizeConflicts(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.resizable(gives)
+		c.create(1, sizedPods)
+		c.Settle()
+		c.setCPU("2", "")
+		c.FailBefore(failResizes(apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "x", nil)))
+		requests, _, err := c.ReconcileOnce()
+		if err == nil || !slices.Contains(requests, "1 patch pods/resize") {
+			t.Errorf("requests %v, error %v; want one resize, and a conflict", requests, err)
+		}
+		if conditions := c.get().Status.Conditions; len(conditions) > 0 {
+			t.Errorf("a conflict is reported: %+v", conditions)
+		}
+		c.FailBefore(nil)
+		c.Settle()
+		if got := cpus(c.Pods()); !slices.Equal(got, []string{"2/2"}) {
+			t.Errorf("cpu %v", got)
+		}
+	})
+}
+
 func failResizes(with error) func(fakecluster.Request) error {
 	return func(r fakecluster.Request) error {
 		if r.String() == "patch pods/resize" {
