@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
 )
@@ -26,11 +27,19 @@ func (p *Sync) resizeFailure(ctx context.Context, pod *corev1.Pod, begun bool, e
 			return err
 		}
 		failure.Err, failure.Unsupported = errNoResize, true
-	case apierrors.IsInvalid(err), apierrors.IsMethodNotSupported(err):
+	case apierrors.IsInvalid(err), apierrors.IsMethodNotSupported(err),
+		apierrors.HasStatusCause(err, nodeTooSmall), apierrors.HasStatusCause(err, notOnPlatform):
 		failure.Unsupported = true
 	}
 	return failure
 }
+
+// The causes by which an API server forbids a resize since the node of the pod can never do it:
+// other refusals by admission may pass.
+const (
+	nodeTooSmall  metav1.CauseType = "NodeCapacity"
+	notOnPlatform metav1.CauseType = "UnsupportedPlatform"
+)
 
 var errNoResize = errors.New("it does not serve the subresource resize of pods")
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/internal/fakecluster"
@@ -280,8 +281,9 @@ func TestResizeOnOldNodes(t *testing.T) {
 // IP-39: where the API server does not know resizes, or finds one invalid, pods are recreated, a few at a time, and soon.
 func TestResizeNotServed(t *testing.T) {
 	for name, refusal := range map[string]error{
-		"no subresource": apierrors.NewGenericServerResponse(404, "patch", schema.GroupResource{Resource: "pods"}, "", "the server could not find the requested resource", 0, true),
-		"invalid":        apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", nil),
+		"no subresource":        apierrors.NewGenericServerResponse(404, "patch", schema.GroupResource{Resource: "pods"}, "", "the server could not find the requested resource", 0, true),
+		"the node is too small": tooSmall(),
+		"invalid":               apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "x", nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
@@ -304,6 +306,13 @@ func TestResizeNotServed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// tooSmall is how an API server forbids a resize that the node of the pod can never do.
+func tooSmall() error {
+	err := apierrors.NewForbidden(corev1.Resource("pods"), "x", errors.New("node didn't have enough allocatable resources"))
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "NodeCapacity"}}
+	return err
 }
 
 // IP-39: where it is forbidden pods wait, serve, and are asked about less and less.
