@@ -3,6 +3,7 @@
 package inplace
 
 import (
+	"maps"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -31,6 +32,8 @@ type BeginOptions struct {
 //
 // An update may begin while an earlier one is still running; what the earlier
 // one has not done yet is inherited, as long as the new one leaves it as it is.
+// An update that KeepsServing leaves the pod in service, and waits for no grace period:
+// nothing stops. (IP-36)
 // A pod in its grace period is refused: see InGrace. So is a pod on which the
 // update is not Feasible. The patch stays as it is then.
 func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error {
@@ -41,6 +44,7 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 		return err
 	}
 	wanted, _ := change{u.Images, u.RefMetadata}.known(pod)
+	resources := maps.Clone(u.Resources)
 	old, err := unfinished(pod)
 	if err != nil {
 		return err
@@ -54,16 +58,22 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 		if err := inherit(pod, old, u, state, wanted); err != nil {
 			return err
 		}
+		resources = inheritResources(pod, old, resources)
 	}
-	withdraw(p, pod, o.Now)
-	if o.GracePeriodSeconds > 0 {
+	serves := KeepsServing(pod, u) && wanted.empty()
+	if !serves {
+		withdraw(p, pod, o.Now)
+	}
+	if o.GracePeriodSeconds > 0 && !serves {
 		grace := newGrace(u, wanted, o.GracePeriodSeconds)
-		if untouched(pod, old).empty() { // otherwise these images are but in the record of the grace period
+		grace.ContainerResources = resources
+		if untouched(pod, old).empty() && !unresized(pod, old) { // otherwise these images are but in the record of the grace period
 			grace.PreviousRevision = pod.Labels[appsv1.ControllerRevisionHashLabelKey]
 		}
 		return beginGrace(p, pod, state, grace)
 	}
 	p.Metadata = u.MetadataPatch
+	beginResize(p, pod, state, resources)
 	return writeBatch(p, pod, state, wanted, o.Now)
 }
 
@@ -86,6 +96,19 @@ func setCondition(p *podpatch.Patch, pod *corev1.Pod, status corev1.ConditionSta
 	p.SetCondition(corev1.PodCondition{
 		Type: v1alpha1.InPlaceUpdateReady, Status: status, Reason: reason, LastTransitionTime: since,
 	})
+}
+
+// beginResize records the resources that containers are to get, and has them requested
+// after that is written. (IP-36)
+func beginResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, resources map[string]corev1.ResourceRequirements) {
+	if len(resources) == 0 {
+		return
+	}
+	state.NextContainerResources = resources
+	for name, r := range resources {
+		p.SetResources(name, r)
+	}
+	p.IfUnchanged, p.Throughout = true, true
 }
 
 // newGrace is the record of a change that waits.

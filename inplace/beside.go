@@ -102,7 +102,7 @@ func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
 	if state != nil {
 		since = state.UpdateTimestamp.Time
 	}
-	complete, waiting, err := Complete(pod)
+	complete, waiting, err := Consistent(pod)
 	condition := readiness.Condition(pod, v1alpha1.InPlaceUpdateReady)
 	switch {
 	case err != nil:

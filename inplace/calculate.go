@@ -24,6 +24,9 @@ type CalculateOptions struct {
 	// their environment refers to. That needs the node agent, which restarts
 	// them and reports it; without the agent such an update never completes.
 	NoEnvFromMetadata bool
+	// Resize changes cpu and memory of containers in place, by the subresource resize of
+	// pods. Default false: the pod is recreated for it. (IP-35)
+	Resize bool
 }
 
 // Calculate compares the revision that a pod runs with the one it should run.
@@ -68,13 +71,22 @@ func template(r *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
 
 func calculate(from, to *corev1.PodTemplateSpec, o CalculateOptions) (*Update, []Obstacle, error) {
 	images := imageChanges(&from.Spec, &to.Spec)
-	if !sameButImages(&from.Spec, &to.Spec, images) {
-		obstacles, err := findObstacles(from, to)
-		if err != nil || len(obstacles) > 0 {
-			return nil, obstacles, err
-		}
-	}
 	u := &Update{Images: images}
+	var obstacles []Obstacle
+	rest := from
+	if o.Resize {
+		rest, u.Resources, obstacles = resize(from, to)
+	}
+	if !sameButImages(&rest.Spec, &to.Spec, images) {
+		others, err := findObstacles(rest, to, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		obstacles = append(obstacles, others...)
+	}
+	if len(obstacles) > 0 {
+		return nil, obstacles, nil
+	}
 	if err := u.addMetadata(from, to, o); err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +122,7 @@ func sameButImages(from, to *corev1.PodSpec, images map[string]string) bool {
 }
 
 // findObstacles names what differs beside images (IP-2, IP-3).
-func findObstacles(from, to *corev1.PodTemplateSpec) ([]Obstacle, error) {
+func findObstacles(from, to *corev1.PodTemplateSpec, options CalculateOptions) ([]Obstacle, error) {
 	before, err := specTree(from)
 	if err != nil {
 		return nil, err
@@ -125,7 +137,7 @@ func findObstacles(from, to *corev1.PodTemplateSpec) ([]Obstacle, error) {
 		if ok && op.op == opReplace && field == "image" {
 			continue
 		}
-		o := Obstacle{Op: op.op, Path: op.path, Reason: reason(op, field, ok)}
+		o := Obstacle{Op: op.op, Path: op.path, Reason: reason(op, field, ok, options)}
 		if ok && index < len(from.Spec.Containers) {
 			o.Container = from.Spec.Containers[index].Name
 		}
@@ -165,7 +177,7 @@ func containerPath(path string) (index int, field string, ok bool) {
 	return index, field, err == nil
 }
 
-func reason(op operation, field string, inContainer bool) string {
+func reason(op operation, field string, inContainer bool, o CalculateOptions) string {
 	switch {
 	case inContainer && field == "" && op.op == opAdd:
 		return "a container cannot be added to a running pod"
@@ -173,10 +185,14 @@ func reason(op operation, field string, inContainer bool) string {
 		return "a container cannot be removed from a running pod"
 	case inContainer && field == "name":
 		return "containers of a running pod cannot be renamed or reordered"
+	case inContainer && o.Resize:
+		return "of a running container only the image, cpu and memory can be changed"
 	case inContainer:
 		return "of a running container only the image can be replaced"
 	case strings.HasPrefix(op.path, "/spec/initContainers"):
 		return "init containers run before the others, when the pod is created"
+	case o.Resize:
+		return "of a running pod only container images, cpu and memory of containers, labels, annotations and finalizers can be changed"
 	default:
 		return "of a running pod only container images, labels, annotations and finalizers can be changed"
 	}

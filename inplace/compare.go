@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // Verdict says what a change of a pod template does to a running pod.
@@ -24,6 +25,9 @@ type Verdict struct {
 	Obstacles []Obstacle
 	// Restarts lists the containers that restart, in the order of the template.
 	Restarts []Restart
+	// Resizes lists the containers that get other cpu or memory, in the order of the
+	// template. Those that restart for it are in Restarts too.
+	Resizes []Resize
 }
 
 // Restart is a container that restarts in a pod that lives on.
@@ -34,6 +38,18 @@ type Restart struct {
 	// EnvFrom lists the changed labels and annotations that its environment
 	// refers to, as metadata.labels['key'], sorted.
 	EnvFrom []string
+	// ForResources says that its resize policy asks for a restart when cpu or memory
+	// change as they do.
+	ForResources bool
+}
+
+// Resize is a container that gets other cpu or memory in a pod that lives on.
+type Resize struct {
+	Container string
+	// From and To hold the quantities that change. From lacks those that are new.
+	From, To corev1.ResourceRequirements
+	// Restarts says that the container restarts for it.
+	Restarts bool
 }
 
 // Compare tells what a running pod of one template has to go through to become
@@ -54,7 +70,7 @@ func Compare(from, to *corev1.PodTemplateSpec, o CalculateOptions) (Verdict, err
 	if err != nil || u == nil {
 		return Verdict{Obstacles: obstacles}, err
 	}
-	return Verdict{Update: u, Restarts: restarts(before, u)}, nil
+	return Verdict{Update: u, Restarts: restarts(before, u), Resizes: resizes(before, u)}, nil
 }
 
 // stored returns the template as a revision gives it back.
@@ -70,10 +86,11 @@ func restarts(from *corev1.PodTemplateSpec, u *Update) []Restart {
 	var out []Restart
 	for i := range from.Spec.Containers {
 		c := &from.Spec.Containers[i]
-		if !(change{u.Images, u.RefMetadata}).has(c.Name) {
+		resized := restartsFor(c, u.Resources[c.Name])
+		if !(change{u.Images, u.RefMetadata}).has(c.Name) && !resized {
 			continue
 		}
-		r := Restart{Container: c.Name, FromImage: c.Image, ToImage: c.Image}
+		r := Restart{Container: c.Name, FromImage: c.Image, ToImage: c.Image, ForResources: resized}
 		if image, ok := u.Images[c.Name]; ok {
 			r.ToImage = image
 		}
@@ -83,6 +100,30 @@ func restarts(from *corev1.PodTemplateSpec, u *Update) []Restart {
 		}
 		for _, key := range slices.Sorted(maps.Keys(ref.Labels)) {
 			r.EnvFrom = append(r.EnvFrom, "metadata.labels['"+key+"']")
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func resizes(from *corev1.PodTemplateSpec, u *Update) []Resize {
+	var out []Resize
+	for i := range from.Spec.Containers {
+		c := &from.Spec.Containers[i]
+		to, changes := u.Resources[c.Name]
+		if !changes {
+			continue
+		}
+		have, r := podstate.Effective(c.Resources), Resize{Container: c.Name, To: *to.DeepCopy(), Restarts: restartsFor(c, to)}
+		for name := range to.Limits {
+			if was, had := have.Limits[name]; had {
+				podstate.SetQuantity(&r.From.Limits, name, was)
+			}
+		}
+		for name := range to.Requests {
+			if was, had := have.Requests[name]; had {
+				podstate.SetQuantity(&r.From.Requests, name, was)
+			}
 		}
 		out = append(out, r)
 	}
@@ -106,12 +147,15 @@ func (v Verdict) String() string {
 	switch {
 	case len(v.Restarts) > 0:
 		b.WriteString("the pod stays, containers restart:")
-	case metadata != "":
+	case metadata != "", len(v.Resizes) > 0:
 		b.WriteString("the pod stays, no container restarts:")
 	default:
 		b.WriteString("nothing changes in the pod")
 	}
 	for _, r := range v.Restarts {
+		b.WriteString("\n  " + r.String())
+	}
+	for _, r := range v.Resizes {
 		b.WriteString("\n  " + r.String())
 	}
 	if metadata != "" {
@@ -129,7 +173,36 @@ func (r Restart) String() string {
 	if len(r.EnvFrom) > 0 {
 		why = append(why, "its environment refers to "+strings.Join(r.EnvFrom, ", "))
 	}
+	if r.ForResources {
+		why = append(why, "its resizePolicy asks for a restart")
+	}
 	return fmt.Sprintf("container %q: %s", r.Container, strings.Join(why, "; "))
+}
+
+// String returns the container and what it gets, on one line.
+func (r Resize) String() string {
+	var changes []string
+	for _, list := range []struct {
+		field    string
+		from, to corev1.ResourceList
+	}{{"limits", r.From.Limits, r.To.Limits}, {"requests", r.From.Requests, r.To.Requests}} {
+		for _, name := range podstate.ComputeResources {
+			is, set := list.to[name]
+			if !set {
+				continue
+			}
+			what := "is set to "
+			if was, had := list.from[name]; had {
+				what = was.String() + " becomes "
+			}
+			changes = append(changes, list.field+"."+string(name)+" "+what+is.String())
+		}
+	}
+	how := "without a restart"
+	if r.Restarts {
+		how = "with a restart"
+	}
+	return fmt.Sprintf("container %q: %s, %s", r.Container, strings.Join(changes, ", "), how)
 }
 
 // changedMetadata lists what a metadata patch changes, in words.

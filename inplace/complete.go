@@ -21,22 +21,38 @@ import (
 //
 // It decodes the records of the pod; Refresh gives the same answer at less cost.
 func Complete(pod *corev1.Pod) (bool, string, error) {
+	state, waiting, err := running(pod)
+	if err != nil || waiting != "" || state == nil {
+		return err == nil && waiting == "", waiting, err
+	}
+	is, waiting := resizing(pod, state)
+	return is == ResizeNone, waiting, nil
+}
+
+// Consistent is Complete but for the cpu and memory of containers: it tells whether the
+// containers run the images of the spec, and the environment. A pod that waits for its node
+// to resize it is as good as before.
+func Consistent(pod *corev1.Pod) (bool, string, error) {
+	_, waiting, err := running(pod)
+	return err == nil && waiting == "", waiting, err
+}
+
+// running says what keeps the containers from running what the last update in place of
+// the pod has given them; empty when nothing does. The state is that of the update, nil
+// where there was none.
+func running(pod *corev1.Pod) (state *v1alpha1.State, waiting string, err error) {
 	if InGrace(pod) {
-		return false, "the change waits for the end of the grace period", nil
+		return nil, "the change waits for the end of the grace period", nil
 	}
-	state, err := readState(pod)
-	if err != nil {
-		return false, "", err
-	}
-	if state == nil {
-		return true, "", nil
+	if state, err = readState(pod); state == nil || err != nil {
+		return nil, "", err
 	}
 	rest, _ := change{state.NextContainerImages, state.NextContainerRefMetadata}.known(pod)
 	if !rest.empty() {
-		return false, "containers wait for a later batch: " + strings.Join(rest.containers(), ", "), nil
+		return state, "containers wait for a later batch: " + strings.Join(rest.containers(), ", "), nil
 	}
-	waiting, err := containersWaiting(pod, state)
-	return err == nil && waiting == "", waiting, err
+	waiting, err = containersWaiting(pod, state)
+	return state, waiting, err
 }
 
 // containersWaiting says what keeps the containers changed so far from being

@@ -14,8 +14,8 @@
 // # How a pod is updated
 //
 // Only container images, labels, annotations and finalizers can change in
-// place. While they do, the readiness gate InPlaceUpdateReady keeps the pod out
-// of service:
+// place and, with [CalculateOptions.Resize], cpu and memory of containers. While
+// they do, the readiness gate InPlaceUpdateReady keeps the pod out of service:
 //
 //  1. Begin: the condition InPlaceUpdateReady becomes False, and Ready with it;
 //     then the pod gets the record of the update and the change itself.
@@ -30,15 +30,21 @@
 // stop. With launch priorities the containers change in batches, and Refresh
 // starts a batch when the containers of the one before it are ready.
 //
+// New cpu and memory are requested of the node last. Where no container restarts for
+// them, and nothing else restarts one, the pod stays in service ([KeepsServing]), and
+// it is in service while a node has no room for them. [Unresized] tells of pods that
+// never get them.
+//
 // A pod without the readiness gate takes the same steps, except for conditions.
 //
 // # Records in the pod
 //
 // The progress stands in annotations of the pod and nowhere else, so any
 // process can continue where another stopped. Their JSON is that of OpenKruise
-// 1.4, with two exceptions that no reader notices: metadata inside of it has no
-// "creationTimestamp":null, and the state has a key of its own, lastContainers,
-// which says which containers ran when their images were replaced.
+// 1.4, with exceptions that no reader notices: metadata inside of it has no
+// "creationTimestamp":null, and the state has keys of its own: lastContainers,
+// which says which containers ran when their images were replaced, and
+// nextContainerResources, which holds what they have still to get.
 //
 // What is done stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/inplace/RULES.md

@@ -13,8 +13,8 @@ import (
 )
 
 // Feasible tells whether Begin can start the update on the pod; nil where it
-// can. The error says why not: a record in the pod cannot be read, or the pod
-// lacks a container of the update. None of that passes by itself: the pod must
+// can. The error says why not: a record in the pod cannot be read, the pod lacks
+// a container of the update, or its node or its QoS class forbid a resize (IP-37). None of that passes by itself: the pod must
 // be repaired or recreated. A workload asks before it selects the pods to update,
 // so that such a pod takes no place from another.
 //
@@ -29,6 +29,9 @@ func Feasible(pod *corev1.Pod, u *Update) error {
 	}
 	if missing := missingContainer(pod, u); missing != "" {
 		return podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
+	}
+	if why := unresizable(pod, u); why != "" {
+		return podError(pod, "the update to revision %s changes cpu or memory, and cannot for this pod: %s; recreate the pod", u.Revision, why)
 	}
 	if InGrace(pod) {
 		return feasibleGrace(pod)
@@ -71,6 +74,11 @@ func missingContainer(pod *corev1.Pod, u *Update) (missing string) {
 		}
 	}
 	for name := range u.RefMetadata {
+		if lacks(name) {
+			missing = name
+		}
+	}
+	for name := range u.Resources {
 		if lacks(name) {
 			missing = name
 		}

@@ -53,6 +53,29 @@ func untouched(pod *corev1.Pod, old *v1alpha1.State) (waiting change) {
 	return waiting
 }
 
+// inheritResources adds the resources that the update before has not seen given, unless
+// the new one sets them. The given ones are changed.
+func inheritResources(pod *corev1.Pod, old *v1alpha1.State, resources map[string]corev1.ResourceRequirements) map[string]corev1.ResourceRequirements {
+	if !isOf(pod, old) {
+		return resources
+	}
+	for name, r := range old.NextContainerResources {
+		if podstate.Container(pod, name) == nil {
+			continue
+		}
+		if resources == nil {
+			resources = map[string]corev1.ResourceRequirements{}
+		}
+		resources[name] = mergeResources(resources[name], r)
+	}
+	return resources
+}
+
+// unresized tells whether the update before, which may be nil, has still to change resources.
+func unresized(pod *corev1.Pod, old *v1alpha1.State) bool {
+	return isOf(pod, old) && len(old.NextContainerResources) > 0
+}
+
 // inheritImages goes on waiting for containers that have still to start with an
 // image that an earlier update has written.
 func inheritImages(pod *corev1.Pod, old, state *v1alpha1.State) error {

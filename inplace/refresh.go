@@ -32,6 +32,11 @@ type Progress struct {
 	// update is given up before it has changed anything, and has to begin anew.
 	// Empty: the label stays. (IP-34)
 	GoBack string
+	// Resizing is how far the resize is that the update is not complete without.
+	Resizing Resizing
+	// InService tells that the update is not complete, and only since the node has not given
+	// the pod its new resources yet: the pod is in service with what it has. (IP-38)
+	InService bool
 }
 
 // String says how far the update is, on one line: "complete", or what it waits for.
@@ -72,6 +77,7 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 		return refreshGrace(p, pod, state, now)
 	}
 	if state != nil {
+		requestResize(p, pod, state)
 		waiting, err := containersWaiting(pod, state)
 		if err != nil || waiting != "" {
 			return Progress{Waiting: waiting}, err
@@ -80,11 +86,36 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 		if !rest.empty() {
 			return refreshBatch(p, pod, state, rest, now)
 		}
+		if len(state.NextContainerResources) > 0 {
+			return refreshResize(p, pod, state, now)
+		}
 	}
+	serve(p, pod, now)
+	return Progress{Complete: true}, nil
+}
+
+// serve puts a pod with the readiness gate back into service.
+func serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 	if readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) && !inService(pod) {
 		setCondition(p, pod, corev1.ConditionTrue, "", now)
 	}
-	return Progress{Complete: true}, nil
+}
+
+// refreshResize goes on with a pod of whose update only the resize may be left. It stays
+// out of service while the node is about to restart containers, and not longer: a node
+// that has no room may have none for ever. Where the record is of another revision
+// than the pod nothing of it is left to do. (IP-38)
+func refreshResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
+	is, waiting := resizing(pod, state)
+	if is == ResizeRequested && restartsForAny(pod, state.NextContainerResources) && !inService(pod) {
+		return Progress{Waiting: waiting, Resizing: is}, nil
+	}
+	serve(p, pod, now)
+	if is != ResizeNone {
+		return Progress{Waiting: waiting, Resizing: is, InService: true}, nil
+	}
+	state.NextContainerResources = nil
+	return Progress{Complete: true}, writeState(p, pod, state)
 }
 
 // settled recognises, without decoding anything, the pods on which there is
@@ -100,7 +131,7 @@ func settled(pod *corev1.Pod) bool {
 	return inService(pod) && !strings.Contains(state, partOfNextContainer)
 }
 
-// partOfNextContainer stands in every state in which containers wait. It begins
+// partOfNextContainer stands in every state in which containers wait for anything. It begins
 // with a letter that is rare in a state, which makes the search for it fast.
 const partOfNextContainer = "xtContainer"
 
@@ -148,6 +179,7 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 	progress.Waiting = "the grace period is over, the change is written"
 	p.Metadata = grace.MetaDataPatch
 	removeGrace(p)
+	beginResize(p, pod, state, grace.ContainerResources)
 	return progress, writeBatch(p, pod, state, rest, now)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -34,6 +35,10 @@ type Update struct {
 
 	// EnvFromMetadata says that containers restart because of RefMetadata.
 	EnvFromMetadata bool
+
+	// Resources holds the cpu and memory that change, by container name; what is not
+	// named stays. Nothing is ever removed. Only with CalculateOptions.Resize.
+	Resources map[string]corev1.ResourceRequirements
 }
 
 // String lists what changes, one container a line, below the revision. It is for
@@ -54,6 +59,9 @@ func (u Update) String() string {
 		changes = appendPairs(changes, "annotation", ref.Annotations)
 		changes = appendPairs(changes, "label", ref.Labels)
 		fmt.Fprintf(&b, "\n  container %q: %s", name, strings.Join(changes, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Resources)) {
+		fmt.Fprintf(&b, "\n  container %q: %s", name, resourceWords(u.Resources[name]))
 	}
 	if metadata := changedMetadata(u.MetadataPatch); metadata != "" {
 		b.WriteString("\n  metadata without a restart: " + metadata)

@@ -65,7 +65,7 @@ func waiting(pod *corev1.Pod) string {
 	if reason := waitingSidecar(pod); reason != "" {
 		return reason
 	}
-	switch complete, reason, err := inplace.Complete(pod); {
+	switch complete, reason, err := inplace.Consistent(pod); {
 	case err != nil:
 		return err.Error()
 	case !complete:

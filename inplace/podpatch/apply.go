@@ -36,6 +36,10 @@ func (p *Patch) Apply(pod *corev1.Pod) (*corev1.Pod, error) {
 		if c := &out.Spec.Containers[i]; p.replaces(c) {
 			c.Image = p.Images[c.Name]
 		}
+		if c := &out.Spec.Containers[i]; p.resizes(c) != nil {
+			c.Resources.Limits = with(c.Resources.Limits, p.Resources[c.Name].Limits)
+			c.Resources.Requests = with(c.Resources.Requests, p.Resources[c.Name].Requests)
+		}
 	}
 	out.Status.Conditions = p.conditionsAfter(pod, out.Status.Conditions)
 	return out, nil

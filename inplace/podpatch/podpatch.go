@@ -38,6 +38,11 @@ type Patch struct {
 	// the pod does not have are ignored.
 	Images map[string]string
 
+	// Resources holds new cpu and memory by container name; what is not named stays. They
+	// are requested by the subresource resize, last. Names of containers that the pod does
+	// not have are ignored.
+	Resources map[string]corev1.ResourceRequirements
+
 	// Metadata is a strategic-merge patch of a Pod that holds nothing but
 	// metadata, or nil. Labels, Annotations and AddFinalizers win over it.
 	Metadata []byte
@@ -59,7 +64,7 @@ type Patch struct {
 
 // Write is one PATCH request for a pod.
 type Write struct {
-	// Subresource is "status", or empty for the pod itself.
+	// Subresource is "status", "resize", or empty for the pod itself.
 	Subresource string
 	// Data is a strategic-merge patch. It names the pod's UID, so that it
 	// cannot hit another pod of the same name.
@@ -93,7 +98,7 @@ func (w Write) On(resourceVersion string) (Write, error) {
 
 // Empty tells whether the patch asks for nothing at all.
 func (p *Patch) Empty() bool {
-	return len(p.Labels)+len(p.Annotations)+len(p.AddFinalizers)+len(p.Images)+len(p.Conditions) == 0 &&
+	return len(p.Labels)+len(p.Annotations)+len(p.AddFinalizers)+len(p.Images)+len(p.Resources)+len(p.Conditions) == 0 &&
 		p.AddOwner == nil && p.RemoveOwner == "" && p.Metadata == nil
 }
 
@@ -112,6 +117,15 @@ func (p *Patch) SetImage(container, image string) {
 		p.Images = map[string]string{}
 	}
 	p.Images[container] = image
+}
+
+// SetResources sets cpu and memory of a container, beside those set before.
+func (p *Patch) SetResources(container string, r corev1.ResourceRequirements) {
+	if p.Resources == nil {
+		p.Resources = map[string]corev1.ResourceRequirements{}
+	}
+	have := p.Resources[container]
+	p.Resources[container] = corev1.ResourceRequirements{Limits: with(have.Limits, r.Limits), Requests: with(have.Requests, r.Requests)}
 }
 
 // SetCondition sets a condition, in place of one of the same type set before.
@@ -157,7 +171,7 @@ func (p *Patch) Changes(pod *corev1.Pod) bool {
 	}
 	return differ(p.Labels, pod.Labels) || differ(p.Annotations, pod.Annotations) ||
 		slices.ContainsFunc(p.Conditions, func(c corev1.PodCondition) bool { return !stands(pod, &c) }) ||
-		slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.replaces(&c) }) ||
+		slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.replaces(&c) || p.resizes(&c) != nil }) ||
 		len(p.missingFinalizers(pod)) > 0 || len(p.owners(pod)) > 0
 }
 

@@ -41,6 +41,9 @@ func (p Patch) String() string {
 	for _, container := range slices.Sorted(maps.Keys(p.Images)) {
 		add("set image of container %s to %s", container, p.Images[container])
 	}
+	for _, container := range slices.Sorted(maps.Keys(p.Resources)) {
+		add("resize container %s to %s", container, describeResources(p.Resources[container]))
+	}
 	switch {
 	case p.IfUnchanged && p.Throughout:
 		add("only if the pod is as it was read, and stays so")

@@ -27,6 +27,8 @@ func TestString(t *testing.T) {
 	p.RemoveOwner = "o1"
 	p.SetImage("web", "web:2")
 	p.SetImage("log", "log:2")
+	p.SetResources("web", cpu("2", "1"))
+	p.SetResources("web", cpu("", "3"))
 	p.SetCondition(condition("A", "False", "Why", "because"))
 	p.SetCondition(condition("B", "True", "", ""))
 	p.SetCondition(condition("C", "True", "", "so"))
@@ -44,6 +46,7 @@ remove owner with UID o1
 add owner CloneSet web
 set image of container log to log:2
 set image of container web to web:2
+resize container web to limits.cpu 2, requests.cpu 3
 only if the pod is as it was read`, "\n")
 	if diff := cmp.Diff(want, strings.Split(p.String(), "\n")); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)

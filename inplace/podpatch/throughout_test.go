@@ -52,10 +52,12 @@ func TestHolds(t *testing.T) {
 	var p podpatch.Patch
 	p.SetCondition(condition("A", "False", "", ""))
 	p.SetImage("web", "web:2")
+	p.SetResources("web", cpu("2", ""))
 	for name, test := range map[string]struct {
 		change func(*corev1.Pod)
 		want   bool
 	}{
+		"resources":            {func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources = cpu("1", "") }, false},
 		"nothing":              {func(*corev1.Pod) {}, true},
 		"the version":          {func(pod *corev1.Pod) { pod.ResourceVersion = "50" }, true},
 		"another condition":    {func(pod *corev1.Pod) { pod.Status.Conditions[1].Message = "still" }, true},

@@ -9,13 +9,17 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Writes returns the requests that bring the pod to what the patch asks for,
-// in the order in which they must be sent: the status first. Where only
+// in the order in which they must be sent: the status first, a resize last. Where only
 // conditions, labels and annotations change, one request does it. It returns
 // none when everything already stands.
+//
+// A resize follows from what was written before it and takes no labels along, so it is
+// always chained to that: another manager may have gone on with the pod meanwhile.
 // It fails where Metadata is not JSON of an object.
 func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	meta, err := p.metadata(pod)
@@ -44,6 +48,14 @@ func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 		}
 		writes[len(writes)-1].Chained = second && p.IfUnchanged && p.Throughout
 	}
+	if resize := p.resize(pod); resize != nil {
+		w := body{Metadata: map[string]any{}, Spec: resize}
+		before := len(writes) > 0
+		if writes, err = w.append(writes, Resize, pod, p.IfUnchanged && !before); err != nil {
+			return nil, err
+		}
+		writes[len(writes)-1].Chained = before
+	}
 	return writes, nil
 }
 
@@ -68,8 +80,15 @@ type specBody struct {
 }
 
 type containerBody struct {
-	Name  string `json:"name"`
-	Image string `json:"image"`
+	Name      string         `json:"name"`
+	Image     string         `json:"image,omitempty"`
+	Resources *resourcesBody `json:"resources,omitempty"`
+}
+
+// resourcesBody has the quantities that change: a patch leaves the others.
+type resourcesBody struct {
+	Limits   corev1.ResourceList `json:"limits,omitempty"`
+	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
 
 type statusBody struct {
@@ -134,14 +153,17 @@ func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
 
 // Holds tells whether a pod on whose status the first write of the patch was made is still
 // what the patch was made for, so that the second can follow (see Throughout): it has the
-// labels, annotations and images with which it was read, the same containers run, and the
+// labels, annotations, images and, for a resize, resources with which it was read, the same containers run, and the
 // conditions of the patch have their status.
 func (p *Patch) Holds(read, live *corev1.Pod) bool {
 	if live.UID != read.UID || (live.DeletionTimestamp == nil) != (read.DeletionTimestamp == nil) ||
 		!maps.Equal(live.Labels, read.Labels) || !maps.Equal(live.Annotations, read.Annotations) {
 		return false
 	}
-	sameImage := func(a, b corev1.Container) bool { return a.Name == b.Name && a.Image == b.Image }
+	sameImage := func(a, b corev1.Container) bool {
+		resized := len(p.Resources) > 0 && !equality.Semantic.DeepEqual(a.Resources, b.Resources)
+		return a.Name == b.Name && a.Image == b.Image && !resized
+	}
 	sameContainer := func(a, b corev1.ContainerStatus) bool {
 		return a.Name == b.Name && a.ContainerID == b.ContainerID && a.ImageID == b.ImageID && a.Image == b.Image
 	}

@@ -30,7 +30,13 @@ type PodPatch struct {
 	// ForUpdate tells that it begins an update, in place or by recreation: it is of the
 	// kind PatchUpdateInPlace, or has the hook asked to prepare the pod for the update.
 	ForUpdate bool
+	// InService tells that it leaves the pod in service: nobody has to allow it.
+	InService bool
 }
+
+// Tries tells whether the API server may refuse the patch because of what the update of the
+// pod asks for: it begins the update, or requests a resize that is left of it.
+func (p *PodPatch) Tries() bool { return p.ForUpdate || p.Patch != nil && len(p.Patch.Resources) > 0 }
 
 // PatchKind says what a patch of a pod is for.
 type PatchKind string

@@ -31,6 +31,11 @@ const (
 	RuleGracePeriod Rule = "GracePeriod"
 	// RuleInPlaceUpdating: the node has not finished the in-place update.
 	RuleInPlaceUpdating Rule = "InPlaceUpdating"
+	// RuleResizeDeferred: the node has no room for the new cpu and memory of the pod now. The
+	// pod serves with what it has, and holds up no other.
+	RuleResizeDeferred Rule = "ResizeDeferred"
+	// RuleResizeInfeasible: the node can never give the pod its new cpu and memory.
+	RuleResizeInfeasible Rule = "ResizeInfeasible"
 	// RuleSidecarUpdating: a SidecarSet updates a container of the pod; the update goes
 	// on afterwards.
 	RuleSidecarUpdating Rule = "SidecarUpdating"

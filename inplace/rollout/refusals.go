@@ -3,6 +3,7 @@
 package rollout
 
 import (
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,37 @@ type Refusals struct {
 	Pods map[types.UID]error
 	// Err says it in short; nil where nothing was refused.
 	Err error
+}
+
+// ResizeError is the failure to resize a pod.
+type ResizeError struct {
+	// Unsupported says that this pod can never be resized: the API server does not know how,
+	// or finds the request invalid. Otherwise it may be allowed later, by a quota for example.
+	Unsupported bool
+	// Begun says that the rest of the update was written before: the pod names its revision.
+	Begun bool
+	Err   error
+}
+
+// Error says it in words.
+func (e *ResizeError) Error() string {
+	if e.Unsupported {
+		return "the API server cannot resize the pod: " + e.Err.Error()
+	}
+	return "resize: " + e.Err.Error()
+}
+
+// Unwrap returns the error of the API server.
+func (e *ResizeError) Unwrap() error { return e.Err }
+
+// Unsupported returns why a pod can never be resized, as the API server has said; nil where it
+// has not.
+func (r *Refusals) Unsupported(pod *corev1.Pod) error {
+	var refused *ResizeError
+	if len(r.Pods) > 0 && errors.As(r.Pods[pod.UID], &refused) && refused.Unsupported {
+		return refused
+	}
+	return nil
 }
 
 // Any tells whether a refusal is remembered.

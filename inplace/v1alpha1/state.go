@@ -2,7 +2,10 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // State records an in-place update in the annotation StateAnnotation.
 type State struct {
@@ -40,6 +43,11 @@ type State struct {
 	// container whose image was replaced, also where no status was reported. A
 	// state that OpenKruise has written lacks it; its readers ignore it.
 	LastContainers map[string]LastContainer `json:"lastContainers,omitempty"`
+
+	// NextContainerResources holds, by container name, the cpu and memory that the
+	// containers have still to get: until the kubelet has given them, whether they were
+	// requested or not. It goes when that is done. Readers of OpenKruise ignore it.
+	NextContainerResources map[string]corev1.ResourceRequirements `json:"nextContainerResources,omitempty"`
 }
 
 // ContainerStatus is what a container ran before an in-place update.
@@ -93,6 +101,9 @@ type Grace struct {
 	// those of OpenKruise. Empty where the pod cannot go back to it, since containers
 	// had still to wait for their batch of an earlier update.
 	PreviousRevision string `json:"previousRevision,omitempty"`
+	// ContainerResources holds the new cpu and memory by container name, a key beside
+	// those of OpenKruise.
+	ContainerResources map[string]corev1.ResourceRequirements `json:"containerResources,omitempty"`
 }
 
 // RuntimeContainersMeta is what the node agent reports of the containers that

@@ -7,6 +7,7 @@
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -67,6 +68,13 @@ func (in *Grace) DeepCopyInto(out *Grace) {
 		in, out := &in.MetaDataPatch, &out.MetaDataPatch
 		*out = make([]byte, len(*in))
 		copy(*out, *in)
+	}
+	if in.ContainerResources != nil {
+		in, out := &in.ContainerResources, &out.ContainerResources
+		*out = make(map[string]corev1.ResourceRequirements, len(*in))
+		for key, val := range *in {
+			(*out)[key] = *val.DeepCopy()
+		}
 	}
 }
 
@@ -226,6 +234,13 @@ func (in *State) DeepCopyInto(out *State) {
 	if in.LastContainers != nil {
 		in, out := &in.LastContainers, &out.LastContainers
 		*out = make(map[string]LastContainer, len(*in))
+		for key, val := range *in {
+			(*out)[key] = *val.DeepCopy()
+		}
+	}
+	if in.NextContainerResources != nil {
+		in, out := &in.NextContainerResources, &out.NextContainerResources
+		*out = make(map[string]corev1.ResourceRequirements, len(*in))
 		for key, val := range *in {
 			(*out)[key] = *val.DeepCopy()
 		}

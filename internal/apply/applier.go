@@ -254,7 +254,7 @@ func (a *Applier[S]) ended(pod *corev1.Pod) (eventType, reason, message string) 
 // patchPods changes pods, those to be updated as far as that is allowed. (CS-32)
 func (a *Applier[S]) patchPods(ctx context.Context, stage *rollout.Stage) error {
 	allow := func(ctx context.Context, p *rollout.PodPatch) (bool, error) {
-		if !p.ForUpdate {
+		if !p.ForUpdate || p.InService {
 			return true, nil
 		}
 		return a.mayUpdate(ctx, p.Pod)
@@ -271,7 +271,7 @@ func (a *Applier[S]) failedUpdates(stage *rollout.Stage, err error) error {
 	}
 	before := maps.Clone(a.Refusals.Pods)
 	for i := range stage.Patch {
-		if stage.Patch[i].ForUpdate {
+		if stage.Patch[i].Tries() {
 			delete(before, stage.Patch[i].Pod.UID)
 		}
 	}

@@ -147,8 +147,8 @@ func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow 
 		if p.Patched != nil {
 			p.Patched(&patches[i], err)
 		}
-		if p.Updated != nil && patches[i].ForUpdate {
-			p.Updated(patches[i].Pod, err)
+		if p.Updated != nil && patches[i].Tries() {
+			p.Updated(asLeft(&patches[i], err), err)
 		}
 		return err
 	})
@@ -168,7 +168,11 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	}
 	version := ""
 	for _, w := range writes {
+		begun := version != ""
 		version, err = p.sendPatch(ctx, patch, w, version)
+		if w.Subresource == podpatch.Resize {
+			err = p.resizeFailure(ctx, pod, begun, err)
+		}
 		if patch.Kind.AffectsAvailability() {
 			p.podWrites.ended(pod, err)
 		}
@@ -234,6 +238,9 @@ func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, 
 func (p *Sync) tryLast(ctx context.Context, pod *corev1.Pod, writes []podpatch.Write) error {
 	last := writes[len(writes)-1]
 	err := p.Pods.TryPatch(ctx, pod, last.Subresource, types.StrategicMergePatchType, last.Data)
+	if last.Subresource == podpatch.Resize {
+		err = p.resizeFailure(ctx, pod, false, err)
+	}
 	if Gone(err) {
 		return nil // the first write finds that out
 	}

@@ -103,6 +103,13 @@ func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, version string
 		r.known[key] = known
 	}
 	known.pods[pod.UID] = refusedPod{version: version, err: err}
+	var resize *rollout.ResizeError
+	if errors.As(err, &resize) && resize.Unsupported { // it is recreated, and need not be waited for
+		if known.until.IsZero() {
+			known.until = now
+		}
+		return
+	}
 	if !now.Before(known.until) {
 		known.delay = min(max(2*known.delay, firstRefusal), lastRefusal)
 		known.until = now.Add(known.delay)

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -69,6 +70,10 @@ const (
 	// EphemeralContainers is which there are, whether they run or why they do not yet, and
 	// how they have ended. What is there never changes in the spec.
 	EphemeralContainers
+	// Resize is which cpu and memory the containers of a pod are to have and, while a resize
+	// of it is under way, what they have, and how far the kubelet is with that. Whether it
+	// reports what they have counts always.
+	Resize
 )
 
 // The fields of other objects.
@@ -187,6 +192,7 @@ var podFields = []field[*corev1.Pod]{
 			return b.Type == a.Type && b.Status == a.Status
 		})
 	}},
+	{Resize, resizeDiffers},
 	{EphemeralContainers, func(b, a *corev1.Pod) bool {
 		return !slices.EqualFunc(b.Spec.EphemeralContainers, a.Spec.EphemeralContainers, func(b, a corev1.EphemeralContainer) bool { return b.Name == a.Name }) ||
 			!slices.EqualFunc(b.Status.EphemeralContainerStatuses, a.Status.EphemeralContainerStatuses, func(b, a corev1.ContainerStatus) bool {
@@ -194,6 +200,37 @@ var podFields = []field[*corev1.Pod]{
 					ptr.Equal(b.State.Waiting, a.State.Waiting) && equality.Semantic.DeepEqual(b.State.Terminated, a.State.Terminated)
 			})
 	}},
+}
+
+// resizeDiffers compares what a resize is told from.
+func resizeDiffers(b, a *corev1.Pod) bool {
+	if !slices.EqualFunc(b.Spec.Containers, a.Spec.Containers, func(b, a corev1.Container) bool {
+		return equality.Semantic.DeepEqual(b.Resources, a.Resources)
+	}) {
+		return true
+	}
+	resized := inplace.BeingResized(a)
+	if statuses(func(b, a *corev1.ContainerStatus) bool {
+		return (b.Resources == nil) == (a.Resources == nil) && (!resized || equality.Semantic.DeepEqual(b.Resources, a.Resources))
+	})(b, a) {
+		return true
+	}
+	return resized && (unobserved(b) != unobserved(a) || resizeCondition(corev1.PodResizePending)(b, a) || resizeCondition(corev1.PodResizeInProgress)(b, a))
+}
+
+// resizeCondition tells whether a condition about a resize differs, and whether it is about
+// the spec as it is.
+func resizeCondition(t corev1.PodConditionType) func(before, after *corev1.Pod) bool {
+	return func(before, after *corev1.Pod) bool {
+		b, a := readiness.Condition(before, t), readiness.Condition(after, t)
+		if b == nil || a == nil {
+			return b != a
+		}
+		stale := func(c *corev1.PodCondition, pod *corev1.Pod) bool {
+			return c.ObservedGeneration != 0 && c.ObservedGeneration < pod.Generation
+		}
+		return b.Status != a.Status || b.Reason != a.Reason || b.Message != a.Message || stale(b, before) != stale(a, after)
+	}
 }
 
 // RestartsOf returns how often the containers of a pod restarted, init containers
@@ -233,6 +270,11 @@ func behind(pod *corev1.Pod) bool {
 		pod.Annotations[sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation] == "" {
 		return false
 	}
+	return unobserved(pod)
+}
+
+// unobserved tells whether the kubelet has yet to see the spec of a pod.
+func unobserved(pod *corev1.Pod) bool {
 	return pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation
 }
 

@@ -37,6 +37,11 @@ type Kubelet struct {
 	// Leaves tells which containers the step leaves as they are, as when a kubelet has not
 	// come to them yet. Default: none.
 	Leaves func(container string) bool
+	// Resize decides about the cpu and memory that a pod is to have, which differ from those that
+	// it has: empty gives them, ResizeInProgress does so later, and PodReasonDeferred or
+	// PodReasonInfeasible say why not. Default: the node resizes no pod, and does not report
+	// what containers have.
+	Resize func(pod *corev1.Pod) (reason string)
 	// Schedule finds a node for a pod that is pinned to none; empty where there is
 	// none. Default: one of its own.
 	Schedule func(pod *corev1.Pod) string
@@ -157,6 +162,7 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.ContainerStatuses = nil
 	containers := true
+	resized := k.resize(pod, old)
 	for _, c := range pod.Spec.Containers {
 		s, reported := old[c.Name]
 		ran := s.ContainerID != ""
@@ -171,12 +177,15 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, waiting(s, &c, reason))
 			continue
 		}
-		if starts := !ran || s.Image != c.Image || s.State.Waiting != nil; starts {
+		if starts := !ran || resized[c.Name] || s.Image != c.Image || s.State.Waiting != nil; starts {
 			if ran {
 				s.RestartCount++
 			}
 			s.ContainerID = fmt.Sprintf("fakecluster://%s-%s-%d", pod.UID, c.Name, s.RestartCount)
 			s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(k.clock().Now())}}
+		}
+		if k.Resize != nil && (s.Resources == nil || !ran) {
+			s.Resources = c.Resources.DeepCopy()
 		}
 		s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
 		s.Ready = (k.Broken == nil || !k.Broken(c.Image)) && (k.Unready == nil || !k.Unready(c.Name))

@@ -89,7 +89,7 @@ func (s *Server) carryOut(r *Request) (any, error) {
 		return s.bind(r.storage, r)
 	case r.evicts():
 		return s.evict(r.storage, r)
-	case r.Subresource == ephemeral && r.Resource == "pods" && (r.Verb == "patch" || r.Verb == "update" || r.Verb == "get"):
+	case (r.Subresource == ephemeral || r.Subresource == resize) && r.Resource == "pods" && (r.Verb == "patch" || r.Verb == "update" || r.Verb == "get"):
 	case r.Subresource != "" && (r.Subresource != "status" || !r.storage.Status || r.Verb == "create" || r.Verb == "delete"):
 		return nil, errUnknown(r.String())
 	}

@@ -39,8 +39,11 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 	keepMetadata(current, after)
 	errs := apivalidation.ValidateObjectMetaAccessorUpdate(after, current, field.NewPath("metadata"))
 	validate := r.validate
-	if req.Subresource == ephemeral {
+	switch req.Subresource {
+	case ephemeral:
 		validate = validateEphemeralContainers
+	case resize:
+		validate = validateResize
 	}
 	if validate != nil {
 		errs = append(errs, validate(current, after)...)
@@ -65,7 +68,8 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 
 // within returns the current object with what the endpoint may change of it. The wanted
 // one is the request's own, but for what it shares with the current one, which never changes.
-// The status endpoint of built-in kinds takes labels and annotations too, that of ephemeral containers nothing else.
+// The status endpoint of built-in kinds takes labels and annotations too, those of
+// ephemeral containers and of resizes nothing else.
 func (r *storage) within(subresource string, current, wanted *unstructured.Unstructured) *unstructured.Unstructured {
 	if subresource == "" {
 		if r.Status {
@@ -74,6 +78,11 @@ func (r *storage) within(subresource string, current, wanted *unstructured.Unstr
 		return wanted
 	}
 	after := current.DeepCopy()
+	if subresource == resize {
+		takeResources(after, wanted)
+		after.SetUID(wanted.GetUID()) // another one is refused
+		return after
+	}
 	if subresource == ephemeral {
 		spec, _ := after.Object["spec"].(map[string]any)
 		added, _, _ := unstructured.NestedFieldNoCopy(wanted.Object, "spec", ephemeralContainers)

@@ -35,6 +35,9 @@ func PodOwner(group, resource, verbs string) []rbacv1.PolicyRule {
 	}
 }
 
+// ResizePods allows to change cpu and memory of pods.
+func ResizePods() rbacv1.PolicyRule { return Rule("", "pods/resize", "patch") }
+
 // PullJobs allows to pull images ahead of updates.
 func PullJobs(group string) rbacv1.PolicyRule {
 	return Rule(group, "imagepulljobs", "list watch create delete")

@@ -3,6 +3,7 @@
 package podplan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,8 +11,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // InGrace tells whether a pod is in the grace period before its containers
@@ -38,11 +41,19 @@ func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Up
 	}
 	if p.calculator == nil {
 		p.calculator = &inplace.Calculator{History: p.History, To: to,
-			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Workload.InPlace.NoEnvFromMetadata}}
+			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Workload.InPlace.NoEnvFromMetadata, Resize: p.Workload.InPlace.Resize}}
+	}
+	if pod.Unresized != "" && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
+		return nil, errors.New(pod.Unresized)
 	}
 	update, _ := p.calculator.For(pod.Labels[RevisionLabel])
 	if update == nil {
 		return nil, nil
+	}
+	if len(update.Resources) > 0 {
+		if err := p.Refusals.Unsupported(pod.Pod); err != nil {
+			return nil, err
+		}
 	}
 	if err := inplace.Feasible(pod.Pod, update); err != nil {
 		return nil, err
@@ -75,6 +86,17 @@ func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 	}
 	p.forbids[label] = reason
 	return reason
+}
+
+// undisturbed tells whether an update leaves a pod as it is but for the cpu and memory of
+// containers: it stays in service, and in the state that it has. One whose hook was asked
+// already, or that is in the midst of an update, goes through the states. (IP-36)
+func undisturbed(pod *View, update *inplace.Update) bool {
+	switch lifecycle.StateOf(pod.Pod) {
+	case "", lifecyclev1alpha1.StateNormal, lifecyclev1alpha1.StatePreparingNormal:
+		return !pod.Updating && inplace.KeepsServing(pod.Pod, update)
+	}
+	return false
 }
 
 // PlanRefusals reports the updates that the API server has refused, before other
@@ -120,7 +142,10 @@ func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.Co
 	in, hooks := &p.Workload.InPlace, p.Workload.Hooks
 	patch := pod.Change(rollout.PatchPrepare)
 	pod.ForUpdate = !pod.PreparedUpdate()
-	if !in.KeepStateless || lifecycle.StateOf(pod.Pod) != "" || hooks != nil && lifecycle.HookedAny(hooks.InPlaceUpdate, pod.Pod) {
+	pod.InService = undisturbed(pod, update)
+	if pod.InService {
+		in = &InPlace{} // there is nothing to prepare, and no grace to give
+	} else if !in.KeepStateless || lifecycle.StateOf(pod.Pod) != "" || hooks != nil && lifecycle.HookedAny(hooks.InPlaceUpdate, pod.Pod) {
 		step, held := lifecycle.BeginUpdate(patch, pod.Pod, hooks, false, p.At)
 		if step != lifecycle.UpdateStart {
 			p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleInPlaceUpdateHook, Message: held})

@@ -50,6 +50,8 @@ type InPlace struct {
 	GraceSeconds int32
 	// NoEnvFromMetadata is as in inplace.CalculateOptions.
 	NoEnvFromMetadata bool
+	// Resize is as in inplace.CalculateOptions.
+	Resize bool
 	// KeepStateless leaves pods without a lifecycle state without one, as long
 	// as no hook asks for it. (LC-19)
 	KeepStateless bool
@@ -132,7 +134,7 @@ func (p *Planner) Finish(pod *View) {
 	if pod.Otherwise {
 		stage = &p.plan.Otherwise
 	}
-	stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.Patch, Kind: pod.Kind, ForUpdate: pod.ForUpdate})
+	stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.Patch, Kind: pod.Kind, ForUpdate: pod.ForUpdate, InService: pod.InService})
 }
 
 // Owner is the reference that says that the workload controls something.

@@ -36,10 +36,11 @@ func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, read
 		p.relabel(progress.GoBack, patch.SetLabel)
 	}
 	p.RequeueAfter(progress.RequeueAfter)
-	if pod.Updating = !progress.Complete; pod.Updating {
-		p.Wait(pod.Pod, inPlaceReason(pod, progress))
+	pod.Updating = !progress.Complete && !progress.InService
+	if !progress.Complete {
+		p.Wait(pod.Pod, p.inPlaceReason(pod, progress, patch))
 	}
-	in := lifecycle.RefreshInput{AtTarget: atTarget, InPlaceComplete: progress.Complete}
+	in := lifecycle.RefreshInput{AtTarget: atTarget, InPlaceComplete: !pod.Updating}
 	if !lifecycle.Refresh(patch, pod.Pod, p.Workload.Hooks, in, p.At) {
 		p.waitForHook(pod)
 	}
@@ -74,10 +75,20 @@ func (p *Planner) waitForHook(pod *View) {
 	}
 }
 
-func inPlaceReason(pod *View, progress inplace.Progress) *rollout.Reason {
+// inPlaceReason says what an update waits for that is under way. It takes out of the patch a
+// resize that cannot be requested now.
+func (p *Planner) inPlaceReason(pod *View, progress inplace.Progress, patch *podpatch.Patch) *rollout.Reason {
+	if held := p.holdResize(pod, patch); held != nil {
+		return held
+	}
 	rule := rollout.RuleInPlaceUpdating
-	if inplace.InGrace(pod.Pod) {
+	switch {
+	case inplace.InGrace(pod.Pod):
 		rule = rollout.RuleGracePeriod
+	case progress.Resizing == inplace.ResizeDeferred:
+		rule = rollout.RuleResizeDeferred
+	case progress.Resizing == inplace.ResizeInfeasible:
+		rule = rollout.RuleResizeInfeasible
 	}
 	return &rollout.Reason{Rule: rule, Message: progress.Waiting}
 }

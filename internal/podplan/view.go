@@ -22,9 +22,15 @@ type View struct {
 	Updating   bool // an in-place update is under way, or nobody can tell; known after Refresh
 	Unreadable bool // nobody can tell: its record of an in-place update cannot be read
 
+	// Unresized says why the pod never gets the cpu and memory of the update revision, whose label
+	// it has: it is not at that revision, and cannot come to it in place. Known where Resizes was
+	// asked; empty otherwise.
+	Unresized string
+
 	Patch     *podpatch.Patch // nil: nothing to change yet
 	Kind      rollout.PatchKind
 	ForUpdate bool // the patch begins an update, or has the pod prepared for one
+	InService bool // the update that it begins leaves the pod in service
 	Deleted   bool // the plan deletes it
 	Otherwise bool // the patch belongs into Plan.Otherwise
 }

@@ -34,6 +34,8 @@ type Input struct {
 
 	// InPlace tells whether the update strategy updates pods in place.
 	InPlace bool
+	// Options tells which changes are made in place.
+	Options inplace.CalculateOptions
 	// PodPerNode is for a workload that runs one pod on every node (a
 	// DaemonSet). It pulls images ahead of any kind of update and with any
 	// number of pods, and does not wait for updated pods.
@@ -62,6 +64,7 @@ const minReplicas = 3
 func Plan[P interface{ UpdatedReady() bool }](plan *rollout.Plan, w *podplan.Workload, pods []P, in Input) {
 	in.Workload, in.Kind, in.Selector = w.Object, w.Kind, w.Selector
 	in.To, in.InPlace = plan.Revisions.Update, w.InPlace.Allowed
+	in.Options.Resize = w.InPlace.Resize
 	in.UpdatedReady = func() (n int32) {
 		for _, pod := range pods {
 			if pod.UpdatedReady() {
@@ -153,7 +156,7 @@ func (in *Input) needless() string {
 // obstacle says why the pods cannot be updated in place; empty where they can.
 func (in *Input) obstacle() string {
 	for _, from := range in.From {
-		update, obstacles, err := inplace.Calculate(from, in.To, inplace.CalculateOptions{})
+		update, obstacles, err := inplace.Calculate(from, in.To, in.Options)
 		switch {
 		case err != nil:
 			return "whether the pods can be updated in place is unknown: " + err.Error()

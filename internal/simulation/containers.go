@@ -3,11 +3,14 @@
 package simulation
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 // ailment is what ails a pod for a while: it is not ready, or one of its containers.
@@ -53,11 +56,27 @@ func (h *history) setKubelet(pod *corev1.Pod, works bool) {
 		ailing = h.sick[pod.UID].container
 	}
 	k.Broken = func(image string) bool { return !works && ailing == "" || strings.Contains(image, "bad") }
+	if h.workload.Resizes {
+		k.Resize = func(pod *corev1.Pod) string { return resizes(pod, works) }
+	}
 	if h.workload.ByContainer {
 		k.Unready = func(container string) bool { return container == ailing }
 		k.Unpullable = func(image string) bool { return strings.Contains(image, "nopull") }
 		k.Leaves = func(container string) bool { return visited != "" && container != visited }
 	}
+}
+
+// resizes says how far a node comes with the resize of a pod: one of four is on a full node.
+func resizes(pod *corev1.Pod, works bool) string {
+	sum := fnv.New32a()
+	sum.Write([]byte(pod.UID))
+	switch {
+	case sum.Sum32()%4 == 0:
+		return corev1.PodReasonDeferred
+	case !works:
+		return fakecluster.ResizeInProgress
+	}
+	return ""
 }
 
 // actOthers has somebody act who manages the pods beside the workload.

@@ -36,6 +36,9 @@ type Workload struct {
 	// ByContainer says that single containers matter: kubelets come to one after the other,
 	// some turn unready alone, and images that are called "nopull" cannot be pulled.
 	ByContainer bool
+	// Resizes says that nodes resize pods: soon or later, and for a part of the pods, whose nodes are
+	// full, never.
+	Resizes bool
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -75,7 +78,7 @@ type Workload struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods: each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of these kinds,
-	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Namespaces, Webhooks, Populate, Others and Beside
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, Namespaces, Webhooks, Populate, Others and Beside
 	// mean nothing.
 	Beside []*Workload
 }

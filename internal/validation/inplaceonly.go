@@ -13,11 +13,11 @@ import (
 )
 
 // InPlaceOnly refuses what a running pod cannot take: of the pod's spec only
-// the images of containers may change, of its metadata everything. The
+// what the options say may change, of its metadata everything. The
 // template is at path; policy names the field that asks for InPlaceOnly, for
 // the errors.
-func InPlaceOnly(template, old *corev1.PodTemplateSpec, policy string, path *field.Path) field.ErrorList {
-	verdict, err := inplace.Compare(old, template, inplace.CalculateOptions{})
+func InPlaceOnly(template, old *corev1.PodTemplateSpec, policy string, path *field.Path, o inplace.CalculateOptions) field.ErrorList {
+	verdict, err := inplace.Compare(old, template, o)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path, err)}
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
@@ -112,7 +113,7 @@ func TestInPlaceOnly(t *testing.T) {
 			[]string{"spec.template.spec.nodeSelector[example.com/zone]: Forbidden: of a running pod only container images, labels, annotations and finalizers can be changed: " + rest}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			check(t, tt.want, validation.InPlaceOnly(parse[corev1.PodTemplateSpec](t, tt.template), parse[corev1.PodTemplateSpec](t, old), "updateStrategy.type", spec.Child("template")))
+			check(t, tt.want, validation.InPlaceOnly(parse[corev1.PodTemplateSpec](t, tt.template), parse[corev1.PodTemplateSpec](t, old), "updateStrategy.type", spec.Child("template"), inplace.CalculateOptions{}))
 		})
 	}
 }

@@ -12,10 +12,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
 	"github.com/podwright/podwright/internal/scenario"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -106,7 +109,63 @@ func situations(t *testing.T) map[string]*setScenario {
 		w.set.Spec.UpdateStrategy.PriorityStrategy = &inplacev1alpha1.UpdatePriorityStrategy{OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: "new"}}}
 		w.set.Spec.UpdateStrategy.ScatterStrategy = inplacev1alpha1.UpdateScatterStrategy{{Key: "app", Value: "web"}}
 	})
+	resizes(t, all)
 	return all
+}
+
+// resizes are CloneSets whose pods are resized.
+func resizes(t *testing.T, all map[string]*setScenario) {
+	for name, then := range map[string]func(*setScenario, *corev1.Pod){
+		"resizes begin":               nil,
+		"resizes are to be requested": func(w *setScenario, p *corev1.Pod) { p.Spec.Containers[0].Resources = sized("1", "") },
+		"resizes are under way":       func(w *setScenario, p *corev1.Pod) {},
+		"resizes are deferred":        func(w *setScenario, p *corev1.Pod) { w.pending(p, corev1.PodReasonDeferred) },
+		"resizes are infeasible":      func(w *setScenario, p *corev1.Pod) { w.pending(p, corev1.PodReasonInfeasible) },
+		"resizes are not observed":    func(w *setScenario, p *corev1.Pod) { p.Status.ObservedGeneration = 1 },
+		"resizes were infeasible": func(w *setScenario, p *corev1.Pod) {
+			w.pending(p, corev1.PodReasonInfeasible)
+			p.Status.Conditions[len(p.Status.Conditions)-1].ObservedGeneration = 1
+		},
+		"resizes are done": func(w *setScenario, p *corev1.Pod) { p.Status.ContainerStatuses[0].Resources = new(sized("2", "4")) },
+	} {
+		w := newScenario(t)
+		w.features.InPlaceResize = true
+		w.set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "nginx:1", Resources: sized("1", ""),
+			ResizePolicy: []corev1.ContainerResizePolicy{{ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer}}}}
+		w.Spec("replicas=3", "type=InPlaceIfPossible", "maxUnavailable=2")
+		for range 3 {
+			w.step()
+		}
+		for _, pod := range w.Pods {
+			w.Edit(pod.Name, func(p *corev1.Pod) {
+				p.Generation, p.Status.ObservedGeneration = 2, 2
+				p.Status.ContainerStatuses[0].Resources = new(sized("1", ""))
+			})
+		}
+		w.set.Spec.Template.Spec.Containers[0].Resources = sized("2", "4")
+		if then != nil {
+			w.apply(NewPlan(w.snapshot()))
+			for _, pod := range w.Pods {
+				w.Edit(pod.Name, func(p *corev1.Pod) { then(w, p) })
+			}
+		}
+		all[name] = w
+	}
+}
+
+// sized are the requests and limits of cpu of a container; an empty limit is none.
+func sized(request, limit string) (r corev1.ResourceRequirements) {
+	r.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(request)}
+	if limit != "" {
+		r.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(limit)}
+	}
+	return r
+}
+
+// pending has the kubelet say why it does not resize a pod.
+func (w *setScenario) pending(p *corev1.Pod, reason string) {
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+		Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: reason, ObservedGeneration: 2, LastTransitionTime: metav1.NewTime(w.Now)})
 }
 
 func launchPriority(n string) corev1.EnvVar {
@@ -195,6 +254,14 @@ func describe(p *Plan) string {
 // of owners are always declared.
 var changeable = regexp.MustCompile(mutation.Metadata + "|" + mutation.OfPods)
 
+// podFields are those that are declared for the situation.
+func (w *setScenario) podFields() controller.Fields {
+	if w.features.InPlaceResize {
+		return podFields | resizeFields
+	}
+	return podFields
+}
+
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	t.Parallel()
 	reads := mutation.Reads{}
@@ -203,7 +270,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 		s.NodeLabels = map[string]map[string]string{"node-1": {"zone": "a"}, "node-2": {"zone": "a"}, "node-3": {"zone": "b"}}
 		for _, i := range []int{0, len(s.Pods) - 1} {
 			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: mutation.Declared[corev1.Pod](w.podFields()), Of: func(p *corev1.Pod) string {
 					with := *s
 					with.Pods = append([]*corev1.Pod{}, s.Pods...)
 					with.Pods[i] = p
@@ -218,7 +285,8 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 		".ObjectMeta.Annotations[apps.kruise.io/inplace-update-grace]", ".ObjectMeta.Annotations[kruise.io/sidecarset-inplace-update-state]", ".Spec.NodeName", ".Status.Phase",
 		".Status.Conditions[].Status", ".Status.Conditions[].Type", ".Status.Conditions[].LastTransitionTime",
 		".Status.ContainerStatuses[].ImageID", ".Status.ContainerStatuses[].Image", ".Status.ContainerStatuses[].RestartCount",
-		".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ContainerID", ".Status.ContainerStatuses[].Name")
+		".Status.ContainerStatuses[].Resources", ".Status.Conditions[].ObservedGeneration", ".Status.ObservedGeneration",
+		".Spec.Containers[].Resources.Requests[cpu]", ".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ContainerID", ".Status.ContainerStatuses[].Name")
 }
 
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {

@@ -35,19 +35,24 @@ const (
 	podFields = controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
 		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
+	resizeFields   = controller.Resize // where pods are resized
 	claimFields    = controller.Labels
 	revisionFields = controller.Labels | controller.RevisionData
 )
 
 // reads lists what a CloneSet's plan depends on.
 func (o *Options) reads() []controller.Read {
+	ofPods := podFields
+	if o.Features.InPlaceResize {
+		ofPods |= resizeFields
+	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
 	reads := []controller.Read{
 		{Resource: ResourceCloneSets, Live: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
 			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, Collect: true},
+			Index: caches.AddOwnerIndex, Fields: ofPods, Owner: owner, Collect: true},
 		{Resource: ResourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
 			Index: caches.AddOwnerIndex, Fields: claimFields, Owner: owner, Collect: true},
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,

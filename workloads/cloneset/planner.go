@@ -62,7 +62,7 @@ const (
 
 // workload says what the shared steps know of the CloneSet.
 func (p *planner) workload() podplan.Workload {
-	set, in := p.Set, podplan.InPlace{Field: "updateStrategy.type", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata}
+	set, in := p.Set, podplan.InPlace{Field: "updateStrategy.type", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, Resize: p.Features.InPlaceResize}
 	in.Only = set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 	in.Allowed = in.Only || set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
 	if s := set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
@@ -129,7 +129,7 @@ func (p *planner) classify() {
 			atUpdate[label] = updated
 		}
 		_, specified := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-		pod.Updated = updated
+		pod.Updated = updated && p.Resizes(&pod.View)
 		pod.specified = specified || named[shared.Name]
 		pod.preparingDelete = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
 		pod.evicted = p.limits.maxSurge > 0 && lifecycle.AwaitsEviction(shared, p.Now) > 0

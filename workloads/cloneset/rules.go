@@ -22,6 +22,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if !o.NoNodes {
 		rules = append(rules, manifests.Rule("", "nodes", "list watch"))
 	}
+	if o.Features.InPlaceResize {
+		rules = append(rules, manifests.ResizePods())
+	}
 	if o.Features.PreDownload {
 		rules = append(rules, manifests.PullJobs(v1alpha1.GroupName))
 	}

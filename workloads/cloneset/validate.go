@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -32,7 +33,14 @@ func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 // Only the selector is immutable. A template is judged when it changes, and
 // nothing is when the whole spec stays the same: labels, annotations and
 // finalizers of a set can always be changed.
+//
+// With type InPlaceOnly cpu and memory of containers cannot change; where the controller
+// changes them in place, see Webhook.InPlaceResize.
 func ValidateUpdate(set, old *v1alpha1.CloneSet) field.ErrorList {
+	return validateUpdate(set, old, inplace.CalculateOptions{})
+}
+
+func validateUpdate(set, old *v1alpha1.CloneSet, o inplace.CalculateOptions) field.ErrorList {
 	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) {
 		return nil
 	}
@@ -44,7 +52,7 @@ func ValidateUpdate(set, old *v1alpha1.CloneSet) field.ErrorList {
 	}
 	errs = append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 	if set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
-		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.type", path.Child("template"))...)
+		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.type", path.Child("template"), o)...)
 	}
 	return errs
 }

@@ -9,6 +9,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
@@ -34,6 +35,9 @@ type Webhook struct {
 	TemplateNoDefaults bool
 	// DisableDeletionProtection lets every CloneSet be deleted, see ValidateDelete.
 	DisableDeletionProtection bool
+	// InPlaceResize lets cpu and memory of containers change with type InPlaceOnly. For
+	// controllers with Features.InPlaceResize.
+	InPlaceResize bool
 
 	// Pods looks up the pods that are named in podsToDelete; a cache is good
 	// enough. Nil: any name is taken.
@@ -76,7 +80,9 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.CloneSet] {
 			return nil
 		},
 		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
-			errs := c.Errors(ValidateCreate, ValidateUpdate)
+			errs := c.Errors(ValidateCreate, func(set, old *v1alpha1.CloneSet) field.ErrorList {
+				return validateUpdate(set, old, inplace.CalculateOptions{Resize: w.InPlaceResize})
+			})
 			if w.Pods == nil {
 				return errs, nil
 			}

@@ -39,6 +39,7 @@ const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
 		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
+	resizeFields   = controller.Resize // where pods are resized
 	revisionFields = controller.Owners | controller.Labels | controller.RevisionData
 	nodeFields     = controller.Labels | controller.Placement
 )
@@ -46,13 +47,17 @@ const (
 // reads lists what a DaemonSet's plan depends on. Nodes that are there at the start
 // concern DaemonSets that are there at the start.
 func (o *Options) reads() []controller.Read {
+	ofPods := podFields
+	if o.Features.InPlaceResize {
+		ofPods |= resizeFields
+	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
 		{Resource: ResourceDaemonSets, Live: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, Make: func() cache.SharedIndexInformer {
 			return client.NewDaemonSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(o)), Collect: true},
+			Index: caches.AddOwnerIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), Collect: true},
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
 		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},

@@ -93,7 +93,7 @@ const (
 
 // workload says what the shared steps know of the DaemonSet.
 func (p *planner) workload() podplan.Workload {
-	in := podplan.InPlace{Field: "rollingUpdateType", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, KeepStateless: true}
+	in := podplan.InPlace{Field: "rollingUpdateType", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, Resize: p.Features.InPlaceResize, KeepStateless: true}
 	in.Allowed = p.rolling != nil && p.rolling.Type == v1alpha1.InplaceRollingUpdateType
 	w := podplan.Workload{
 		Object: p.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind(kind), Selector: p.Set.Spec.Selector, Template: &p.Set.Spec.Template,
@@ -220,7 +220,7 @@ func (p *planner) classify() {
 		}
 		label := shared.Labels[podplan.RevisionLabel]
 		pod.relabel = p.equal[label]
-		pod.Updated = label == update || pod.relabel || label == p.plan.Revisions.Update.Name
+		pod.Updated = (label == update || pod.relabel || label == p.plan.Revisions.Update.Name) && p.Resizes(&pod.View)
 		pod.preparing = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
 		if !pod.terminating && !pod.ended {
 			pod.Available = p.Due(lifecycle.AvailableIn(shared, p.Set.Spec.MinReadySeconds, p.Now))

@@ -23,6 +23,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	ofPods := manifests.PodOwner(v1alpha1.GroupName, "daemonsets", "get list watch")
 	rules := slices.DeleteFunc(ofPods, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "persistentvolumeclaims") })
 	rules = append(rules, manifests.Rule("", "nodes", "list watch"))
+	if o.Features.InPlaceResize {
+		rules = append(rules, manifests.ResizePods())
+	}
 	if o.Features.PreDownload {
 		rules = append(rules, manifests.PullJobs(v1alpha1.GroupName))
 	}

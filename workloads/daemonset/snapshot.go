@@ -60,6 +60,10 @@ type Features struct {
 	// metadata, even where the environment of a container refers to it. For
 	// clusters whose nodes run no agent.
 	NoEnvFromMetadata bool
+	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize
+	// of pods (Kubernetes 1.33 and later). Pods that cannot be resized are recreated, as all
+	// are without it.
+	InPlaceResize bool
 	// PreDownload pulls images to the nodes ahead of an update. It needs
 	// Options.Jobs.
 	PreDownload bool

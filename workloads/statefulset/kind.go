@@ -41,11 +41,16 @@ const (
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
 		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
 	claimFields    = controller.Owners | controller.Labels
+	resizeFields   = controller.Resize // where pods are resized
 	revisionFields = controller.Labels | controller.RevisionData
 )
 
 // reads lists what a StatefulSet's plan depends on.
 func (o *Options) reads() []controller.Read {
+	ofPods := podFields
+	if o.Features.InPlaceResize {
+		ofPods |= resizeFields
+	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	sets := func() cache.Store { return o.StatefulSets.GetStore() }
 	return []controller.Read{
@@ -53,7 +58,7 @@ func (o *Options) reads() []controller.Read {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddMemberIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(sets)), Known: true, Collect: true},
+			Index: caches.AddMemberIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), Known: true, Collect: true},
 		{Resource: ResourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
 			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), Known: true, Collect: true},
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,

@@ -79,7 +79,7 @@ const (
 
 // workload says what the shared steps know of the StatefulSet.
 func (p *planner) workload() podplan.Workload {
-	in := podplan.InPlace{Field: "podUpdatePolicy", What: "policy", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, KeepStateless: true}
+	in := podplan.InPlace{Field: "podUpdatePolicy", What: "policy", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, Resize: p.Features.InPlaceResize, KeepStateless: true}
 	if r := p.rolling; r != nil {
 		in.Only = r.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType
 		in.Allowed = in.Only || r.PodUpdatePolicy == v1beta1.InPlaceIfPossiblePodUpdateStrategyType
@@ -192,7 +192,7 @@ func (p *planner) classify() {
 		pod.Pod, pod.ordinal = shared, ordinal
 		pod.terminating = shared.DeletionTimestamp != nil
 		pod.ended = podstate.Ended(shared)
-		pod.Updated = shared.Labels[podplan.RevisionLabel] == update
+		pod.Updated = shared.Labels[podplan.RevisionLabel] == update && p.Resizes(&pod.View)
 		if shared.Status.Phase == corev1.PodRunning {
 			pod.Available = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
 		}

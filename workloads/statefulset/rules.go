@@ -18,6 +18,9 @@ import (
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := manifests.PodOwner(v1beta1.GroupName, "statefulsets", "get list watch")
+	if o.Features.InPlaceResize {
+		rules = append(rules, manifests.ResizePods())
+	}
 	if o.Features.PreDownload {
 		rules = append(rules, manifests.PullJobs(v1beta1.GroupName))
 	}

@@ -52,6 +52,10 @@ type Features struct {
 	// metadata, even where the environment of a container refers to it. For
 	// clusters whose nodes run no agent.
 	NoEnvFromMetadata bool
+	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize
+	// of pods (Kubernetes 1.33 and later). Pods that cannot be resized are recreated, as all
+	// are without it.
+	InPlaceResize bool
 	// LaunchPriority makes pods whose containers start in the order that the
 	// template asks for, without a pod webhook. It needs the controller of
 	// package launchpriority to run: nobody else starts these containers.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -36,7 +37,14 @@ func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 // The selector, serviceName and podManagementPolicy are immutable. A template
 // is judged when it changes, and nothing is when the whole spec stays the same:
 // labels, annotations and finalizers of a set can always be changed.
+//
+// With podUpdatePolicy InPlaceOnly cpu and memory of containers cannot change; where the
+// controller changes them in place, see Webhook.InPlaceResize.
 func ValidateUpdate(set, old *v1beta1.StatefulSet) field.ErrorList {
+	return validateUpdate(set, old, inplace.CalculateOptions{})
+}
+
+func validateUpdate(set, old *v1beta1.StatefulSet, o inplace.CalculateOptions) field.ErrorList {
 	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) {
 		return nil
 	}
@@ -47,7 +55,7 @@ func ValidateUpdate(set, old *v1beta1.StatefulSet) field.ErrorList {
 	}
 	errs = append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
-		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.rollingUpdate.podUpdatePolicy", path.Child("template"))...)
+		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.rollingUpdate.podUpdatePolicy", path.Child("template"), o)...)
 	}
 	return errs
 }

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
@@ -37,6 +38,9 @@ type Webhook struct {
 	TemplateNoDefaults bool
 	// DisableDeletionProtection lets every StatefulSet be deleted, see ValidateDelete.
 	DisableDeletionProtection bool
+	// InPlaceResize lets cpu and memory of containers change with podUpdatePolicy InPlaceOnly. For
+	// controllers with Features.InPlaceResize.
+	InPlaceResize bool
 
 	// Templates judges new and changed templates by all the rules of a pod,
 	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
@@ -85,7 +89,9 @@ func (w *Webhook) admission() admission.Kind[v1beta1.StatefulSet] {
 		},
 		Convert: inV1beta1,
 		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			return c.Errors(ValidateCreate, ValidateUpdate), nil
+			return c.Errors(ValidateCreate, func(set, old *v1beta1.StatefulSet) field.ErrorList {
+				return validateUpdate(set, old, inplace.CalculateOptions{Resize: w.InPlaceResize})
+			}), nil
 		},
 		Confirm: validation.ConfirmTemplates(func(set *v1beta1.StatefulSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates),
 	}

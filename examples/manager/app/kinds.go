@@ -30,10 +30,8 @@ import (
 	"github.com/podwright/podwright/sidecar/terminator"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
-	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -113,6 +111,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 					ShortHash:              p.gates.Enabled(features.CloneSetShortHash),
 					PartitionRollback:      p.gates.Enabled(features.CloneSetPartitionRollback),
 					NoEnvFromMetadata:      !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					InPlaceResize:          p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					LaunchPriority:         p.gates.Enabled(features.PodWebhook),
 					PreDownload:            jobs != nil,
 				},
@@ -122,6 +121,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 			return &cloneset.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
+				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 				Pods:                      podGetter(a),
 				Templates:                 workloads.DryRun(a.CoreV1()),
 			}
@@ -142,6 +142,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 				Workers: *workers, Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: statefulset.Features{
 					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
 					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					InPlaceResize:      p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
 					PreDownload:        jobs != nil,
 				},
@@ -151,51 +152,8 @@ func statefulSets(f *pflag.FlagSet) kind {
 			return &statefulset.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
+				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 				Templates:                 workloads.DryRun(a.CoreV1()),
-			}
-		},
-	}
-}
-
-func daemonSets(f *pflag.FlagSet) kind {
-	workers := f.Int("daemonset-workers", 3, "DaemonSets reconciled at the same time")
-	byScheduler := f.Bool("assign-pods-by-scheduler", true, "have the scheduler bind the pods of DaemonSets to their nodes")
-	return kind{
-		name: "daemonset-controller", resource: daemonSetsResource,
-		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
-			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
-			budget, err2 := p.budget(ctx)
-			return controllers.Of(daemonset.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
-				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
-					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
-					PreDownload:       jobs != nil,
-				},
-			}, daemonset.New, daemonset.Rules), errors.Join(err, err2)
-		},
-		webhook: func(a *admissions) webhook {
-			return &daemonset.Webhook{Templates: workloads.DryRun(a.CoreV1())}
-		},
-	}
-}
-
-func broadcastJobs(f *pflag.FlagSet) kind {
-	workers := f.Int("broadcastjob-workers", 3, "BroadcastJobs reconciled at the same time")
-	byScheduler := f.Bool("assign-bcj-pods-by-scheduler", true, "have the scheduler bind the pods of BroadcastJobs to their nodes")
-	return kind{
-		name: "broadcastjob-controller", resource: broadcastJobsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(broadcastjob.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
-				BroadcastJobs: p.caches.broadcastJobs(), Pods: p.caches.pods(), Nodes: p.caches.nodes(),
-				JobMetrics: jobs, Workers: *workers, AssignDirectly: !*byScheduler,
-			}, broadcastjob.New, broadcastjob.Rules), nil
-		},
-		webhook: func(a *admissions) webhook {
-			return &broadcastjob.Webhook{
-				TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults),
-				Templates:          workloads.DryRun(a.CoreV1()),
 			}
 		},
 	}

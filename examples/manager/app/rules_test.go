@@ -56,6 +56,8 @@ func TestPermissions(t *testing.T) {
 			[]request{{"list", "argoproj.io", "rollouts", "shop", ""}, {"patch", "argoproj.io", "rollouts/scale", "shop", "web"}, {"get", "argoproj.io", "experiments", "shop", "web"}}},
 		"no declarative evictions":   {"", nil, []request{{"list", "lifecycle.k8s.io", "evictions", "shop", ""}, {"create", "", "pods/eviction", "shop", "web-0"}}},
 		"declarative evictions":      {"--feature-gates=EvictionResponder=true", []request{{"patch", "lifecycle.k8s.io", "evictions/status", "shop", "web-0"}, {"create", "", "pods/eviction", "shop", "web-0"}}, nil},
+		"IP-36: resizes":             {"--feature-gates=InPlaceWorkloadVerticalScaling=true", []request{{"patch", "", "pods/resize", "shop", "web-0"}}, nil},
+		"IP-36: no resizes":          {"", nil, []request{{"patch", "", "pods/resize", "shop", "web-0"}}},
 		"one replica":                {"--leader-elect=false", []request{anywhere}, []request{lease}},
 		"a Lease elsewhere":          {"--leader-election-namespace=a", []request{{"update", "coordination.k8s.io", "leases", "a", "kruise-manager"}}, []request{lease}},
 		"no webhooks":                {"--enable-webhooks=false", []request{anywhere}, []request{secret, hooks}},

@@ -33,9 +33,10 @@ const (
 	PodProbeMarkerGate                 featuregate.Feature = "PodProbeMarkerGate"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
-	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"       // podwright's own
-	ResourceDistributionGate                  featuregate.Feature = "ResourceDistributionGate" // of later releases of OpenKruise
-	EvictionResponder                         featuregate.Feature = "EvictionResponder"        // podwright's own
+	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"             // podwright's own
+	ResourceDistributionGate                  featuregate.Feature = "ResourceDistributionGate"       // of later releases of OpenKruise
+	EvictionResponder                         featuregate.Feature = "EvictionResponder"              // podwright's own
+	InPlaceWorkloadVerticalScaling            featuregate.Feature = "InPlaceWorkloadVerticalScaling" // of later releases of OpenKruise
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -64,6 +65,7 @@ var (
 		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
 		ResourceDistributionGate:                  {PreRelease: featuregate.Alpha},
 		EvictionResponder:                         {PreRelease: featuregate.Alpha},
+		InPlaceWorkloadVerticalScaling:            {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
 		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},

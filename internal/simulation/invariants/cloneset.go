@@ -13,7 +13,7 @@ import (
 // CloneSetFeatures are the features of the controller of CloneSets that change
 // what it may do.
 type CloneSetFeatures struct {
-	PartitionRollback, ExcludePreparingDelete bool
+	PartitionRollback, ExcludePreparingDelete, InPlaceResize bool
 }
 
 // CloneSet judges a write of the controller of CloneSets.
@@ -220,6 +220,9 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 		j.checkUpdate(pod, "deletes")
 		if j.inPlaceOnly() {
 			j.add(Needless, "deletes pod %s, updateStrategy.type InPlaceOnly", pod.Name)
+		}
+		if j.features.InPlaceResize && j.inPlace() && j.updatesInPlace(pod, j.Known) && j.updatesInPlace(pod, j.Truth) && reportsResources(pod) {
+			j.add(Needless, "deletes pod %s, which can be updated in place", pod.Name)
 		}
 	}
 }

@@ -103,7 +103,13 @@ func (j *cloneSetJudge) mayUpdate(pod *corev1.Pod, s *State) bool {
 func (j *cloneSetJudge) updatesInPlace(pod *corev1.Pod, s *State) bool {
 	templates := templatesOf(s.Revisions)
 	from, to := templates[shortHash(pod.Labels[revisionLabel])], templates[j.update]
-	return from != nil && to != nil && sameButImages(&from.Spec, &to.Spec) && readable(pod)
+	if from == nil || to == nil || !readable(pod) {
+		return false
+	}
+	if j.features.InPlaceResize {
+		return sameButImages(resized(&from.Spec, &to.Spec), &to.Spec)
+	}
+	return sameButImages(&from.Spec, &to.Spec)
 }
 
 // sameButImages tells whether nothing but images differs between specs.

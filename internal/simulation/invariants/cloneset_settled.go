@@ -43,6 +43,9 @@ func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures)
 	if !set.Spec.UpdateStrategy.Paused && !s.refuses("patch", "pods") && !surplus {
 		checkPrepared(&v, s, j.owned, messages(set.Status.Conditions, func(c *v1alpha1.CloneSetCondition) string { return c.Message }))
 	}
+	if features.InPlaceResize && !s.refuses("patch", "pods") {
+		j.checkResized(s)
+	}
 	j.checkCreates(s)
 	j.checkUpdates(s)
 	if pushed {

@@ -60,7 +60,7 @@ func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	if after == nil {
 		return
 	}
-	if updated(before, after) && stateOf(known) != lifecyclev1alpha1.StateUpdating && holds(l.InPlaceUpdate, known) {
+	if updated(before, after) && !resizedInService(w, before, after) && stateOf(known) != lifecyclev1alpha1.StateUpdating && holds(l.InPlaceUpdate, known) {
 		v.add(Hooks, "updates pod %s (%s), which its inPlaceUpdate hook holds", before.Name, stateOf(known))
 	}
 	if was, is := stateOf(before), stateOf(after); was != is && is == lifecyclev1alpha1.StateNormal {

@@ -89,10 +89,11 @@ func checkSpecOfPod(v *violations, w *Write) {
 	rest := after.DeepCopy()
 	for i := range min(len(rest.Spec.Containers), len(before.Spec.Containers)) {
 		c, old := &rest.Spec.Containers[i], before.Spec.Containers[i].Image
+		target := templates[shortHash(after.Labels[revisionLabel])]
+		checkResize(v, w, &before.Spec.Containers[i], c, target)
 		if c.Image == old {
 			continue
 		}
-		target := templates[shortHash(after.Labels[revisionLabel])]
 		if target != nil && image(&target.Spec, c.Name) != c.Image {
 			v.add(InPlace, "gives container %s of pod %s the image %s, revision %s says %q",
 				c.Name, before.Name, c.Image, after.Labels[revisionLabel], image(&target.Spec, c.Name))

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/broadcastjob"
+	"github.com/podwright/podwright/workloads/daemonset"
+)
+
+// The kinds of workloads that run a pod on every node.
+
+func daemonSets(f *pflag.FlagSet) kind {
+	workers := f.Int("daemonset-workers", 3, "DaemonSets reconciled at the same time")
+	byScheduler := f.Bool("assign-pods-by-scheduler", true, "have the scheduler bind the pods of DaemonSets to their nodes")
+	return kind{
+		name: "daemonset-controller", resource: daemonSetsResource,
+		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
+			budget, err2 := p.budget(ctx)
+			return controllers.Of(daemonset.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
+				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
+					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					InPlaceResize:     p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
+					PreDownload:       jobs != nil,
+				},
+			}, daemonset.New, daemonset.Rules), errors.Join(err, err2)
+		},
+		webhook: func(a *admissions) webhook {
+			return &daemonset.Webhook{Templates: workloads.DryRun(a.CoreV1())}
+		},
+	}
+}
+
+func broadcastJobs(f *pflag.FlagSet) kind {
+	workers := f.Int("broadcastjob-workers", 3, "BroadcastJobs reconciled at the same time")
+	byScheduler := f.Bool("assign-bcj-pods-by-scheduler", true, "have the scheduler bind the pods of BroadcastJobs to their nodes")
+	return kind{
+		name: "broadcastjob-controller", resource: broadcastJobsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(broadcastjob.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				BroadcastJobs: p.caches.broadcastJobs(), Pods: p.caches.pods(), Nodes: p.caches.nodes(),
+				JobMetrics: jobs, Workers: *workers, AssignDirectly: !*byScheduler,
+			}, broadcastjob.New, broadcastjob.Rules), nil
+		},
+		webhook: func(a *admissions) webhook {
+			return &broadcastjob.Webhook{
+				TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults),
+				Templates:          workloads.DryRun(a.CoreV1()),
+			}
+		},
+	}
+}

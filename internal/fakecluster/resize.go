@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fakecluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/internal/podstate"
+)
+
+// resize is the name of the subresource of pods that cpu and memory are changed by.
+const resize = "resize"
+
+// takeResources gives the containers of a pod the resources that they have in another one.
+func takeResources(to, from *unstructured.Unstructured) {
+	wanted := map[any]any{}
+	for _, c := range containersOf(from) {
+		wanted[c["name"]] = c["resources"]
+	}
+	for _, c := range containersOf(to) {
+		setOrDelete(c, "resources", wanted[c["name"]])
+	}
+}
+
+func containersOf(pod *unstructured.Unstructured) (out []map[string]any) {
+	list, _, _ := unstructured.NestedFieldNoCopy(pod.Object, "spec", "containers")
+	items, _ := list.([]any)
+	for _, item := range items {
+		if c, ok := item.(map[string]any); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// validateResize refuses what the server refuses: to change anything but cpu and memory, to
+// remove a request or limit, another QoS class, and pods on nodes that cannot do it.
+func validateResize(before, after *unstructured.Unstructured) field.ErrorList {
+	var old, changed corev1.Pod
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &changed); err != nil {
+		return field.ErrorList{field.InternalError(nil, err)}
+	}
+	var errs field.ErrorList
+	spec := field.NewPath("spec")
+	for i := range old.Spec.Containers {
+		path, was, is := spec.Child("containers").Index(i).Child("resources"), &old.Spec.Containers[i].Resources, &changed.Spec.Containers[i].Resources
+		if lacks(is.Requests, was.Requests) || lacks(is.Limits, was.Limits) {
+			errs = append(errs, field.Forbidden(path, "requests and limits cannot be removed"))
+		}
+		for _, name := range podstate.ComputeResources {
+			take(&was.Requests, is.Requests, name)
+			take(&was.Limits, is.Limits, name)
+		}
+	}
+	if podstate.QOSClass(&changed.Spec) != qosBefore(before) {
+		errs = append(errs, field.Invalid(spec, podstate.QOSClass(&changed.Spec), "the QoS class may not change"))
+	}
+	if i := firstRunning(&old); i >= 0 && old.Status.ContainerStatuses[i].Resources == nil {
+		errs = append(errs, field.Forbidden(spec, "the node of the pod cannot resize it"))
+	}
+	return append(errs, immutable(old.Spec, changed.Spec, spec)...)
+}
+
+// qosBefore is the QoS class of a pod before its resources were changed.
+func qosBefore(pod *unstructured.Unstructured) corev1.PodQOSClass {
+	var p corev1.Pod
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(pod.Object, &p); err != nil {
+		return ""
+	}
+	return podstate.QOSClass(&p.Spec)
+}
+
+func firstRunning(pod *corev1.Pod) int {
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].State.Running != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// lacks tells whether a list lacks something that another one has.
+func lacks(list, of corev1.ResourceList) bool {
+	for name := range of {
+		if _, found := list[name]; !found {
+			return true
+		}
+	}
+	return false
+}
+
+func take(to *corev1.ResourceList, from corev1.ResourceList, name corev1.ResourceName) {
+	if q, found := from[name]; found {
+		podstate.SetQuantity(to, name, q)
+	}
+}

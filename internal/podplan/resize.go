@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// Resizes tells whether a pod that has the label of the update revision has, or may still
+// get, the cpu and memory of that: otherwise it is not updated, and has to be recreated or,
+// with InPlaceOnly, waits. It costs nothing where pods are not resized. (IP-39)
+func (p *Planner) Resizes(pod *View) bool {
+	if p.Workload.InPlace.Resize {
+		pod.Unresized = inplace.Unresized(pod.Pod, p.Refusals.Unsupported(pod.Pod))
+	}
+	return pod.Unresized == ""
+}
+
+// holdResize takes the request of a resize out of a patch that is not to be sent now, and says
+// why: the API server has refused it, or another one a moment ago. Nil where it may be sent.
+func (p *Planner) holdResize(pod *View, patch *podpatch.Patch) *rollout.Reason {
+	if len(patch.Resources) == 0 {
+		return nil
+	}
+	wait, refused := p.Refusals.Until.Sub(p.At), p.Refusals.Pods[pod.UID]
+	reason := &rollout.Reason{Rule: rollout.RuleRefused}
+	switch {
+	case !p.Workload.InPlace.Resize:
+		reason.Rule, reason.Message = rollout.RuleInPlaceUpdating, "its containers have still to be resized, and the controller does not resize pods: the feature is off"
+	case pod.Unresized != "":
+		reason.Rule, reason.Message = rollout.RuleResizeInfeasible, pod.Unresized
+	case wait > 0 && refused != nil:
+		p.RequeueAfter(wait)
+		reason.Message = refused.Error()
+	case wait > 0:
+		p.RequeueAfter(wait)
+		reason.Message = "the API server has refused another update a moment ago"
+	default:
+		return nil
+	}
+	patch.Resources = nil
+	return reason
+}

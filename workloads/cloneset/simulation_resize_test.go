@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestSimulationOfResizes plays histories in which users change cpu as well, and nodes give it
+// soon, later, or never.
+func TestSimulationOfResizes(t *testing.T) {
+	simulation.Check(t, resizing(bug{}))
+}
+
+// resizing is simulated with pods that are resized.
+func resizing(bug bug) *simulation.Workload {
+	options := bug.Options
+	bug.Options = func(o *Options) {
+		o.Features.InPlaceResize = true
+		if options != nil {
+			options(o)
+		}
+	}
+	w := simulated(bug)
+	w.Resizes, w.Act, w.Seeds = true, bug.Act(actOnCPU), 40
+	w.Create = func(r *rand.Rand) simulation.Object {
+		set := anySet(r).(*v1alpha1.CloneSet)
+		simulation.Merge(set, cpuEdits[0](r))
+		return set
+	}
+	judge := w.Judge
+	w.Judge = func(seed uint64) simulation.Judge {
+		j, f, past := judge(seed), featuresOf(seed), invariants.NewPast()
+		features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete, InPlaceResize: true}
+		j.Observe = past.Observe
+		j.Write = func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) }
+		j.Settled = func(s *invariants.State, pushed bool) []invariants.Violation {
+			return past.CloneSetSettled(s, pushed, features)
+		}
+		return j
+	}
+	return w
+}
+
+// cpuEdits change cpu, alone and with an image, of containers that restart for it and others.
+var cpuEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":"%v"}}}]}}}}`, 1, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%[1]v","resources":{"requests":{"cpu":"%[1]v"}}}]}}}}`, 1, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":"%v"}},`+
+		`"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]}]}}}}`, 1, 2, 3),
+}
+
+// actOnCPU is act with changes of cpu every other time.
+func actOnCPU(u *simulation.User, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		act(u, r)
+		return
+	}
+	u.Edit(simulation.AnyEdit(r, cpuEdits))
+}
+
+// TestSimulationFindsBugsOfResizes plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugsOfResizes(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"a resize asks for more", invariants.InPlace, 0, inResizes(func(body map[string]any) {
+			body["spec"] = map[string]any{"containers": []any{map[string]any{"name": "main", "resources": map[string]any{"requests": map[string]any{"cpu": "9"}}}}}
+		})},
+		{"pods are recreated that can be resized", invariants.Needless, 0, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			if spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType {
+				spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+			}
+		})},
+		{"a deferred pod holds up the others", invariants.Settled, 0, bug{Reconciler: misreading(withdrawDeferred)}},
+		{"a resize that was not requested is forgotten", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			for i := range p.Patch {
+				if p.Patch[i].Kind == rollout.PatchRefresh {
+					p.Patch[i].Patch.Resources = nil
+				}
+			}
+		})},
+		{"a container restarts in service", invariants.InPlace, 0, inPatches(func(p *rollout.PodPatch) {
+			if len(p.Patch.Resources) > 0 {
+				p.Patch.Conditions = nil
+			}
+		})},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: resizing(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// inResizes changes what requests of resizes say.
+func inResizes(spoil func(body map[string]any)) bug {
+	return bug{Config: func(c *rest.Config) {
+		c.Wrap(simulation.SpoilBodies(http.MethodPatch, "pods", func(body map[string]any) {
+			if data, err := json.Marshal(body["spec"]); err == nil && strings.Contains(string(data), `"resources":{`) {
+				spoil(body)
+			}
+		}))
+	}}
+}
+
+// withdrawDeferred takes pods whose nodes are full for pods that do not serve.
+func withdrawDeferred(s *Snapshot) {
+	for i, pod := range s.Pods {
+		if c := readiness.Condition(pod, corev1.PodResizePending); c != nil {
+			changed := pod.DeepCopy()
+			readiness.Condition(changed, corev1.PodReady).Status = corev1.ConditionFalse
+			s.Pods[i] = changed
+		}
+	}
+}
