@@ -28,6 +28,7 @@ const (
 	surgeInPlace   = "spec.updateStrategy.maxSurge: must be 0 with the type InPlaceOnly, which replaces no pods: remove it or use InPlaceIfPossible"
 	operators      = "spec.selector.matchExpressions: every operator must be In or NotIn with values, or Exists or DoesNotExist without values"
 	emptySelector  = "spec.selector: must not be empty: give matchLabels or matchExpressions that match the labels of the template"
+	deadline       = "spec.progressDeadlineSeconds: must be 1 or more, and greater than minReadySeconds"
 	weights        = "spec.updateStrategy.priorityStrategy.weightPriority: "
 )
 
@@ -57,8 +58,16 @@ func TestCloneSet(t *testing.T) {
 		{"type: ReCreate", "updateStrategy: {type: ReCreate}", ""},
 		{"type: InPlaceIfPossible", "updateStrategy: {type: InPlaceIfPossible}", ""},
 		{"type: InPlaceOnly", "updateStrategy: {type: InPlaceOnly}", ""},
+		{"type: OnDelete", "updateStrategy: {type: OnDelete}", ""},
 		{"type: empty is the default", "updateStrategy: {type: ''}", ""},
-		{"type: unknown", "updateStrategy: {type: InPlace}", "spec.updateStrategy.type: must be ReCreate, InPlaceIfPossible or InPlaceOnly, is InPlace"},
+		{"type: unknown", "updateStrategy: {type: InPlace}", "spec.updateStrategy.type: must be ReCreate, InPlaceIfPossible, InPlaceOnly or OnDelete, is InPlace"},
+
+		{"progressDeadlineSeconds", "progressDeadlineSeconds: 1", ""},
+		{"progressDeadlineSeconds: none", "progressDeadlineSeconds: 2147483647", ""},
+		{"CS-V5: progressDeadlineSeconds: 0", "progressDeadlineSeconds: 0", deadline},
+		{"CS-V5: progressDeadlineSeconds: negative", "progressDeadlineSeconds: -1\nminReadySeconds: -5", deadline},
+		{"CS-V5: progressDeadlineSeconds: as minReadySeconds", "progressDeadlineSeconds: 30\nminReadySeconds: 30", deadline},
+		{"CS-V5: progressDeadlineSeconds: more than minReadySeconds", "progressDeadlineSeconds: 31\nminReadySeconds: 30", ""},
 
 		{"partition: 0", "updateStrategy: {partition: 0}", ""},
 		{"partition: a number", "updateStrategy: {partition: 7}", ""},

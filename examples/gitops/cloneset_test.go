@@ -75,6 +75,17 @@ func (r *rollout) reconcile() {
 	}
 }
 
+// updatedAndAvailable tells whether the spec is reached.
+func updatedAndAvailable(r *rollout) bool {
+	n := 0
+	for _, pod := range r.Pods {
+		if pod.Spec.Containers[0].Image == r.Set.Spec.Template.Spec.Containers[0].Image && pod.Status.Conditions[2].Status == corev1.ConditionTrue {
+			n++
+		}
+	}
+	return n == len(r.Pods) && n == int(*r.Set.Spec.Replicas)
+}
+
 // settle reconciles until nothing changes any more.
 func (r *rollout) settle() {
 	for range 20 {
@@ -85,12 +96,12 @@ func (r *rollout) settle() {
 // A CloneSet is shown as healthy when all of its pods are updated and available, as suspended when it waits for its user, and as
 // neither when pods are to be updated or do not start. What it is called then is Argo CD's choice.
 func TestCloneSet(t *testing.T) {
-	type shown struct{ Moment, Health string }
+	type shown struct{ Moment, Health, Waits string }
 	var got []shown
 	r := newRollout()
 	show := func(moment string) {
 		t.Helper()
-		got = append(got, shown{moment, health(t, "CloneSet", r.Set)})
+		got = append(got, shown{moment, health(t, "CloneSet", r.Set), current(t, r.Set)})
 	}
 	image := func(name string) {
 		r.edit(func(s *v1alpha1.CloneSetSpec) { s.Template.Spec.Containers[0].Image = name })
@@ -98,7 +109,18 @@ func TestCloneSet(t *testing.T) {
 	partition := func(n int32) {
 		r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Partition = new(intstr.FromInt32(n)) })
 	}
+	creates := func(most *intstr.IntOrString) {
+		r.edit(func(s *v1alpha1.CloneSetSpec) { s.ScaleStrategy.MaxUnavailable = most })
+	}
 	r.broken = "web:1"
+	creates(new(intstr.FromInt32(0)))
+	r.reconcile()
+	show("no pod may be created")
+	r.settle()
+	show("no pod may be created for long")
+	creates(nil)
+	r.reconcile()
+	show("pods are created")
 	r.settle()
 	show("no pod starts")
 	r.Pods, r.broken = nil, ""
@@ -108,6 +130,12 @@ func TestCloneSet(t *testing.T) {
 	show("another image, not yet observed")
 	r.reconcile()
 	show("another image, observed")
+	for range 20 {
+		r.reconcile()
+		if (health(t, "CloneSet", r.Set) == "Healthy" || current(t, r.Set) == "Current") && !updatedAndAvailable(r) {
+			t.Errorf("it is shown as %s and %s too early: %+v", health(t, "CloneSet", r.Set), current(t, r.Set), r.Set.Status)
+		}
+	}
 	r.settle()
 	show("all pods run it")
 	partition(2)
@@ -123,28 +151,53 @@ func TestCloneSet(t *testing.T) {
 	image("web:4")
 	r.settle()
 	show("an image that does not start")
+	r.edit(func(s *v1alpha1.CloneSetSpec) { s.ProgressDeadlineSeconds = new(int32(600)) })
+	r.settle()
+	show("a progress deadline is set")
+	r.Now = r.Now.Add(601 * time.Second)
+	r.settle()
+	show("it is exceeded")
 	image("web:3")
 	r.settle()
 	show("back")
 	r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Paused = true })
 	r.reconcile()
 	show("paused")
+	image("web:5")
+	r.reconcile()
+	show("paused, and another image")
+	image("web:3")
 	r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Paused, s.Replicas = false, new(int32(0)) })
 	r.settle()
 	show("no pods are wanted")
+	r.edit(func(s *v1alpha1.CloneSetSpec) { s.Replicas = new(int32(3)) })
+	creates(new(intstr.FromInt32(0)))
+	r.settle()
+	show("three are wanted, and none may be created")
+	creates(nil)
+	r.settle()
+	show("they may")
 	if diff := cmp.Diff([]shown{
-		{"no pod starts", "Degraded"},
-		{"all pods run", "Healthy"},
-		{"another image, not yet observed", "Progressing"},
-		{"another image, observed", "Degraded"},
-		{"all pods run it", "Healthy"},
-		{"a canary starts", "Progressing"},
-		{"a canary runs, and two pods are held back", "Suspended"},
-		{"the partition is 0 again", "Healthy"},
-		{"an image that does not start", "Degraded"},
-		{"back", "Healthy"},
-		{"paused", "Suspended"},
-		{"no pods are wanted", "Healthy"},
+		{"no pod may be created", "Progressing", "InProgress"},
+		{"no pod may be created for long", "Progressing", "InProgress"},
+		{"pods are created", "Degraded", "InProgress"},
+		{"no pod starts", "Degraded", "InProgress"},
+		{"all pods run", "Healthy", "Current"},
+		{"another image, not yet observed", "Progressing", "InProgress"},
+		{"another image, observed", "Degraded", "InProgress"},
+		{"all pods run it", "Healthy", "Current"},
+		{"a canary starts", "Progressing", "InProgress"},
+		{"a canary runs, and two pods are held back", "Suspended", "Current"},
+		{"the partition is 0 again", "Healthy", "Current"},
+		{"an image that does not start", "Degraded", "InProgress"},
+		{"a progress deadline is set", "Degraded", "InProgress"},
+		{"it is exceeded", "Degraded", "Failed"},
+		{"back", "Healthy", "Current"},
+		{"paused", "Suspended", "Current"},
+		{"paused, and another image", "Suspended", "InProgress"},
+		{"no pods are wanted", "Healthy", "Current"},
+		{"three are wanted, and none may be created", "Progressing", "InProgress"},
+		{"they may", "Healthy", "Current"},
 	}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

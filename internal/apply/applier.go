@@ -42,7 +42,7 @@ type Kind[S any] struct {
 type Status[S any] interface {
 	Same(a, b *S) bool
 	Report(status, observed *S, problems []rollout.Problem, now time.Time) *S
-	Collided(observed *S) *S
+	Collided(observed *S, now time.Time) *S
 }
 
 // Applier applies one plan for a workload whose status is an S. All of its writes
@@ -61,10 +61,14 @@ type Applier[S any] struct {
 	// AllowUpdate tells whether a pod may be taken out of service by an update.
 	// Nil allows all.
 	AllowUpdate func(ctx context.Context, pod *corev1.Pod) (bool, error)
+	// Uncreated returns a status that does not count pods which could not be created. Nil where the planned
+	// status does not count those that are to be created.
+	Uncreated func(status *S, pods []rollout.PodCreation) *S
 	// Replaced is called for pods that have ended and are deleted. May be nil.
 	Replaced func(*corev1.Pod)
 
 	stored   *S // as it was observed, or written by this reconcile
+	created  created
 	failures Failures
 	asking   chan struct{} // holds what asks AllowUpdate
 	refused  bool          // AllowUpdate has refused a pod
@@ -81,6 +85,9 @@ type Step func(context.Context) error
 // all errors are collected, so that the reconcile is repeated.
 func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, followUp Step) (requeueAfter time.Duration, settled bool, err error) {
 	a.stored, a.Updated, a.asking = a.Observed, a.updated, make(chan struct{}, 1)
+	if a.Uncreated != nil {
+		a.Tried = a.created.note
+	}
 	if began := a.since(a.Now); a.Now.Sub(began) < late {
 		a.ReusedBy = began.UTC().Format(time.RFC3339Nano)
 	}
@@ -123,21 +130,46 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 // anyway; where that fails for another reason, the reconcile goes on and tries again
 // at its end.
 func (a *Applier[S]) outdated(ctx context.Context) (bool, error) {
-	if len(a.Plan.Create) == 0 || a.Status == nil || a.Plan.Revisions.Missing == "" && !a.Kind.Shrinks(a.Observed, a.Status) {
+	if len(a.Plan.Create) == 0 || a.Plan.Revisions.Missing == "" && !a.shrinks() {
 		return false, nil
 	}
-	err := a.writeStatus(ctx, a.Status)
+	var err error
+	if a.Uncreated != nil { // it counts pods that are not there yet: nothing is changed
+		err = a.WriteStatus(ctx, a.stored, a.stored)
+	} else {
+		err = a.writeStatus(ctx, a.Status)
+	}
 	return a.Gone || apierrors.IsConflict(err), err
+}
+
+// shrinks tells whether pods that the status counts are gone.
+func (a *Applier[S]) shrinks() bool {
+	planned := a.Status
+	if planned == nil {
+		planned = a.Observed
+	}
+	if a.Uncreated != nil {
+		planned = a.Uncreated(planned, a.Plan.Create)
+	}
+	return a.Kind.Shrinks(a.Observed, planned)
 }
 
 // collided counts one collision of revision names more. (CS-CR5)
 func (a *Applier[S]) collided(ctx context.Context) error {
-	return a.WriteStatus(ctx, a.Observed, a.Kind.Status.Collided(a.Observed))
+	return a.WriteStatus(ctx, a.Observed, a.Kind.Status.Collided(a.Observed, a.Now))
 }
 
 // writeStatus writes the planned status, nil where the present one stands, and
 // what went wrong since.
 func (a *Applier[S]) writeStatus(ctx context.Context, status *S) error {
+	if missed := a.created.missed(a.Plan.Create); a.Uncreated != nil && status == a.Status && len(missed) > 0 {
+		if status == nil {
+			status = a.Observed
+		}
+		if status = a.Uncreated(status, missed); a.Kind.Status.Same(a.stored, status) {
+			status = nil
+		}
+	}
 	if len(a.failures) > 0 {
 		if status == nil {
 			status = a.stored

@@ -69,6 +69,8 @@ type Planner struct {
 	At       time.Time       // for which to plan
 	History  []*appsv1.ControllerRevision
 	Refusals rollout.Refusals
+	// Unreadable says why the spec cannot be read, so that nothing is counted; nil where it can.
+	Unreadable error
 	// Stage is the one of the plan to which the present step belongs.
 	Stage *rollout.Stage
 

@@ -27,7 +27,8 @@ func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
 	w := &p.Workload
 	wanted, err := revision.New(w.Object, w.Kind, w.Template, revision.NextNumber(p.History), w.CollisionCount)
 	if err != nil {
-		p.UpdateProblem(fmt.Errorf("spec.template: %w", err))
+		p.Unreadable = fmt.Errorf("spec.template: %w", err)
+		p.UpdateProblem(p.Unreadable)
 		return false
 	}
 	if p.plan.Revisions, err = revision.Plan(p.History, wanted, w.CurrentRevision, revisionLabels(pods)); err != nil {

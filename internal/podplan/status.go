@@ -16,17 +16,19 @@ import (
 
 // Status says where a kind, whose status is an S with conditions of type C, has what
 // the statuses of all kinds have. Every kind has a type T of its own for the types
-// of conditions. All fields but Negative are required. No method changes a status that it is given.
+// of conditions. Fields that may be nil say so; all others are required. No method changes a status that it is given.
 type Status[S, C any, T ~string] struct {
 	DeepCopy func(*S) *S
 	// Fields returns pointers into a status.
 	Fields func(*S) StatusFields[C]
-	// Condition returns a pointer to a condition as one to what all kinds have of
-	// it. Go converts the one to the other.
-	Condition func(*C) *Condition[T]
+	// Condition returns pointers into a condition.
+	Condition func(*C) Condition[T]
 	// Negative names the types of conditions that are False where there is a problem; the
 	// others are True. May be nil.
 	Negative []T
+	// Kept names the types of conditions that report no problem, in their order. They stand behind
+	// the others, and stay as they are until count puts or drops them. May be nil.
+	Kept []T
 }
 
 // StatusFields points to the fields of a status that all kinds have.
@@ -38,13 +40,12 @@ type StatusFields[C any] struct {
 	LabelSelector *string
 }
 
-// Condition has the fields that the conditions of all workloads have.
+// Condition points to the fields that the conditions of all workloads have.
 type Condition[T ~string] struct {
-	Type               T
-	Status             corev1.ConditionStatus
-	LastTransitionTime metav1.Time
-	Reason             string
-	Message            string
+	Type               *T
+	Status             *corev1.ConditionStatus
+	LastTransitionTime *metav1.Time
+	Reason, Message    *string
 }
 
 // Plan returns the status to write after the observed one, nil where that stands.
@@ -59,8 +60,10 @@ func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 	}
 	if p.plan.Revisions.Update != nil {
 		count(status)
+	} else if p.Workload.Object.GetDeletionTimestamp() == nil {
+		k.uncounted(status, p.Unreadable, p.At)
 	}
-	*fields.Conditions = k.conditions(observed, p.plan.Problems, p.At)
+	*fields.Conditions = append(k.conditions(observed, p.plan.Problems, p.At), k.kept(status)...)
 	if k.Same(observed, status) {
 		return nil
 	}
@@ -79,7 +82,7 @@ func (k *Status[S, C, T]) Same(a, b *S) bool {
 	}
 	for i := range of {
 		c, w := k.Condition(&of[i]), k.Condition(&wanted[i])
-		if c.Type != w.Type || c.Status != w.Status || c.Message != w.Message {
+		if *c.Type != *w.Type || *c.Status != *w.Status || *c.Reason != *w.Reason || *c.Message != *w.Message {
 			return false
 		}
 	}
@@ -90,13 +93,15 @@ func (k *Status[S, C, T]) Same(a, b *S) bool {
 // it has. Conditions that stand in the observed status keep their time.
 func (k *Status[S, C, T]) Report(status, observed *S, problems []rollout.Problem, now time.Time) *S {
 	status = k.DeepCopy(status)
-	*k.Fields(status).Conditions = k.conditions(observed, problems, now)
+	k.unobserved(status, now)
+	*k.Fields(status).Conditions = append(k.conditions(observed, problems, now), k.kept(status)...)
 	return status
 }
 
 // Collided returns a status that counts one collision of revision names more. (CS-CR5)
-func (k *Status[S, C, T]) Collided(observed *S) *S {
+func (k *Status[S, C, T]) Collided(observed *S, now time.Time) *S {
 	status := k.DeepCopy(observed)
+	k.unobserved(status, now)
 	count := k.Fields(status).CollisionCount
 	*count = ptr.To(ptr.Deref(*count, 0) + 1)
 	return status
@@ -119,13 +124,12 @@ func (k *Status[S, C, T]) conditions(observed *S, problems []rollout.Problem, no
 		}
 		standing := *k.Fields(observed).Conditions
 		for i := range standing {
-			if c := k.Condition(&standing[i]); c.Type == T(problem.Condition) && c.Status == value {
-				since = c.LastTransitionTime
+			if c := k.Condition(&standing[i]); *c.Type == T(problem.Condition) && *c.Status == value {
+				since = *c.LastTransitionTime
 			}
 		}
 		var condition C
-		*k.Condition(&condition) = Condition[T]{
-			Type: T(problem.Condition), Status: value, LastTransitionTime: since, Message: problem.Err.Error()}
+		k.set(&condition, T(problem.Condition), value, since, "", problem.Err.Error())
 		out = append(out, condition)
 	}
 	return out

@@ -21,8 +21,8 @@ var statuses = Status[appsv1.StatefulSetStatus, appsv1.StatefulSetCondition, app
 	Fields: func(s *appsv1.StatefulSetStatus) StatusFields[appsv1.StatefulSetCondition] {
 		return StatusFields[appsv1.StatefulSetCondition]{ObservedGeneration: &s.ObservedGeneration, CollisionCount: &s.CollisionCount, Conditions: &s.Conditions}
 	},
-	Condition: func(c *appsv1.StatefulSetCondition) *Condition[appsv1.StatefulSetConditionType] {
-		return (*Condition[appsv1.StatefulSetConditionType])(c)
+	Condition: func(c *appsv1.StatefulSetCondition) Condition[appsv1.StatefulSetConditionType] {
+		return Condition[appsv1.StatefulSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
 }
 
@@ -108,8 +108,8 @@ func TestSame(t *testing.T) {
 
 func TestCollided(t *testing.T) {
 	observed := &appsv1.StatefulSetStatus{Replicas: 3}
-	once := statuses.Collided(observed)
-	twice := statuses.Collided(once)
+	once := statuses.Collided(observed, time.Now())
+	twice := statuses.Collided(once, time.Now())
 	if observed.CollisionCount != nil || *once.CollisionCount != 1 || *twice.CollisionCount != 2 || twice.Replicas != 3 {
 		t.Errorf("CS-CR5: counted %+v, then %+v, of %+v", once, twice, observed)
 	}
@@ -142,5 +142,70 @@ func TestPlanStatus(t *testing.T) {
 	}
 	if again := statuses.Plan(&p, got, count); again != nil {
 		t.Errorf("%+v is written after the same", again)
+	}
+}
+
+// Conditions by which consumers wait stand behind those of problems, keep their time while they stand, and are
+// there from the first status on, whatever that was written for.
+func TestKeptConditions(t *testing.T) {
+	kept := statuses
+	kept.Kept = []appsv1.StatefulSetConditionType{"Progressing", reconciling, stalled}
+	now := time.Date(2026, 1, 1, 12, 0, 0, 5, time.UTC)
+	since := metav1.NewTime(now.Truncate(time.Second))
+	show := func(s *appsv1.StatefulSetStatus) (out []string) {
+		for _, c := range s.Conditions {
+			out = append(out, string(c.Type)+" "+string(c.Status)+" "+c.Reason+" "+c.LastTransitionTime.Sub(since.Time).String())
+		}
+		return out
+	}
+	check := func(what string, s *appsv1.StatefulSetStatus, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, show(s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	problems := []rollout.Problem{{Condition: "A", Err: errors.New("x")}}
+	none := &appsv1.StatefulSetStatus{}
+	check("before anything is observed", kept.Report(none, none, problems, now), "A True  0s", "Reconciling True NotObserved 0s")
+	check("so it is where a name is taken", kept.Collided(none, now), "Reconciling True NotObserved 0s")
+	check("not of a kind that has none", statuses.Report(none, none, problems, now), "A True  0s")
+	s := &appsv1.StatefulSetStatus{ObservedGeneration: 1}
+	kept.Reconcile(s, "Early", "m", now)
+	kept.Put(s, "Progressing", corev1.ConditionTrue, "Going", "m", now)
+	check("in their order, behind problems", kept.Report(s, none, problems, now), "A True  0s", "Progressing True Going 0s", "Reconciling True Early 0s")
+	kept.Reconcile(s, "Later", "m", now.Add(time.Hour))
+	kept.Put(s, "Progressing", corev1.ConditionFalse, "Over", "m", now.Add(time.Hour))
+	check("it keeps its time where its value stands", s, "Reconciling True Later 0s", "Progressing False Over 1h0m0s")
+	kept.Stall(s, "Stuck", "m", now.Add(2*time.Hour))
+	check("never both", s, "Progressing False Over 1h0m0s", "Stalled True Stuck 2h0m0s")
+	kept.Reach(s)
+	check("neither", s, "Progressing False Over 1h0m0s")
+}
+
+// What cannot be read is stalled; what has no revision yet is not settled.
+func TestUncountedStatus(t *testing.T) {
+	kept := statuses
+	kept.Kept = []appsv1.StatefulSetConditionType{reconciling, stalled}
+	for name, test := range map[string]struct {
+		unreadable error
+		deleted    *metav1.Time
+		want       []string
+	}{
+		"unreadable":              {errors.New("spec.x: is bad"), nil, []string{"Stalled InvalidSpec spec.x: is bad"}},
+		"no revision":             {nil, nil, []string{"Reconciling NoRevision the revision of the template is not known"}},
+		"in deletion":             {nil, &metav1.Time{Time: time.Unix(1, 0)}, nil},
+		"unreadable, in deletion": {errors.New("x"), &metav1.Time{Time: time.Unix(1, 0)}, nil},
+	} {
+		plan := &rollout.Plan{}
+		p := NewPlanner(plan, "Failed")
+		p.Workload = Workload{Object: &metav1.ObjectMeta{Generation: 7, DeletionTimestamp: test.deleted}}
+		p.Unreadable = test.unreadable
+		var got []string
+		for _, c := range kept.Plan(&p, &appsv1.StatefulSetStatus{}, nil).Conditions {
+			got = append(got, string(c.Type)+" "+c.Reason+" "+c.Message)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -370,6 +370,9 @@ func (h *history) serve(r *request, f fate) error {
 	for _, resource := range slices.Sorted(maps.Keys(positions)) {
 		if record := h.records[resource]; len(record.changes) > positions[resource] {
 			h.judgeWrite(r, positions[resource])
+			if known := r.process.known; known != nil && r.Verb == "create" && resource == pods && f.after != nil { // nobody has told it of the pod
+				known.untold[record.changes[positions[resource]].object.GetName()] = true
+			}
 		}
 	}
 	h.showJudges(r.process)

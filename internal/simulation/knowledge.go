@@ -21,6 +21,7 @@ type knowledge struct {
 	version  int64                        // of the API server when it looked
 	asked    map[string]int64             // the same of when it asked about a pod since, by name
 	refused  map[string]bool              // pods about which a request of the reconcile has failed, or a patch or deletion before it, by name
+	untold   map[string]bool              // pods that the reconcile has created, and was told that it has not, by name
 	observed map[string]map[string]Object // by resource and name
 	objects  map[string]map[string]Object
 }
@@ -33,7 +34,7 @@ type write struct {
 
 // look returns what the process knows now.
 func (p *Process) look() *knowledge {
-	k := &knowledge{at: time.Now(), version: p.history.version, asked: map[string]int64{}, refused: map[string]bool{}, observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
+	k := &knowledge{at: time.Now(), version: p.history.version, asked: map[string]int64{}, refused: map[string]bool{}, untold: map[string]bool{}, observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
 	maps.Copy(k.refused, p.passedOver)
 	for resource, replica := range p.replicas {
 		k.observed[resource] = replica.view()

@@ -16,8 +16,8 @@ var statuses = podplan.Status[v1alpha1.SidecarSetStatus, v1alpha1.SidecarSetCond
 		return podplan.StatusFields[v1alpha1.SidecarSetCondition]{ObservedGeneration: &s.ObservedGeneration,
 			CollisionCount: &s.CollisionCount, Conditions: &s.Conditions}
 	},
-	Condition: func(c *v1alpha1.SidecarSetCondition) *podplan.Condition[v1alpha1.SidecarSetConditionType] {
-		return (*podplan.Condition[v1alpha1.SidecarSetConditionType])(c)
+	Condition: func(c *v1alpha1.SidecarSetCondition) podplan.Condition[v1alpha1.SidecarSetConditionType] {
+		return podplan.Condition[v1alpha1.SidecarSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
 	Negative: []v1alpha1.SidecarSetConditionType{v1alpha1.SidecarSetInjected},
 }

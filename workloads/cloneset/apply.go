@@ -58,6 +58,9 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
 	a.Taken, a.Refusals = a.nameTaken, s.Refused
+	a.Uncreated = func(status *v1alpha1.CloneSetStatus, pods []rollout.PodCreation) *v1alpha1.CloneSetStatus {
+		return withoutUncreated(s.Set, plan, status, pods, s.Now)
+	}
 	a.Reused, a.ReuseNote = a.reused, v1alpha1.CloneSetClaimReusedAnnotation
 	if r.options.Budget != nil {
 		a.AllowUpdate = r.options.Budget.AllowUpdate

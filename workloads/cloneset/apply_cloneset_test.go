@@ -183,17 +183,20 @@ func TestPodsGoAfterTheirCloneSet(t *testing.T) {
 	}
 }
 
-// A pod that somebody deletes costs no request more than one that is missing
-// from the beginning, and what goes wrong with it is reported in the same reconcile.
+// A pod that somebody deletes costs one request more than one that is missing from the
+// beginning, which changes nothing and finds out whether the CloneSet is still there. What goes
+// wrong with the pod is reported in the same reconcile.
 func TestLostPodIsCreatedAgain(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, "")
 		c.Settle()
 		c.RemovePod(c.PodNames()[0])
-		if diff := cmp.Diff([]string{"1 create pods", "1 patch clonesets/status"}, c.MustReconcile()); diff != "" {
+		if diff := cmp.Diff([]string{"1 create pods", "2 patch clonesets/status"}, c.MustReconcile()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		c.Settle()
+		if diff := cmp.Diff([]string{"1 patch clonesets/status", "1 patch pods/status"}, c.Settle()); diff != "" {
+			t.Errorf("requests afterwards (-want +got):\n%s", diff)
+		}
 		c.RemovePod(c.PodNames()[0])
 		c.FailBefore(fixture.Fail("create pods", apierrors.NewForbidden(corev1.Resource("pods"), "", nil)))
 		c.MustFailReconcile(func(error) bool { return true })

@@ -18,6 +18,8 @@
 // What a CloneSet does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/workloads/cloneset/RULES.md
 //
+// Of OpenKruise 1.9 it has spec.progressDeadlineSeconds, with the condition Progressing, and the update type OnDelete.
+//
 // # Differences
 //
 // Manifests, pods and revisions are those of OpenKruise 1.4. Where its
@@ -34,6 +36,9 @@
 //     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes.
+//   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached. A new
+//     generation is not called observed as long as its counters would mislead, and pods are counted by the reconcile that
+//     creates them: consumers called a new CloneSet healthy for having 0 of 0 pods.
 //   - Where the name of a revision is too long for a label value, its hash is
 //     written alone, also without Features.ShortHash.
 //   - A claim whose former pod is still terminating is waited for without

@@ -44,6 +44,7 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	if err := p.read(); err != nil {
 		p.UpdateProblem(err)
+		p.Unreadable = err
 		p.planStatus()
 		return p.plan
 	}

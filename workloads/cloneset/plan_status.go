@@ -3,7 +3,10 @@
 package cloneset
 
 import (
+	"time"
+
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -16,17 +19,33 @@ var statuses = podplan.Status[v1alpha1.CloneSetStatus, v1alpha1.CloneSetConditio
 		return podplan.StatusFields[v1alpha1.CloneSetCondition]{ObservedGeneration: &s.ObservedGeneration,
 			CollisionCount: &s.CollisionCount, Conditions: &s.Conditions, LabelSelector: &s.LabelSelector}
 	},
-	Condition: func(c *v1alpha1.CloneSetCondition) *podplan.Condition[v1alpha1.CloneSetConditionType] {
-		return (*podplan.Condition[v1alpha1.CloneSetConditionType])(c)
+	Condition: func(c *v1alpha1.CloneSetCondition) podplan.Condition[v1alpha1.CloneSetConditionType] {
+		return podplan.Condition[v1alpha1.CloneSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
+	Kept: []v1alpha1.CloneSetConditionType{
+		v1alpha1.CloneSetConditionProgressing, v1alpha1.CloneSetConditionReconciling, v1alpha1.CloneSetConditionStalled},
 }
 
-// planStatus computes the status from the pods as they were observed.
+// planStatus computes the status from the pods as they were observed, and those that are created now.
 func (p *planner) planStatus() {
 	p.plan.Status = statuses.Plan(&p.Planner, &p.Set.Status, p.countStatus)
 }
 
 func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
+	p.countPods(status)
+	status.ExpectedUpdatedReplicas = p.limits.replicas - p.limits.partition
+	status.UpdateRevision = p.plan.Revisions.Update.Name
+	status.CurrentRevision = p.plan.Revisions.Current.Name
+	if p.progress().MayAdvance() {
+		status.CurrentRevision = status.UpdateRevision
+	}
+	countCreated(status, p.plan, 1, p.plan.Create)
+	judge := judgeStatus(p.Set, p.plan, status, p.Now)
+	p.RequeueAfter(judge.requeueAfter())
+}
+
+// countPods counts the pods as they were observed.
+func (p *planner) countPods(status *v1alpha1.CloneSetStatus) {
 	status.Replicas = int32(len(p.pods))
 	status.ReadyReplicas, status.AvailableReplicas = 0, 0
 	status.UpdatedReplicas, status.UpdatedReadyReplicas, status.UpdatedAvailableReplicas = 0, 0, 0
@@ -48,12 +67,42 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 			}
 		}
 	}
-	status.ExpectedUpdatedReplicas = p.limits.replicas - p.limits.partition
-	status.UpdateRevision = p.plan.Revisions.Update.Name
-	status.CurrentRevision = p.plan.Revisions.Current.Name
-	if p.progress().MayAdvance() {
-		status.CurrentRevision = status.UpdateRevision
+}
+
+// countCreated counts n for each pod that is created.
+func countCreated(status *v1alpha1.CloneSetStatus, plan *Plan, n int32, pods []rollout.PodCreation) {
+	for i := range pods {
+		status.Replicas += n
+		if revision.Matches(pods[i].Pod.Labels[podplan.RevisionLabel], plan.Revisions.Update.Name) {
+			status.UpdatedReplicas += n
+		}
 	}
+}
+
+// judgeStatus says in a status, whose numbers are counted, what they mean for those who wait for the spec to be
+// reached. (CS-S3 to CS-S5)
+func judgeStatus(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.CloneSetStatus, now time.Time) *progress {
+	p := &progress{set: set, status: status, created: plan.Revisions.Create != nil, back: plan.Diff.Update < 0, now: now}
+	p.setConditions()
+	status.ObservedGeneration = set.Generation
+	if p.misleads() {
+		status.ObservedGeneration = set.Status.ObservedGeneration
+	}
+	return p
+}
+
+// withoutUncreated returns a status that does not count the pods which could not be created after all.
+func withoutUncreated(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.CloneSetStatus, uncreated []rollout.PodCreation, now time.Time) *v1alpha1.CloneSetStatus {
+	status = status.DeepCopy()
+	countCreated(status, plan, -1, uncreated)
+	for _, t := range statuses.Kept { // they are judged anew
+		statuses.Drop(status, t)
+		if c := statuses.Find(&set.Status, t); c != nil {
+			status.Conditions = append(status.Conditions, *c.DeepCopy())
+		}
+	}
+	judgeStatus(set, plan, status, now)
+	return status
 }
 
 // progress is how far the pods have come to the update revision. Those that are

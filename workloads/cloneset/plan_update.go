@@ -13,7 +13,7 @@ import (
 )
 
 // planUpdate updates pods to the update revision or, when the partition was
-// raised, back to the current one. (CS-27 to CS-34)
+// raised, back to the current one. (CS-27 to CS-34, CS-37)
 func (p *planner) planUpdate() {
 	if p.plan.Diff.Update == 0 && p.tally.Old.Total == 0 {
 		return
@@ -21,6 +21,8 @@ func (p *planner) planUpdate() {
 	target := p.target()
 	candidates := p.updateCandidates(target)
 	switch {
+	case p.onDelete() && p.tally.Old.Total > p.limits.partition:
+		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when somebody deletes it"})
 	case p.podsChanged:
 		p.waitAll(candidates, &rollout.Reason{
 			Rule: rollout.RuleScaleFirst, Message: "pods are created or deleted first; the update goes on afterwards"})

@@ -159,6 +159,7 @@ func (p *planner) count() {
 		ScaleMaxUnavailable: p.limits.scaleMaxUnavailable,
 		SameRevision:        p.plan.Revisions.Current.Name == p.plan.Revisions.Update.Name,
 		RollBack:            p.Features.PartitionRollback,
+		OnDelete:            p.onDelete(),
 		ExcludePreparingDelete: p.Features.ExcludePreparingDelete ||
 			p.Set.Labels[v1alpha1.CloneSetScalingExcludePreparingDeleteLabel] == "true",
 	}
@@ -171,6 +172,11 @@ func (p *planner) count() {
 		p.countEvicted(pod)
 	}
 	p.plan.Diff = p.tally.Diff()
+}
+
+// onDelete tells whether nobody but users updates pods, by deleting them.
+func (p *planner) onDelete() bool {
+	return p.Set.Spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType
 }
 
 // countEvicted counts a pod for which somebody awaits room, as long as that lasts. (LC-29)

@@ -27,7 +27,7 @@ func TestRequests(t *testing.T) {
 		want  []string
 	}{
 		{"creation: 2 per pod", func(c *cluster) { c.create(pods, inPlace) },
-			[]string{"1 create controllerrevisions", "20 create pods", "3 patch clonesets/status", "20 patch pods/status"}},
+			[]string{"1 create controllerrevisions", "20 create pods", "2 patch clonesets/status", "20 patch pods/status"}},
 		{"update in place: 3 per pod", func(c *cluster) { c.create(pods, inPlace); c.Settle(); c.SetImage("nginx:2") },
 			[]string{"1 create controllerrevisions", "11 patch clonesets/status", "20 patch pods", "40 patch pods/status"}},
 		{"update by recreation: 3 per pod", func(c *cluster) { c.create(pods, ""); c.Settle(); c.SetImage("nginx:2") },

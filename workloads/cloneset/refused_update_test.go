@@ -53,8 +53,8 @@ func TestUpdatesThatAreRefused(t *testing.T) {
 				if tried < 8 || tried > 16 || withdrawn > 1 {
 					t.Errorf("in 20 minutes the update was tried %d times, and pods were out of service in %d reconciles", tried, withdrawn)
 				}
-				if conditions := c.get().Status.Conditions; len(conditions) != 1 || conditions[0].Type != "FailedUpdate" {
-					t.Errorf("conditions %+v, want the reason", conditions)
+				if conditions := c.Conditions(); len(conditions) != 1 || !strings.HasPrefix(conditions[0], "FailedUpdate: ") {
+					t.Errorf("conditions %q, want the reason", conditions)
 				}
 				c.FailBefore(nil)
 				mend(c)
@@ -88,8 +88,8 @@ func TestOneUpdateIsRefused(t *testing.T) {
 			}
 			c.KubeletStep()
 			c.Sleep("1s")
-			if conditions := c.get().Status.Conditions; reported && (len(conditions) != 1 || !strings.Contains(conditions[0].Message, refused)) {
-				t.Fatalf("conditions %+v, want one about pod %s", conditions, refused)
+			if conditions := c.Conditions(); reported && (len(conditions) != 1 || !strings.Contains(conditions[0], refused)) {
+				t.Fatalf("conditions %q, want one about pod %s", conditions, refused)
 			}
 		}
 		if n := c.get().Status.UpdatedReadyReplicas; n != 4 || !reported {
@@ -124,8 +124,8 @@ func TestRecreationIsRefused(t *testing.T) {
 			c.KubeletStep()
 			c.Sleep("1s")
 		}
-		status := c.get().Status
-		if status.UpdatedReadyReplicas != 2 || len(status.Conditions) != 1 || !strings.Contains(status.Conditions[0].Message, "quota") {
+		status, conditions := c.get().Status, c.Conditions()
+		if status.UpdatedReadyReplicas != 2 || len(conditions) != 1 || !strings.Contains(conditions[0], "quota") {
 			t.Fatalf("status %+v, want both that can be updated in place, and why the others are not", status)
 		}
 		c.FailBefore(nil)
@@ -163,8 +163,8 @@ func TestPreparationIsRefused(t *testing.T) {
 		if written != 1 {
 			t.Errorf("the status was written %d times, want once", written)
 		}
-		if conditions := c.get().Status.Conditions; len(conditions) != 1 || !strings.Contains(conditions[0].Message, c.PodNames()[0]) || !strings.Contains(conditions[0].Message, c.PodNames()[1]) {
-			t.Errorf("conditions %+v, want one that names both pods", conditions)
+		if conditions := c.Conditions(); len(conditions) != 1 || !strings.Contains(conditions[0], c.PodNames()[0]) || !strings.Contains(conditions[0], c.PodNames()[1]) {
+			t.Errorf("conditions %q, want one that names both pods", conditions)
 		}
 	})
 }

@@ -171,6 +171,8 @@ func (w *setScenario) change(key, value string) {
 		spec.UpdateStrategy.Paused = value == "true"
 	case "minReadySeconds":
 		spec.MinReadySeconds = number
+	case "deadline":
+		spec.ProgressDeadlineSeconds = &number
 	case "delete":
 		spec.ScaleStrategy.PodsToDelete = nil
 		for alias := range strings.SplitSeq(value, ",") {

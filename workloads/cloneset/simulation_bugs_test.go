@@ -148,7 +148,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: played(b.bug, earlier)})
 	}
 	simulation.FindBugs(t, bugs)
 }

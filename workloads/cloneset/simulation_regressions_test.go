@@ -13,15 +13,15 @@ import (
 // tells which, and in some of them users do often what shows the bug.
 func TestSimulationRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
-		{Found: "requests without end about a selector that matches no pod", Seed: 3, Workload: simulated(bug{})},
-		{Found: "an available pod deleted beside a marked one that was ready for a moment", Seed: 25, Workload: simulated(bug{Often: markYoungPods})},
-		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 103, Workload: simulated(bug{Often: raisePartition})},
-		{Found: "no pod created since those that the partition wants cannot be", Seed: 1882545954226233, Workload: simulated(bug{})},
-		{Found: "a pod that waits for its claim, which a user has deleted", Seed: 1882545954226276, Workload: simulated(bug{})},
-		{Found: "a claim deleted and made again in turns, while its pod is refused", Seed: 1882547051036796, Workload: simulated(bug{})},
-		{Found: "held-back pods at the update revision, where the cache of revisions was behind", Seed: 1882548472906583, Workload: simulated(bug{})},
-		{Found: "a new pod deleted that has the name of one to be deleted", Seed: 1882629830886872, Workload: simulated(bug{})},
-		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: simulated(bug{Often: raisePartition})},
+		{Found: "requests without end about a selector that matches no pod", Seed: 3, Workload: played(bug{}, earlier)},
+		{Found: "an available pod deleted beside a marked one that was ready for a moment", Seed: 25, Workload: played(bug{Often: markYoungPods}, earlier)},
+		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 103, Workload: played(bug{Often: raisePartition}, earlier)},
+		{Found: "no pod created since those that the partition wants cannot be", Seed: 1882545954226233, Workload: played(bug{}, earlier)},
+		{Found: "a pod that waits for its claim, which a user has deleted", Seed: 1882545954226276, Workload: played(bug{}, earlier)},
+		{Found: "a claim deleted and made again in turns, while its pod is refused", Seed: 1882547051036796, Workload: played(bug{}, earlier)},
+		{Found: "held-back pods at the update revision, where the cache of revisions was behind", Seed: 1882548472906583, Workload: played(bug{}, earlier)},
+		{Found: "a new pod deleted that has the name of one to be deleted", Seed: 1882629830886872, Workload: played(bug{}, earlier)},
+		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: played(bug{Often: raisePartition}, earlier)},
 	})
 }
 

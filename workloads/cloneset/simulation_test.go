@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,13 +41,16 @@ func TestSimulationReplays(t *testing.T) {
 
 // simulated is what a simulation needs to know of CloneSets, whose controllers
 // have a bug.
-func simulated(bug bug) *simulation.Workload {
+func simulated(bug bug) *simulation.Workload { return played(bug, everything) }
+
+// played is the same with users who know of some fields only.
+func played(bug bug, fields fields) *simulation.Workload {
 	return &simulation.Workload{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
-		Create:   anySet,
+		Create:   fields.anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:      bug.Act(act),
+		Act:      bug.Act(fields.act),
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     push,
 		Judge: func(seed uint64) simulation.Judge {
@@ -55,7 +59,9 @@ func simulated(bug bug) *simulation.Workload {
 			past := invariants.NewPast()
 			return simulation.Judge{
 				Observe: past.Observe,
-				Write:   func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
+				Write: func(w *invariants.Write) []invariants.Violation {
+					return append(invariants.CloneSet(w, features), past.CloneSetProgress(w)...)
+				},
 				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
 					return past.CloneSetSettled(s, pushed, features)
 				},
@@ -132,8 +138,26 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	return o, nil
 }
 
+// fields are what users know of a CloneSet. What a seed plays depends on it.
+type fields struct {
+	types []v1alpha1.CloneSetUpdateStrategyType
+	edits []simulation.Edit
+}
+
+// everything is all that there is; earlier is what was known when the regressions were found.
+var (
+	earlier = fields{[]v1alpha1.CloneSetUpdateStrategyType{
+		v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
+	}, edits}
+	everything = fields{append(slices.Concat(earlier.types, earlier.types), v1alpha1.OnDeleteCloneSetUpdateStrategyType), append(slices.Clone(edits),
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
+		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
+		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
+	)}
+)
+
 // anySet is a CloneSet of a seed.
-func anySet(r *rand.Rand) simulation.Object {
+func (f fields) anySet(r *rand.Rand) simulation.Object {
 	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
 		Replicas: ptr.To(1 + r.Int32N(5)),
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
@@ -141,7 +165,7 @@ func anySet(r *rand.Rand) simulation.Object {
 			ObjectMeta: metav1.ObjectMeta{Labels: simulation.PodLabels(r)},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
 		},
-		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{Type: updateTypes[r.IntN(len(updateTypes))]},
+		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{Type: f.types[r.IntN(len(f.types))]},
 	}}
 	if r.IntN(2) == 0 {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
@@ -152,16 +176,12 @@ func anySet(r *rand.Rand) simulation.Object {
 		}
 	}
 	for range r.IntN(8) {
-		simulation.Merge(set, simulation.AnyEdit(r, edits))
+		simulation.Merge(set, simulation.AnyEdit(r, f.edits))
 	}
 	return set
 }
 
-var updateTypes = []v1alpha1.CloneSetUpdateStrategyType{
-	v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
-}
-
-// edits are what users change about a CloneSet.
+// edits are what users change about a CloneSet, of the fields that were known earlier.
 var edits = append([]simulation.Edit{
 	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 2, 3, 4, 5, 6),
 	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
@@ -246,7 +266,7 @@ func amount(n *intstr.IntOrString) int {
 }
 
 // act is what users, and the owners of hooks, do in a step.
-func act(u *simulation.User, r *rand.Rand) {
+func (f fields) act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(30); {
 	case n == 0 && r.IntN(3) == 0:
@@ -258,7 +278,7 @@ func act(u *simulation.User, r *rand.Rand) {
 			}
 		}
 	case n < 13 || pod == nil:
-		u.Edit(simulation.AnyEdit(r, edits))
+		u.Edit(simulation.AnyEdit(r, f.edits))
 	case n < 19:
 		u.AnswerHook(pod)
 	case n < 21:

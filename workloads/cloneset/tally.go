@@ -65,6 +65,9 @@ type Tally struct {
 	// RollBack rolls pods back to the current revision where the partition
 	// was raised (OpenKruise: feature gate CloneSetPartitionRollback).
 	RollBack bool
+	// OnDelete updates no pod, and makes no room for that: who updates a pod deletes it, and
+	// what is created in its place is as the partition says. (CS-37)
+	OnDelete bool
 	// ExcludePreparingDelete does not count pods in the lifecycle state
 	// PreparingDelete as replicas, so that they are replaced while they wait.
 	// (CS-14)
@@ -119,8 +122,11 @@ func (t Tally) Diff() Diff {
 }
 
 // revisionDiff returns by how many pods each revision is over (positive) or
-// under its share. (CS-8)
+// under its share, as far as pods are updated for that. (CS-8, CS-37)
 func (t Tally) revisionDiff() (diffOld, diffNew int64) {
+	if t.OnDelete {
+		return 0, 0
+	}
 	activeOld := int64(t.Old.Total) - int64(t.Old.PreparingDelete)
 	activeNew := int64(t.New.Total) - int64(t.New.PreparingDelete)
 	diffOld = activeOld - int64(t.Partition)

@@ -3,6 +3,8 @@
 package cloneset
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -71,6 +73,15 @@ func templates(spec *v1alpha1.CloneSetSpec) podtemplate.Templates {
 	return podtemplate.Templates{Pod: &spec.Template, Claims: spec.VolumeClaimTemplates}
 }
 
+// validateProgressDeadline checks that a pod can become available before the deadline. (CS-V5)
+func validateProgressDeadline(spec *v1alpha1.CloneSetSpec, path *field.Path) field.ErrorList {
+	deadline := spec.ProgressDeadlineSeconds
+	if deadline == nil || *deadline > 0 && *deadline > spec.MinReadySeconds {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *deadline, fmt.Sprintf("must be 1 or more, and greater than minReadySeconds, %d", spec.MinReadySeconds))}
+}
+
 // validateSpec checks everything but the templates.
 func validateSpec(spec *v1alpha1.CloneSetSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
@@ -81,6 +92,7 @@ func validateSpec(spec *v1alpha1.CloneSetSpec, path *field.Path) field.ErrorList
 	if replicas < 0 {
 		errs = append(errs, field.Invalid(path.Child("replicas"), replicas, "must be 0 or more"))
 	}
+	errs = append(errs, validateProgressDeadline(spec, path.Child("progressDeadlineSeconds"))...)
 	errs = append(errs, validation.Selector(spec.Selector, spec.Template.Labels, path)...)
 	errs = append(errs, validatePodsToDeleteNames(spec.ScaleStrategy.PodsToDelete, path.Child("scaleStrategy", "podsToDelete"))...)
 	return append(errs, validateUpdateStrategy(&spec.UpdateStrategy, replicas, path.Child("updateStrategy"))...)

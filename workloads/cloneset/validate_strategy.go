@@ -17,7 +17,8 @@ import (
 
 func validateUpdateStrategy(s *v1alpha1.CloneSetUpdateStrategy, replicas int32, path *field.Path) field.ErrorList {
 	errs := validation.Enum(s.Type, path.Child("type"), v1alpha1.RecreateCloneSetUpdateStrategyType,
-		v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType)
+		v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
+		v1alpha1.OnDeleteCloneSetUpdateStrategyType)
 	errs = append(errs, validatePartition(s.Partition, replicas, path.Child("partition"))...)
 	errs = append(errs, validateBudget(s, replicas, path)...)
 	errs = append(errs, validation.Priority(s.PriorityStrategy, path.Child("priorityStrategy"))...)

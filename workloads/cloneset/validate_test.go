@@ -38,7 +38,15 @@ func TestValidateCreate(t *testing.T) {
 		{"type: ReCreate", nil, []string{"updateStrategy", `{"type":"ReCreate"}`}, nil},
 		{"type: InPlaceIfPossible", nil, []string{"updateStrategy", `{"type":"InPlaceIfPossible"}`}, nil},
 		{"type: InPlaceOnly", nil, []string{"updateStrategy", `{"type":"InPlaceOnly"}`}, nil},
+		{"CS-37: type: OnDelete", nil, []string{"updateStrategy", `{"type":"OnDelete"}`}, nil},
 		{"type: unknown", nil, []string{"updateStrategy", `{"type":"Recreate"}`}, []string{"NotSupported spec.updateStrategy.type"}},
+
+		{"progressDeadlineSeconds", nil, []string{"progressDeadlineSeconds", `1`}, nil},
+		{"progressDeadlineSeconds: none", nil, []string{"progressDeadlineSeconds", `2147483647`}, nil},
+		{"CS-V5: progressDeadlineSeconds: 0", nil, []string{"progressDeadlineSeconds", `0`}, []string{"Invalid spec.progressDeadlineSeconds"}},
+		{"CS-V5: progressDeadlineSeconds: negative", nil, []string{"progressDeadlineSeconds", `-1`, "minReadySeconds", `-5`}, []string{"Invalid spec.progressDeadlineSeconds"}},
+		{"CS-V5: progressDeadlineSeconds: as minReadySeconds", nil, []string{"progressDeadlineSeconds", `30`, "minReadySeconds", `30`}, []string{"Invalid spec.progressDeadlineSeconds"}},
+		{"CS-V5: progressDeadlineSeconds: more than minReadySeconds", nil, []string{"progressDeadlineSeconds", `31`, "minReadySeconds", `30`}, nil},
 
 		{"partition: number", nil, []string{"updateStrategy", `{"partition":3}`}, nil},
 		{"partition: more than replicas", nil, []string{"updateStrategy", `{"partition":300}`}, nil},

@@ -16,8 +16,8 @@ var statuses = podplan.Status[v1alpha1.DaemonSetStatus, v1alpha1.DaemonSetCondit
 		return podplan.StatusFields[v1alpha1.DaemonSetCondition]{ObservedGeneration: &s.ObservedGeneration,
 			CollisionCount: &s.CollisionCount, Conditions: &s.Conditions}
 	},
-	Condition: func(c *v1alpha1.DaemonSetCondition) *podplan.Condition[v1alpha1.DaemonSetConditionType] {
-		return (*podplan.Condition[v1alpha1.DaemonSetConditionType])(c)
+	Condition: func(c *v1alpha1.DaemonSetCondition) podplan.Condition[v1alpha1.DaemonSetConditionType] {
+		return podplan.Condition[v1alpha1.DaemonSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
 }
 

@@ -19,8 +19,8 @@ var statuses = podplan.Status[v1beta1.StatefulSetStatus, appsv1.StatefulSetCondi
 		return podplan.StatusFields[appsv1.StatefulSetCondition]{ObservedGeneration: &s.ObservedGeneration,
 			CollisionCount: &s.CollisionCount, Conditions: &s.Conditions, LabelSelector: &s.LabelSelector}
 	},
-	Condition: func(c *appsv1.StatefulSetCondition) *podplan.Condition[appsv1.StatefulSetConditionType] {
-		return (*podplan.Condition[appsv1.StatefulSetConditionType])(c)
+	Condition: func(c *appsv1.StatefulSetCondition) podplan.Condition[appsv1.StatefulSetConditionType] {
+		return podplan.Condition[appsv1.StatefulSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
 }
 

@@ -40,6 +40,9 @@ const (
 	InPlaceIfPossibleCloneSetUpdateStrategyType CloneSetUpdateStrategyType = "InPlaceIfPossible"
 	// InPlaceOnlyCloneSetUpdateStrategyType updates pods in place and never recreates one.
 	InPlaceOnlyCloneSetUpdateStrategyType CloneSetUpdateStrategyType = "InPlaceOnly"
+	// OnDeleteCloneSetUpdateStrategyType updates no pod: one that somebody deletes is created again at
+	// the update revision, as far as the partition allows. OpenKruise has it from 1.9 on.
+	OnDeleteCloneSetUpdateStrategyType CloneSetUpdateStrategyType = "OnDelete"
 )
 
 // CloneSetSpec is the desired state of a CloneSet.
@@ -84,6 +87,13 @@ type CloneSetSpec struct {
 	// Lifecycle holds pods back for a controller of the user's.
 	// +optional
 	Lifecycle *lifecyclev1alpha1.Lifecycle `json:"lifecycle,omitempty"`
+
+	// ProgressDeadlineSeconds is the time in seconds without progress after which the condition
+	// Progressing says that an update is stuck. The update goes on nevertheless. It must be greater
+	// than minReadySeconds. Default: no deadline, and no condition Progressing; 2147483647 means
+	// the same. OpenKruise has it from 1.9 on.
+	// +optional
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 }
 
 // CloneSetScaleStrategy tunes how the pods of a CloneSet are created and deleted.
@@ -107,7 +117,7 @@ type CloneSetScaleStrategy struct {
 
 // CloneSetUpdateStrategy tunes how the pods of a CloneSet are updated.
 type CloneSetUpdateStrategy struct {
-	// Type is ReCreate (default), InPlaceIfPossible or InPlaceOnly.
+	// Type is ReCreate (default), InPlaceIfPossible, InPlaceOnly or OnDelete.
 	// +optional
 	Type CloneSetUpdateStrategyType `json:"type,omitempty"`
 
@@ -190,7 +200,7 @@ type CloneSetStatus struct {
 	// +optional
 	CollisionCount *int32 `json:"collisionCount,omitempty"`
 
-	// Conditions say what failed last.
+	// Conditions say what failed last, and whether the CloneSet is on its way to its spec.
 	// +optional
 	Conditions []CloneSetCondition `json:"conditions,omitempty"`
 
@@ -207,12 +217,44 @@ const (
 	CloneSetConditionFailedScale CloneSetConditionType = "FailedScale"
 	// CloneSetConditionFailedUpdate says that pods could not be updated.
 	CloneSetConditionFailedUpdate CloneSetConditionType = "FailedUpdate"
+	// CloneSetConditionProgressing is there with spec.progressDeadlineSeconds, and has the meaning that it has
+	// for a Deployment: True while an update goes on or once it is complete, False when nothing has moved
+	// for that long, Unknown while the update is paused. OpenKruise has it from 1.9 on.
+	CloneSetConditionProgressing CloneSetConditionType = "Progressing"
+	// CloneSetConditionReconciling is there, and True, while the spec is not reached. A condition of podwright, by
+	// the convention of kstatus: Flux and Helm wait while it is there.
+	CloneSetConditionReconciling CloneSetConditionType = "Reconciling"
+	// CloneSetConditionStalled is there, and True, when waiting does not help: the progress deadline is exceeded, or the
+	// spec cannot be read. Reconciling is not there then. A condition of podwright, by the same convention.
+	CloneSetConditionStalled CloneSetConditionType = "Stalled"
+)
+
+// The reasons of the condition Progressing: those of a Deployment, where these name a ReplicaSet for the revision
+// or the CloneSet.
+const (
+	// CloneSetNewRevisionCreated: the template is new, and so is its revision (True).
+	CloneSetNewRevisionCreated = "NewRevisionCreated"
+	// CloneSetFoundNewRevision: the revision was there already, pods are to be updated to it (True).
+	CloneSetFoundNewRevision = "FoundNewRevision"
+	// CloneSetUpdated: the last change of the numbers of pods was progress (True).
+	CloneSetUpdated = "CloneSetUpdated"
+	// CloneSetAvailable: the update is complete, as far as the partition lets it (True).
+	CloneSetAvailable = "CloneSetAvailable"
+	// CloneSetProgressDeadlineExceeded: there was no progress for progressDeadlineSeconds (False).
+	CloneSetProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// CloneSetPaused: updateStrategy.paused, the deadline stands still (Unknown).
+	CloneSetPaused = "CloneSetPaused"
+	// CloneSetResumed: it is not paused any more, the deadline starts anew (Unknown).
+	CloneSetResumed = "CloneSetResumed"
 )
 
 // CloneSetCondition describes one aspect of a CloneSet.
 type CloneSetCondition struct {
 	Type   CloneSetConditionType  `json:"type"`
 	Status corev1.ConditionStatus `json:"status"`
+	// LastUpdateTime is, of the condition Progressing, when there was progress last. Other conditions do not have it.
+	// +optional
+	LastUpdateTime *metav1.Time `json:"lastUpdateTime,omitempty"`
 	// +optional
 	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
 	// +optional
@@ -242,7 +284,8 @@ type CloneSetCondition struct {
 // +kubebuilder:validation:XValidation:fieldPath=".spec.selector",rule=`!has(self.spec) || has(self.spec.selector.matchLabels) && size(self.spec.selector.matchLabels) > 0 || has(self.spec.selector.matchExpressions) && size(self.spec.selector.matchExpressions) > 0`,reason=FieldValueRequired,message="must not be empty: give matchLabels or matchExpressions that match the labels of the template"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.selector.matchExpressions",rule=`!has(self.spec) || !has(self.spec.selector.matchExpressions) || self.spec.selector.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))`,message="every operator must be In or NotIn with values, or Exists or DoesNotExist without values"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.selector",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.selector.matchLabels) ? self.spec.selector.matchLabels : {}) == (has(oldSelf.spec.selector.matchLabels) ? oldSelf.spec.selector.matchLabels : {}) && (has(self.spec.selector.matchExpressions) ? self.spec.selector.matchExpressions : []) == (has(oldSelf.spec.selector.matchExpressions) ? oldSelf.spec.selector.matchExpressions : [])`,message="cannot be changed: create another CloneSet for another selector"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.type",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.type) || size(self.spec.updateStrategy.type) == 0 || self.spec.updateStrategy.type in ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly']`,messageExpression=`'must be ReCreate, InPlaceIfPossible or InPlaceOnly, is ' + self.spec.updateStrategy.type`
+// +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.type",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.type) || size(self.spec.updateStrategy.type) == 0 || self.spec.updateStrategy.type in ['ReCreate', 'InPlaceIfPossible', 'InPlaceOnly', 'OnDelete']`,messageExpression=`'must be ReCreate, InPlaceIfPossible, InPlaceOnly or OnDelete, is ' + self.spec.updateStrategy.type`
+// +kubebuilder:validation:XValidation:fieldPath=".spec.progressDeadlineSeconds",rule=`!has(self.spec) || !has(self.spec.progressDeadlineSeconds) || self.spec.progressDeadlineSeconds > 0 && self.spec.progressDeadlineSeconds > (has(self.spec.minReadySeconds) ? self.spec.minReadySeconds : 0)`,message="must be 1 or more, and greater than minReadySeconds"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.partition",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.partition) || (type(self.spec.updateStrategy.partition) == int ? self.spec.updateStrategy.partition >= 0 : self.spec.updateStrategy.partition.matches('^([0-9]+[.]?[0-9]*|[.][0-9]+)%$'))`,messageExpression=`'must be a number of pods, 0 or more, or a percentage such as 12.5%, is ' + string(self.spec.updateStrategy.partition)`
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.maxUnavailable",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.maxUnavailable) || type(self.spec.updateStrategy.maxUnavailable) == int || self.spec.updateStrategy.maxUnavailable.matches('^[-+]?[0-9]+%?$')`,messageExpression=`'must be a number of pods or a whole percentage such as 20%, is ' + string(self.spec.updateStrategy.maxUnavailable)`
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.maxSurge",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.maxSurge) || type(self.spec.updateStrategy.maxSurge) == int || self.spec.updateStrategy.maxSurge.matches('^[-+]?[0-9]+%?$')`,messageExpression=`'must be a number of pods or a whole percentage such as 20%, is ' + string(self.spec.updateStrategy.maxSurge)`

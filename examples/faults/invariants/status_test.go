@@ -25,6 +25,7 @@ func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, obse
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
 		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas = ready, ready, ready, ready
 		s.CurrentRevision, s.ExpectedUpdatedReplicas, s.LabelSelector = revisionOf("web:1"), *set.Spec.Replicas, "app=web"
+		waitFor(s, replicas == *set.Spec.Replicas && ready == replicas)
 	case *v1beta1.StatefulSet:
 		s := &set.Status
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
@@ -32,6 +33,13 @@ func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, obse
 		s.CurrentRevision, s.CurrentReplicas, s.LabelSelector = revisionOf("web:1"), replicas, "app=web"
 	}
 	return object
+}
+
+// waitFor has consumers wait unless the spec is reached.
+func waitFor(s *v1alpha1.CloneSetStatus, reached bool) {
+	if !reached {
+		s.Conditions = []v1alpha1.CloneSetCondition{{Type: v1alpha1.CloneSetConditionReconciling, Status: corev1.ConditionTrue}}
+	}
 }
 
 // current has the status of a workload name a current revision.
@@ -116,6 +124,7 @@ func TestCurrentRevisionsAreJudged(t *testing.T) {
 					s := &set.Status
 					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.ExpectedUpdatedReplicas = 1, 3, 3, 3, 3
 					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas, s.LabelSelector = "web-2", updated, updated, updated, "app=web"
+					waitFor(s, updated == 3)
 				case *v1beta1.StatefulSet:
 					s := &set.Status
 					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.CurrentReplicas = 1, 3, 3, 3, atIt

@@ -125,8 +125,9 @@ func TestWebhooks(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PF-5.1: webhooks (-want +got):\n%s", diff)
 	}
-	if len(served) != 1 || served["/convert"] == nil {
-		t.Errorf("served, and not registered: %v", served)
+	conversions := []string{"/convert", "/convert-distribution", "/convert-sidecar"} // which CRDs name
+	if diff := cmp.Diff(conversions, slices.Sorted(maps.Keys(served))); diff != "" {
+		t.Errorf("served, and not registered (-want +got):\n%s", diff)
 	}
 	for _, w := range r.Validating {
 		selectors := len(w.ObjectSelector.MatchExpressions)

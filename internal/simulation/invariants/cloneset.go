@@ -130,6 +130,11 @@ func (j *cloneSetJudge) inPlaceOnly() bool {
 	return j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 }
 
+// onDelete tells whether nobody but users updates pods. (CS-37)
+func (j *cloneSetJudge) onDelete() bool {
+	return j.set.Spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType
+}
+
 // inPlace tells whether pods are updated in place where that is possible.
 func (j *cloneSetJudge) inPlace() bool {
 	return j.inPlaceOnly() || j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
@@ -242,6 +247,9 @@ func (j *cloneSetJudge) checkNewRevision(known, after *corev1.Pod) {
 // the partition are old; back again only with PartitionRollback. (CS-13, CS-26)
 func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	l, c := &j.limits, &j.counts
+	if j.onDelete() {
+		j.add(Needless, "%s pod %s, updateStrategy.type OnDelete", verb, pod.Name)
+	}
 	if j.set.Spec.UpdateStrategy.Paused {
 		j.add(Paused, "%s pod %s, updateStrategy.paused", verb, pod.Name)
 	}

@@ -33,6 +33,8 @@ func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures)
 		return v
 	}
 	j.checkFacts(&set.Status, s)
+	j.checkConsumers(&set.Status)
+	j.checkDeadline()
 	if may, _ := j.mayAdvance(s); may && shortHash(set.Status.CurrentRevision) != j.update {
 		v.add(Status, "currentRevision is %s, and all pods are at %s", set.Status.CurrentRevision, j.update)
 	}
@@ -59,12 +61,12 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 	status := &j.set.Status
 	switch {
 	case j.limits.broken || s.refuses("create", "controllerrevisions") && j.update == "":
-		if len(status.Conditions) == 0 {
+		if conditionOf(status, v1alpha1.CloneSetConditionFailedUpdate) == nil && conditionOf(status, v1alpha1.CloneSetConditionFailedScale) == nil {
 			j.add(Status, "nobody can tell what the spec says, and no condition says so")
 		}
 	case j.update == "":
 		j.add(Settled, "there is no revision of the template")
-	case status.ObservedGeneration != j.set.Generation:
+	case status.ObservedGeneration != j.set.Generation && !j.misleads(status):
 		j.add(Status, "observedGeneration is %d, the generation %d", status.ObservedGeneration, j.set.Generation)
 	}
 }
@@ -127,10 +129,10 @@ func (j *cloneSetJudge) wanted(s *State) int {
 // deletion is refused need not be updated, nor pods marked for deletion that have been
 // replaced, nor pods that would be recreated while creations are refused, or wait for a
 // claim that cannot be released, and as many are missing as may be unavailable. None is updated to a template that the selector does not
-// match. (CS-13, CS-22, CS-31)
+// match. With OnDelete none is. (CS-13, CS-22, CS-31, CS-37)
 func (j *cloneSetJudge) checkUpdates(s *State) {
 	l, c := &j.limits, &j.counts
-	if j.set.Spec.UpdateStrategy.Paused || c.movingOld-j.replaced() <= l.partition || s.refuses("patch", "pods") || // its state is written first
+	if j.onDelete() || j.set.Spec.UpdateStrategy.Paused || c.movingOld-j.replaced() <= l.partition || s.refuses("patch", "pods") || // its state is written first
 		!matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
 		return
 	}
@@ -175,7 +177,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 	}
 	wanted := j.wanted(s)
-	few := c.all < wanted || c.updated < l.replicas-l.partition
+	few := c.all < wanted || c.updated < l.replicas-l.partition && !j.onDelete()
 	bad := j.heldBackBad(s)
 	if few && !(bad && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas && !(bad && c.all-j.replaced() <= l.replicas) {
 		j.add(Settled, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
@@ -203,6 +205,10 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 		if spoilt && condition.Type == v1alpha1.CloneSetConditionFailedUpdate {
 			told = true
+			continue
+		}
+		switch condition.Type { // these are judged with the numbers
+		case v1alpha1.CloneSetConditionProgressing, v1alpha1.CloneSetConditionReconciling, v1alpha1.CloneSetConditionStalled:
 			continue
 		}
 		j.add(Status, "condition %s: %s", condition.Type, condition.Message)

@@ -15,14 +15,18 @@ func (j *cloneSetJudge) checkStatus() {
 	before, _ := j.Before.(*v1alpha1.CloneSet)
 	after, _ := j.After.(*v1alpha1.CloneSet)
 	seen, _ := j.Observed.Workload.(*v1alpha1.CloneSet)
-	if before == nil || after == nil || seen == nil || seen.UID != after.UID || factsOf(before) == factsOf(after) {
+	if before == nil || after == nil || seen == nil || seen.UID != after.UID {
 		return
 	}
-	if after.Status.ObservedGeneration != seen.Generation {
-		j.add(Status, "observedGeneration %d of a spec of generation %d", after.Status.ObservedGeneration, seen.Generation)
-	}
 	if !j.limits.broken && j.set.DeletionTimestamp == nil {
-		j.checkFacts(&after.Status, j.Observed)
+		j.checkConsumers(&after.Status)
+	}
+	if factsOf(before) == factsOf(after) {
+		return
+	}
+	j.checkObserved(&seen.Status, &after.Status, seen.Generation)
+	if !j.limits.broken && j.set.DeletionTimestamp == nil {
+		j.checkFacts(&after.Status, j.withCreated())
 		j.checkCurrent(&seen.Status, &after.Status)
 	}
 }

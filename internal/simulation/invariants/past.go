@@ -26,12 +26,14 @@ type Past struct {
 	daemons  daemons
 	sidecars sidecars
 	budgets  budgets
+
+	deadlines deadlines
 }
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
 	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
-		daemons: newDaemons(), sidecars: newSidecars(), budgets: newBudgets()}
+		daemons: newDaemons(), sidecars: newSidecars(), budgets: newBudgets(), deadlines: deadlines{}}
 }
 
 // Observe takes note of a change.
@@ -39,6 +41,7 @@ func (p *Past) Observe(c *Change) {
 	p.daemons.observe(c)
 	p.observeSidecars(c)
 	p.budgets.observe(c)
+	p.deadlines.observe(c)
 	switch object := c.After.(type) {
 	case *corev1.PersistentVolumeClaim:
 		before, _ := c.Before.(*corev1.PersistentVolumeClaim)

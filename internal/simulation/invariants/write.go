@@ -44,6 +44,8 @@ type State struct {
 	Asked map[string]int64
 	// Failed names the pods about which a request of the same reconcile has failed.
 	Failed map[string]bool
+	// Untold names the pods that the same reconcile has created, and was told that it has not.
+	Untold map[string]bool
 	// EverFailed names those whose patch or deletion the author has ever failed to make.
 	EverFailed map[string]bool
 	// Created is how far it was when it created an object, by UID; nil where nobody can tell.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestSimulationFindsBugsOfProgress plants bugs in what consumers read, and in OnDelete.
+func TestSimulationFindsBugsOfProgress(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"OnDelete is taken for ReCreate", invariants.Needless, 23, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			if spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType {
+				spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+			}
+		})},
+		{"the progress deadline does not start anew with progress", invariants.Status, 0, inPlan(keepDeadline)},
+		{"a status counts pods that could not be created", invariants.Status, 0, bug{Reconciler: func(r *Reconciler) {
+			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+				a := r.begin(s, p)
+				a.Uncreated = func(status *v1alpha1.CloneSetStatus, _ []rollout.PodCreation) *v1alpha1.CloneSetStatus { return status }
+				after, settled, err := a.Apply(ctx, nil, []apply.Step{a.disownClaims, a.CreateClaims, a.applyPods}, a.prune)
+				if !settled {
+					return controller.StaleRetry, nil
+				}
+				return after, err
+			}
+		}}},
+		{"the first status of a new generation misleads", invariants.Status, 13, inPlan(func(s *Snapshot, p *Plan) {
+			if p.Status != nil {
+				p.Status.ObservedGeneration = s.Set.Generation
+			}
+		})},
+		{"nobody waits for a spec that is not reached", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil {
+				statuses.Reach(p.Status)
+			}
+		})},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// keepDeadline has the deadline run on where pods have been updated or become available.
+func keepDeadline(s *Snapshot, p *Plan) {
+	if p.Status == nil {
+		return
+	}
+	before, after := statuses.Find(&s.Set.Status, v1alpha1.CloneSetConditionProgressing), statuses.Find(p.Status, v1alpha1.CloneSetConditionProgressing)
+	if before != nil && after != nil && after.Reason == v1alpha1.CloneSetUpdated {
+		after.LastUpdateTime = before.LastUpdateTime
+	}
+}
