@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // IP-39: where the API server does not know resizes, or finds one invalid, pods are recreated, a few at a time, and soon.
@@ -78,7 +79,7 @@ func TestResizeForbidden(t *testing.T) {
 			c.Sleep("1s")
 		}
 		status := c.get().Status
-		if tried > 60 || status.AvailableReplicas != 6 || len(status.Conditions) != 1 || !strings.Contains(status.Conditions[0].Message, "quota") {
+		if tried > 60 || status.AvailableReplicas != 6 || len(status.Conditions) != 2 || !strings.Contains(status.Conditions[0].Message, "quota") || status.Conditions[1].Type != v1alpha1.CloneSetConditionReconciling {
 			t.Errorf("tried %d times, status %+v", tried, status)
 		}
 		c.FailBefore(nil)

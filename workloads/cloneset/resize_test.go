@@ -247,7 +247,7 @@ func TestResizeInfeasibleInPlaceOnly(t *testing.T) {
 		if status.AvailableReplicas != 4 || status.UpdatedReplicas != 3 || status.CurrentRevision == status.UpdateRevision {
 			t.Errorf("status %+v", status)
 		}
-		if c := status.Conditions; len(c) != 1 || c[0].Type != v1alpha1.CloneSetConditionFailedUpdate || !strings.Contains(c[0].Message, small+": the node cannot give the pod its new resources") {
+		if c := status.Conditions; len(c) != 2 || c[0].Type != v1alpha1.CloneSetConditionFailedUpdate || c[1].Type != v1alpha1.CloneSetConditionReconciling || !strings.Contains(c[0].Message, small+": the node cannot give the pod its new resources") {
 			t.Errorf("conditions %+v", c)
 		}
 		if !slices.ContainsFunc(c.waits(), func(w string) bool { return strings.HasPrefix(w, "InPlaceOnly: ") }) {
@@ -309,7 +309,7 @@ func TestResizeConflicts(t *testing.T) {
 		if err == nil || !slices.Contains(requests, "1 patch pods/resize") {
 			t.Errorf("requests %v, error %v; want one resize, and a conflict", requests, err)
 		}
-		if conditions := c.get().Status.Conditions; len(conditions) > 0 {
+		if conditions := c.Conditions(); len(conditions) > 0 {
 			t.Errorf("a conflict is reported: %+v", conditions)
 		}
 		c.FailBefore(nil)

@@ -22,11 +22,11 @@ import (
 // TestSimulationOfResizes plays histories in which users change cpu as well, and nodes give it
 // soon, later, or never.
 func TestSimulationOfResizes(t *testing.T) {
-	simulation.Check(t, resizing(bug{}))
+	simulation.Check(t, resizing(bug{}, everything))
 }
 
-// resizing is simulated with pods that are resized.
-func resizing(bug bug) *simulation.Workload {
+// resizing is played with pods that are resized.
+func resizing(bug bug, fields fields) *simulation.Workload {
 	options := bug.Options
 	bug.Options = func(o *Options) {
 		o.Features.InPlaceResize = true
@@ -34,10 +34,10 @@ func resizing(bug bug) *simulation.Workload {
 			options(o)
 		}
 	}
-	w := simulated(bug)
-	w.Resizes, w.Act, w.Seeds = true, bug.Act(actOnCPU), 40
+	w := played(bug, fields)
+	w.Resizes, w.Act, w.Seeds = true, bug.Act(fields.actOnCPU), 40
 	w.Create = func(r *rand.Rand) simulation.Object {
-		set := anySet(r).(*v1alpha1.CloneSet)
+		set := fields.anySet(r).(*v1alpha1.CloneSet)
 		simulation.Merge(set, cpuEdits[0](r))
 		return set
 	}
@@ -46,7 +46,9 @@ func resizing(bug bug) *simulation.Workload {
 		j, f, past := judge(seed), featuresOf(seed), invariants.NewPast()
 		features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete, InPlaceResize: true}
 		j.Observe = past.Observe
-		j.Write = func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) }
+		j.Write = func(w *invariants.Write) []invariants.Violation {
+			return append(invariants.CloneSet(w, features), past.CloneSetProgress(w)...)
+		}
 		j.Settled = func(s *invariants.State, pushed bool) []invariants.Violation {
 			return past.CloneSetSettled(s, pushed, features)
 		}
@@ -63,10 +65,10 @@ var cpuEdits = []simulation.Edit{
 		`"resizePolicy":[{"resourceName":"cpu","restartPolicy":"RestartContainer"}]}]}}}}`, 1, 2, 3),
 }
 
-// actOnCPU is act with changes of cpu every other time.
-func actOnCPU(u *simulation.User, r *rand.Rand) {
+// actOnCPU is what users do, with changes of cpu every other time.
+func (f fields) actOnCPU(u *simulation.User, r *rand.Rand) {
 	if r.IntN(2) == 0 {
-		act(u, r)
+		f.act(u, r)
 		return
 	}
 	u.Edit(simulation.AnyEdit(r, cpuEdits))
@@ -103,7 +105,7 @@ func TestSimulationFindsBugsOfResizes(t *testing.T) {
 			}
 		})},
 	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: resizing(b.bug)})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: resizing(b.bug, earlier)})
 	}
 	simulation.FindBugs(t, bugs)
 }
