@@ -50,7 +50,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"preferred nodes do not matter", invariants.Placement, 10, inSnapshot(misread{spread: preferNothing})},
 		{"pods of a subset that is gone are adopted", invariants.Placement, 1, inPlan(adoptDropped)},
 		{"metadata is patched though it is to be ignored", invariants.Spec, 65, inSnapshot(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Annotations = nil }})},
-		{"pods fail to be scheduled too early", invariants.Needless, 12, inSnapshot(misread{spread: hurry})},
+		{"pods fail to be scheduled too early", invariants.Needless, 154, inSnapshot(misread{spread: hurry})},
 		{"pods are deleted while their subset takes others", invariants.Order, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Computed != nil && len(p.Deletions) > 0 {
 				p.Status = nil

@@ -101,11 +101,6 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	return outcome
 }
 
-func newHistory(w *Workload, outcome *Outcome) *history {
-	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
-		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, drains: map[types.UID]*drain{}}
-}
-
 func (h *history) play(steps int) error {
 	defer func() { h.outcome.Trace = h.trace }()
 	if err := h.takeSteps(steps); err != nil || h.failed() {

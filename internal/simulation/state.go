@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/podwright/podwright/internal/fakecluster"
 )
 
@@ -29,4 +31,9 @@ func Reach(t *testing.T, w *Workload, seed uint64, steps int, show func(t *testi
 		h.server.FailAfter(nil)
 		show(t, h.server)
 	})
+}
+
+func newHistory(w *Workload, outcome *Outcome) *history {
+	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
+		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, drains: map[types.UID]*drain{}}
 }
