@@ -20,7 +20,9 @@
 //     (apps.kruise.io): pods with names, claims and an order of their own, with
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
-//     in their older version without loss.
+//     in their older version without loss, and other kinds in v1beta1, as do
+//     [github.com/podwright/podwright/sidecar/conversion] and
+//     [github.com/podwright/podwright/distribution/conversion].
 //   - [github.com/podwright/podwright/sidecar/sidecarset] manages SidecarSets: it
 //     injects containers into new pods and updates their images in place.
 //     [github.com/podwright/podwright/sidecar/policies] has the API server inject
