@@ -8,6 +8,8 @@ import (
 	"net/http"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
@@ -45,4 +47,23 @@ func Example() {
 		}
 	}
 	// Apply the definitions, as the example of workloads.CRDs does.
+}
+
+// The kinds that OpenKruise 1.9 has in v1beta1 get it before their definitions are installed. StatefulSets come with both versions.
+func ExampleServeV1beta1() {
+	client := admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://operator.shop.example" + conversion.Path)}
+	for _, crd := range workloads.CRDs() {
+		if err := conversion.ServeV1beta1(crd, client); err != nil {
+			log.Fatal(err)
+		}
+		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		fmt.Println(crd.GetName(), len(versions))
+	}
+	// Output:
+	// advancedcronjobs.apps.kruise.io 2
+	// broadcastjobs.apps.kruise.io 2
+	// clonesets.apps.kruise.io 1
+	// daemonsets.apps.kruise.io 2
+	// statefulsets.apps.kruise.io 2
+	// uniteddeployments.apps.kruise.io 1
 }
