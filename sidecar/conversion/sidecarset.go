@@ -18,7 +18,7 @@ import (
 // Path is where Handler is served, unless the definition says otherwise.
 const Path = "/convert-sidecar"
 
-// sidecarSet differs as the later release has it. (SCS-V7)
+// sidecarSet differs as in OpenKruise 1.9. (SCS-V7)
 var sidecarSet = &admission.Conversion{
 	Group: v1alpha1.GroupName, Kind: "SidecarSet", Resource: "sidecarsets", Stored: admission.V1alpha1,
 	Fields: []admission.ConvertedField{

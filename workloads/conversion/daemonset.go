@@ -23,7 +23,7 @@ var partitionPath = admission.Path{"spec", "updateStrategy", "rollingUpdate", "p
 
 const partition = "self.spec.updateStrategy.rollingUpdate.partition"
 
-// daemonSet differs as the later release has it. (DS-V3)
+// daemonSet differs as in OpenKruise 1.9. (DS-V3)
 var daemonSet = &admission.Conversion{
 	Group: v1alpha1.GroupName, Kind: "DaemonSet", Resource: "daemonsets", Stored: admission.V1alpha1,
 	Fields: []admission.ConvertedField{
