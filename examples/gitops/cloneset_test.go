@@ -3,8 +3,6 @@
 package gitops
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -17,14 +15,14 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// rollout is a CloneSet whose pods are recreated, and a cluster in which they run.
-type rollout struct {
+// stateless is a CloneSet whose pods are recreated, and a cluster in which they run.
+type stateless struct {
 	cloneset.Snapshot
 	broken string // an image that does not start
 }
 
-func newRollout() *rollout {
-	r := &rollout{Snapshot: cloneset.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Set: &v1alpha1.CloneSet{
+func newStateless() *stateless {
+	r := &stateless{Snapshot: cloneset.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Set: &v1alpha1.CloneSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "CloneSet"},
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "1", Generation: 1},
 		Spec: v1alpha1.CloneSetSpec{
@@ -36,47 +34,28 @@ func newRollout() *rollout {
 	return r.defaulted()
 }
 
-func (r *rollout) defaulted() *rollout {
+func (r *stateless) defaulted() *stateless {
 	cloneset.Default(r.Set, nil, cloneset.DefaultOptions{})
 	return r
 }
 
 // edit is what a user does.
-func (r *rollout) edit(change func(*v1alpha1.CloneSetSpec)) {
+func (r *stateless) edit(change func(*v1alpha1.CloneSetSpec)) {
 	change(&r.Set.Spec)
 	r.Set.Generation++
 }
 
-// reconcile plans once, and does what the plan says. The pods that are created then start at once.
-func (r *rollout) reconcile() {
+// reconcile plans once, and does what the plan says.
+func (r *stateless) reconcile() {
 	plan := cloneset.NewPlan(&r.Snapshot)
 	if plan.Status != nil {
 		r.Set.Status = *plan.Status
 	}
-	if plan.Revisions.Create != nil {
-		r.Revisions = append(r.Revisions, plan.Revisions.Create)
-	}
-	for _, deletion := range plan.Delete {
-		r.Pods = slices.DeleteFunc(r.Pods, func(pod *corev1.Pod) bool { return pod.Name == deletion.Pod.Name })
-	}
-	for _, created := range plan.Create {
-		pod := created.Pod
-		pod.Name = fmt.Sprint("web-", pod.Labels[v1alpha1.CloneSetInstanceIDLabel])
-		metav1.SetMetaDataLabel(&pod.ObjectMeta, "lifecycle.apps.kruise.io/state", "Normal")
-		pod.CreationTimestamp, pod.Status.Phase = metav1.NewTime(r.Now), corev1.PodRunning
-		ready := corev1.ConditionTrue
-		if pod.Spec.Containers[0].Image == r.broken {
-			ready = corev1.ConditionFalse
-		}
-		pod.Status.Conditions = []corev1.PodCondition{
-			{Type: "InPlaceUpdateReady", Status: corev1.ConditionTrue}, {Type: "KruisePodReady", Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: ready},
-		}
-		r.Pods = append(r.Pods, pod)
-	}
+	apply(&plan.Plan, &r.Pods, &r.Revisions, r.Now, r.broken)
 }
 
 // updatedAndAvailable tells whether the spec is reached.
-func updatedAndAvailable(r *rollout) bool {
+func updatedAndAvailable(r *stateless) bool {
 	n := 0
 	for _, pod := range r.Pods {
 		if pod.Spec.Containers[0].Image == r.Set.Spec.Template.Spec.Containers[0].Image && pod.Status.Conditions[2].Status == corev1.ConditionTrue {
@@ -87,7 +66,7 @@ func updatedAndAvailable(r *rollout) bool {
 }
 
 // settle reconciles until nothing changes any more.
-func (r *rollout) settle() {
+func (r *stateless) settle() {
 	for range 20 {
 		r.reconcile()
 	}
@@ -98,7 +77,7 @@ func (r *rollout) settle() {
 func TestCloneSet(t *testing.T) {
 	type shown struct{ Moment, Health, Waits string }
 	var got []shown
-	r := newRollout()
+	r := newStateless()
 	show := func(moment string) {
 		t.Helper()
 		got = append(got, shown{moment, health(t, "CloneSet", r.Set), current(t, r.Set)})

@@ -4,7 +4,6 @@ package gitops
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -52,22 +51,13 @@ func (r *fleet) edit(change func(*v1alpha1.DaemonSetSpec)) {
 	r.Set.Generation++
 }
 
-// reconcile plans once, and does what the plan says. The pods that are created then start at once.
+// reconcile plans once, and does what the plan says.
 func (r *fleet) reconcile() {
 	plan := daemonset.NewPlan(&r.Snapshot)
 	if plan.Status != nil {
 		r.Set.Status = *plan.Status
 	}
-	if plan.Revisions.Create != nil {
-		r.Revisions = append(r.Revisions, plan.Revisions.Create)
-	}
-	for _, deletion := range plan.Delete {
-		r.Pods = slices.DeleteFunc(r.Pods, func(pod *corev1.Pod) bool { return pod.Name == deletion.Pod.Name })
-	}
-	for _, created := range plan.Create {
-		starts(created.Pod, r.Now, r.broken)
-		r.Pods = append(r.Pods, created.Pod)
-	}
+	apply(&plan.Plan, &r.Pods, &r.Revisions, r.Now, r.broken)
 }
 
 // settle reconciles until nothing changes any more.

@@ -3,7 +3,6 @@
 package gitops
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -44,22 +43,13 @@ func (r *orderly) edit(change func(*v1beta1.StatefulSetSpec)) {
 	r.Set.Generation++
 }
 
-// reconcile plans once, and does what the plan says. The pods that are created then start at once.
+// reconcile plans once, and does what the plan says.
 func (r *orderly) reconcile() {
 	plan := statefulset.NewPlan(&r.Snapshot)
 	if plan.Status != nil {
 		r.Set.Status = *plan.Status
 	}
-	if plan.Revisions.Create != nil {
-		r.Revisions = append(r.Revisions, plan.Revisions.Create)
-	}
-	for _, deletion := range plan.Delete {
-		r.Pods = slices.DeleteFunc(r.Pods, func(pod *corev1.Pod) bool { return pod.Name == deletion.Pod.Name })
-	}
-	for _, created := range plan.Create {
-		starts(created.Pod, r.Now, r.broken)
-		r.Pods = append(r.Pods, created.Pod)
-	}
+	apply(&plan.Plan, &r.Pods, &r.Revisions, r.Now, r.broken)
 }
 
 // settle reconciles until nothing changes any more.

@@ -4,14 +4,19 @@ package gitops
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // reading is what programs make of an object at a moment of a story: Argo CD, and Flux and Helm, which ask kstatus.
@@ -39,8 +44,26 @@ func (s *story) expect(want ...reading) {
 	}
 }
 
-// starts has a pod run from now on. It is ready, unless its image is broken.
+// apply does what a plan says. The pods that are created start at once, and are ready unless they have the broken image.
+func apply(p *rollout.Plan, pods *[]*corev1.Pod, revisions *[]*appsv1.ControllerRevision, now time.Time, broken string) {
+	if p.Revisions.Create != nil {
+		*revisions = append(*revisions, p.Revisions.Create)
+	}
+	for _, deletion := range p.Delete {
+		*pods = slices.DeleteFunc(*pods, func(pod *corev1.Pod) bool { return pod.Name == deletion.Pod.Name })
+	}
+	for _, created := range p.Create {
+		starts(created.Pod, now, broken)
+		*pods = append(*pods, created.Pod)
+	}
+}
+
+// starts has a pod run from now on.
 func starts(pod *corev1.Pod, now time.Time, broken string) {
+	if id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]; id != "" {
+		pod.Name = pod.GenerateName + id
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, "lifecycle.apps.kruise.io/state", "Normal")
+	}
 	pod.CreationTimestamp, pod.Status.Phase = metav1.NewTime(now), corev1.PodRunning
 	ready := corev1.ConditionTrue
 	if pod.Spec.Containers[0].Image == broken {

@@ -43,7 +43,7 @@ func withoutEmpty(fields map[string]any) {
 // The CRDs are those of OpenKruise and have no defaults: the webhooks fill them in. Where these are not served, the fields have
 // to be written by the user for Argo CD to show what is the case: this is what it does with those who leave them out.
 func TestWithoutWebhooks(t *testing.T) {
-	set, ordered, daemons, job, cron := newRollout(), newOrderly(), newFleet(), newErrand(), newTicker()
+	set, ordered, daemons, job, cron := newStateless(), newOrderly(), newFleet(), newErrand(), newTicker()
 	set.Set.Spec.UpdateStrategy = v1alpha1.CloneSetUpdateStrategy{}
 	type shown struct{ Object, ArgoCD string }
 	var got []shown
