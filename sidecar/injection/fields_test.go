@@ -9,17 +9,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/conformance/podfields"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // SCI-6, SCI-7, SCI-11: whatever Kubernetes' libraries know passes through: of the pod, of the containers that are injected, native
 // sidecars among them, and of their volumes, those of images too. Only what is added is another.
 func TestEveryField(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", Labels: map[string]string{"app": "web"}}, Spec: conformance.FullPodSpec()}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", Labels: map[string]string{"app": "web"}}, Spec: podfields.Full()}
 	set := setOf(t, "demo", "{}")
 	sidecar := func(name string) (c v1alpha1.SidecarContainer) {
-		conformance.Fill(&c.Container)
+		podfields.Fill(&c.Container)
 		c.Name, c.VolumeMounts[0].Name = name, "model"
 		return c
 	}

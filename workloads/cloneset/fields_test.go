@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/conformance/podfields"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -19,7 +19,7 @@ import (
 // CS-CR1: every field of the template reaches the pods, also of a revision that is stored: pod-level resources, image volumes,
 // native sidecars, and whatever Kubernetes has.
 func TestPodFields(t *testing.T) {
-	conformance.CheckPodFields(t, nil, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
+	podfields.Check(t, nil, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
 		template.Labels = map[string]string{"app": "web"}
 		set := &v1alpha1.CloneSet{
 			ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "1", Generation: 1},

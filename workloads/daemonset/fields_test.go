@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/conformance/podfields"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -19,7 +19,7 @@ import (
 // sidecars, and whatever Kubernetes has. (DS-7)
 func TestPodFields(t *testing.T) {
 	anywhere := func(spec *corev1.PodSpec) { spec.Affinity.NodeAffinity = nil }
-	conformance.CheckPodFields(t, anywhere, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
+	podfields.Check(t, anywhere, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
 		template.Labels = map[string]string{"app": "agent"}
 		set := &v1alpha1.DaemonSet{
 			ObjectMeta: metav1.ObjectMeta{Name: "agent", Namespace: "default", UID: "1", Generation: 1},

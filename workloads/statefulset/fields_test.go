@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/conformance/podfields"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -18,7 +18,7 @@ import (
 // Every field of the template reaches the pods, also of a revision that is stored: pod-level resources, image volumes, native
 // sidecars, and whatever Kubernetes has.
 func TestPodFields(t *testing.T) {
-	conformance.CheckPodFields(t, nil, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
+	podfields.Check(t, nil, func(template *corev1.PodTemplateSpec) (pods []*corev1.Pod) {
 		template.Labels = map[string]string{"app": "db"}
 		set := &v1beta1.StatefulSet{
 			ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default", UID: "1", Generation: 1},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package conformance
+// Package podfields has pods in which every field is set, to test that none is lost on its way. It needs no client, so that
+// the tests of arithmetic can have it.
+package podfields
 
 import (
 	"fmt"
@@ -17,9 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// FullPodSpec returns a spec in which every field is set that Kubernetes' libraries know, at any depth, whatever the API server
+// Full returns a spec in which every field is set that Kubernetes' libraries know, at any depth, whatever the API server
 // would say of it. What is a list or a map has one element.
-func FullPodSpec() (spec corev1.PodSpec) {
+func Full() (spec corev1.PodSpec) {
 	Fill(&spec)
 	return spec
 }
@@ -39,7 +41,9 @@ func fill(v reflect.Value) {
 		*into = intstr.FromString("30%")
 		return
 	case *metav1.FieldsV1:
-		*into = *metav1.NewFieldsV1("{}")
+		if err := into.UnmarshalJSON([]byte("{}")); err != nil {
+			panic(err) // never: any JSON is taken
+		}
 		return
 	}
 	switch v.Kind() {
@@ -72,12 +76,12 @@ func fill(v reflect.Value) {
 	}
 }
 
-// CheckPodFields checks that what a kind of workload creates has every field of the template, but for those that it decides
+// Check checks that what a kind of workload creates has every field of the template, but for those that it decides
 // itself, which are named. Create returns the pods that are created of a template: of the newest revision, and of one that has
 // been stored. Edit changes what nothing could be created of; it may be nil.
-func CheckPodFields(t *testing.T, edit func(*corev1.PodSpec), create func(*corev1.PodTemplateSpec) []*corev1.Pod, own ...string) {
+func Check(t *testing.T, edit func(*corev1.PodSpec), create func(*corev1.PodTemplateSpec) []*corev1.Pod, own ...string) {
 	t.Helper()
-	template := &corev1.PodTemplateSpec{Spec: FullPodSpec()}
+	template := &corev1.PodTemplateSpec{Spec: Full()}
 	if edit != nil {
 		edit(&template.Spec)
 	}
