@@ -3,22 +3,51 @@
 package invariants
 
 import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// judgeStatus: a status counts the pods as they have been at a moment since all was settled. Where a gap hides some of these
-// moments, nobody can tell.
+// judgeStatus: a status counts the pods as they have been at a moment since all was settled, and that of a CloneSet those too which its
+// author has created since that moment. Where a gap hides some of these moments, nobody can tell.
 func (j *Judge) judgeStatus(v *verdict, c Change) {
 	s := j.sets[c.latest().GetUID()]
 	if w := j.writeOfStatus(c); w != nil && !v.gap && !s.lumped {
-		for _, violation := range s.asBefore(c).judge(w, false, s.states...) {
+		for _, violation := range s.asBefore(c).judge(w, false, s.counted(c.New)...) {
 			v.add(violation)
 		}
 	}
+}
+
+// counted are the pods that a status may count: those of every moment and, of a CloneSet, with them those that came later, as they
+// were created. (CS-S2)
+func (s *set) counted(workload metav1.Object) []map[string]*corev1.Pod {
+	if _, is := workload.(*v1alpha1.CloneSet); !is {
+		return s.states
+	}
+	var all []map[string]*corev1.Pod
+	created := map[string]*corev1.Pod{}
+	for i := len(s.states) - 2; i >= 0; i-- {
+		for name, pod := range s.states[i+1] {
+			if was := s.states[i][name]; was == nil || was.UID != pod.UID {
+				created[name] = pod
+			}
+		}
+		if len(created) > 0 {
+			with := maps.Clone(created)
+			maps.Copy(with, s.states[i])
+			all = append(all, with)
+		}
+	}
+	slices.Reverse(all)
+	return append(all, s.states...)
 }
 
 // asBefore is a workload without the version that a status which names another current revision has made: its author could not

@@ -104,6 +104,36 @@ func TestStatusesOfEarlierPodsAreJudged(t *testing.T) {
 	}
 }
 
+// TestStatusesWithCreatedPodsAreJudged makes sure that the status of a CloneSet may count pods that were there, and those that its
+// author has created since, though they have never been there together.
+func TestStatusesWithCreatedPodsAreJudged(t *testing.T) {
+	kinds := map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet}
+	for _, s := range []struct {
+		kind            string
+		replicas, ready int32
+		wrong           []invariants.Invariant
+	}{
+		{"CloneSet", 2, 1, nil},
+		{"CloneSet", 2, 2, breaks(invariants.Status)},
+		{"CloneSet", 3, 1, breaks(invariants.Status)},
+		{"StatefulSet", 2, 1, breaks(invariants.Status)},
+	} {
+		j, kind, p0 := NewJudge(), kinds[s.kind], pod("web-0")
+		before := counted(kind, 1, 1, 0, 0, "web:1")
+		j.See([]Change{{New: base().revision(t)}, {New: before}}, false)
+		j.See([]Change{{New: p0}}, false)
+		j.See([]Change{{Old: p0}}, false)
+		j.See([]Change{{New: pod("web-1", out)}}, false)
+		var wrong []invariants.Invariant
+		for _, v := range j.See([]Change{{Old: before, New: counted(kind, 1, 1, s.replicas, s.ready, "web:1")}}, false) {
+			wrong = breaks(v.Invariant)
+		}
+		if diff := cmp.Diff(s.wrong, wrong); diff != "" {
+			t.Errorf("%s, %d pods, %d ready: violated (-want +got):\n%s", s.kind, s.replicas, s.ready, diff)
+		}
+	}
+}
+
 // TestCurrentRevisionsAreJudged makes sure that the current revision moves when the update is complete, and not before.
 func TestCurrentRevisionsAreJudged(t *testing.T) {
 	for name, kind := range map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet} {
