@@ -51,7 +51,7 @@ func sidecarSets() *controlled {
 			ByContainer: true,
 			Namespaces:  true,
 			Create: create(func(*rand.Rand) simulation.Object {
-				return &sidecarv1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: key.Name}, Spec: sidecarv1alpha1.SidecarSetSpec{Selector: selector,
+				return &sidecarv1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: key.Name}, Spec: sidecarv1alpha1.SidecarSetSpec{Selector: selector(),
 					Containers: []sidecarv1alpha1.SidecarContainer{{Container: corev1.Container{Name: "log", Image: "log:1"}}}}}
 			}, edits),
 			Empty: func() simulation.Object { return &sidecarv1alpha1.SidecarSet{} },
@@ -131,7 +131,7 @@ func unitedDeployments() *controlled {
 					Empty: func() simulation.Object { return &appsv1.StatefulSet{} }},
 			},
 			Create: create(func(r *rand.Rand) simulation.Object {
-				set := &v1alpha1.UnitedDeployment{ObjectMeta: objectMeta, Spec: v1alpha1.UnitedDeploymentSpec{Replicas: ptr.To(1 + r.Int32N(5)), Selector: selector,
+				set := &v1alpha1.UnitedDeployment{ObjectMeta: objectMeta, Spec: v1alpha1.UnitedDeploymentSpec{Replicas: ptr.To(1 + r.Int32N(5)), Selector: selector(),
 					Topology: v1alpha1.Topology{Subsets: []v1alpha1.Subset{{Name: "a"}, {Name: "b"}}}}}
 				simulation.Merge(set, unitedTemplate(r))
 				return set

@@ -81,10 +81,12 @@ func create(object func(r *rand.Rand) simulation.Object, edits []simulation.Edit
 	}
 }
 
-var (
-	objectMeta = metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}
-	selector   = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
-)
+var objectMeta = metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}
+
+// selector returns one of its own for each object, which histories change at the same time.
+func selector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+}
 
 func podTemplate(r *rand.Rand) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: simulation.PodLabels(r)}, Spec: corev1.PodSpec{
@@ -107,7 +109,7 @@ func cloneSets() *controlled {
 			Act:      act(edits),
 			Create: create(func(r *rand.Rand) simulation.Object {
 				return &v1alpha1.CloneSet{ObjectMeta: objectMeta, Spec: v1alpha1.CloneSetSpec{
-					Replicas: ptr.To(1 + r.Int32N(4)), Selector: selector, Template: podTemplate(r)}}
+					Replicas: ptr.To(1 + r.Int32N(4)), Selector: selector(), Template: podTemplate(r)}}
 			}, edits),
 			Empty: func() simulation.Object { return &v1alpha1.CloneSet{} },
 		},
@@ -142,7 +144,7 @@ func statefulSets() *controlled {
 			Act:      act(edits),
 			Create: create(func(r *rand.Rand) simulation.Object {
 				set := &v1beta1.StatefulSet{ObjectMeta: objectMeta, Spec: v1beta1.StatefulSetSpec{
-					Replicas: ptr.To(1 + r.Int32N(4)), ServiceName: "web", Selector: selector, Template: podTemplate(r),
+					Replicas: ptr.To(1 + r.Int32N(4)), ServiceName: "web", Selector: selector(), Template: podTemplate(r),
 					PodManagementPolicy: []appsv1.PodManagementPolicyType{appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement}[r.IntN(2)],
 					UpdateStrategy:      v1beta1.StatefulSetUpdateStrategy{RollingUpdate: &v1beta1.RollingUpdateStatefulSetStrategy{}}}}
 				if r.IntN(2) == 0 {
@@ -183,7 +185,7 @@ func daemonSets() *controlled {
 			Nodes:    4,
 			Act:      act(edits),
 			Create: create(func(r *rand.Rand) simulation.Object {
-				return &v1alpha1.DaemonSet{ObjectMeta: objectMeta, Spec: v1alpha1.DaemonSetSpec{Selector: selector, Template: podTemplate(r)}}
+				return &v1alpha1.DaemonSet{ObjectMeta: objectMeta, Spec: v1alpha1.DaemonSetSpec{Selector: selector(), Template: podTemplate(r)}}
 			}, edits),
 			Empty: func() simulation.Object { return &v1alpha1.DaemonSet{} },
 		},
