@@ -165,34 +165,6 @@ func (p *daemonPlay) deleteSet(how metav1.DeletionPropagation) {
 	p.Await("no DaemonSet", func() string { return strings.Repeat("there is one", len(p.sets.All())) })
 }
 
-func (p *daemonPlay) patchNode(letter string, patch string) {
-	p.Helper()
-	if _, err := steady.Core.CoreV1().Nodes().Patch(p.Context(), p.node(letter), types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		p.Fatal(err)
-	}
-}
-
-// choose makes a node one of the template's, or not.
-func (p *daemonPlay) choose(letter, value string) {
-	p.Helper()
-	p.patchNode(letter, fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, p.Namespace, value))
-}
-
-// taint gives a node one taint beside its own; an empty key removes it.
-func (p *daemonPlay) taint(letter, key string, effect corev1.TaintEffect) {
-	p.Helper()
-	taints := `{"key":"guarantee","effect":"NoSchedule"}`
-	if key != "" {
-		taints += fmt.Sprintf(`,{"key":%q,"effect":%q}`, key, effect)
-	}
-	p.patchNode(letter, `{"spec":{"taints":[`+taints+`]}}`)
-}
-
-func (p *daemonPlay) cordon(letter string) {
-	p.Helper()
-	p.patchNode(letter, `{"spec":{"unschedulable":true}}`)
-}
-
 // on returns the pod of a node.
 func (p *daemonPlay) on(letter string) *corev1.Pod {
 	p.Helper()

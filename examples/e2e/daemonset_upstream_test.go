@@ -72,6 +72,7 @@ var daemonGuarantees = []daemonGuarantee{
 	{"NoSchedule", "a taint NoSchedule keeps new pods away, and leaves those that run", "", func(p *daemonPlay) {
 		p.begin()
 		p.taint("a", "maintenance", corev1.TaintEffectNoSchedule)
+		p.remind()
 		p.settledApartFrom("a", "a web:1", "b web:1", "c web:1")
 		p.delete("a")
 		p.settled("b web:1", "c web:1")
