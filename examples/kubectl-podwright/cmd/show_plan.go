@@ -68,7 +68,7 @@ func (c *commands) plan() *cobra.Command {
 				fmt.Fprintln(c.Out, cmp.Or(p.Text, nothing))
 				return
 			}
-			if !exists {
+			if !exists || filename != "" && o.GetKind() == "CloneSet" {
 				p.ForgetNames(o.GetKind())
 			}
 			if output != "" {

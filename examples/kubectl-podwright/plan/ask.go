@@ -8,10 +8,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -89,9 +93,59 @@ func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTic
 }
 
 // Plan returns what the next reconcile of a workload does: of the given object, which need not be as the API server has it,
-// and of everything else as that has it. The controller's features are its defaults. An error says what could not
-// be read, or that the kind is none of those that have a plan. (KC-19)
+// and of everything else as that has it. The controller's features are its defaults. Where another revision has the name of
+// the one that is to be created, the next reconcile does no more than count that, and the plan is that of the one after it: new pods
+// of a CloneSet, whose names come from its resource version, have no names in it then. An error says what could not be read, or that
+// the kind is none of those that have a plan. (KC-19)
 func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
+	next, err := p.next(ctx, o)
+	for err == nil && next.Revisions.Create != nil {
+		var taken *appsv1.ControllerRevision
+		if taken, err = p.revision(ctx, next.Revisions.Create); err != nil || taken == nil {
+			break
+		}
+		justCreated := owned(taken, o.GetUID()) && !next.knows(taken) // by the controller
+		if !justCreated {
+			if o, err = collided(o); err != nil {
+				break
+			}
+		}
+		if next, err = p.next(ctx, o); err == nil && !justCreated && o.GetKind() == "CloneSet" {
+			next.ForgetNames(o.GetKind())
+		}
+	}
+	return next, err
+}
+
+// revision returns the revision that has the name of a wanted one; nil where none has.
+func (p *Planner) revision(ctx context.Context, wanted *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
+	if wanted.Namespace == "" { // that of a manager of SidecarSets which has left no trace
+		return nil, nil
+	}
+	found, err := p.kube.AppsV1().ControllerRevisions(wanted.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// knows tells whether the plan was made with a revision.
+func (p *Plan) knows(r *appsv1.ControllerRevision) bool {
+	return slices.ContainsFunc(p.History, func(known *appsv1.ControllerRevision) bool { return known.UID == r.UID })
+}
+
+// collided returns a workload whose status counts one collision of names of revisions more.
+func collided(o *workload.Object) (*workload.Object, error) {
+	counted := &workload.Object{Unstructured: *o.DeepCopy()}
+	count, _, err := unstructured.NestedNumberAsFloat64(counted.Object, "status", "collisionCount")
+	if err == nil {
+		err = unstructured.SetNestedField(counted.Object, int64(count)+1, "status", "collisionCount")
+	}
+	return counted, err
+}
+
+// next plans for the very next reconcile.
+func (p *Planner) next(ctx context.Context, o *workload.Object) (*Plan, error) {
 	read := &reader{ctx: ctx, kube: p.kube}
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	switch o.GetKind() {

@@ -140,8 +140,8 @@ func (c *cluster) createPod(set *v1alpha1.CloneSet, i int, random *rand.Rand) {
 	}
 }
 
-// planned lists the writes to pods that are planned.
-func (c *cluster) planned() []string {
+// plan plans for the CloneSet.
+func (c *cluster) plan() *plan.Plan {
 	c.t.Helper()
 	planner, err := plan.NewPlanner(c.server.Config("planner"), meta.NewDefaultRESTMapper(nil), c.clock)
 	if err != nil {
@@ -160,9 +160,15 @@ func (c *cluster) planned() []string {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	return p
+}
+
+// planned lists the writes to pods that are planned.
+func (c *cluster) planned() []string {
+	c.t.Helper()
 	writes := map[string]string{"create": "create", "delete": "delete", "recreate": "delete"}
 	var all []string
-	for _, row := range p.Rows() {
+	for _, row := range c.plan().Rows() {
 		switch verb := writes[row.Action]; {
 		case row.Rule != "":
 		case verb != "":
