@@ -23,5 +23,6 @@ var crdFiles embed.FS
 // that version lacks.
 //
 // They hold the API server to the rules that a manifest must keep, so that a
-// wrong one is refused even where no webhook runs.
+// wrong one is refused even where no webhook runs. Like those of OpenKruise they
+// have no defaults: webhooks fill them in. See CRDsWithDefaults.
 func CRDs() []*unstructured.Unstructured { return manifests.MustReadCRDs(crdFiles) }

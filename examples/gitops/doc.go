@@ -12,10 +12,12 @@
 //   - It calls a CloneSet suspended that waits for its user, by a partition or since it is paused; a StatefulSet or a
 //     DaemonSet that a partition holds back it calls progressing, for ever.
 //   - It calls an AdvancedCronJob degraded until its first job has run.
-//   - Its checks read fields that users may leave out and the webhooks fill in. The CRDs have no defaults, as those of
-//     OpenKruise have none. Where webhooks are not served, write spec.updateStrategy.partition: 0 into CloneSets, and
+//   - Its checks read fields that users may leave out and the webhooks fill in. So do the CRDs of workloads.CRDsWithDefaults,
+//     which the example manager installs, where no webhook does. Those of workloads.CRDs have no defaults, as those of OpenKruise
+//     have none: with them and without webhooks, write spec.updateStrategy.partition: 0 into CloneSets, and
 //     spec.updateStrategy.rollingUpdate with partition: 0 into StatefulSets and DaemonSets: without, the checks fail, or a CloneSet
-//     is shown as suspended after its first change. The check of an AdvancedCronJob fails until it has a status.
+//     is shown as suspended after its first change. The check of a StatefulSet of the type OnDelete, which may have no rollingUpdate,
+//     and that of an AdvancedCronJob without a status always fail.
 //   - kstatus takes an object for current once its status is about the newest spec, unless a condition Reconciling or Stalled says
 //     otherwise. StatefulSets and DaemonSets have neither: to Flux and Helm they are there when they are accepted, whatever
 //     becomes of the update. So are jobs, but for a BroadcastJob that has failed, which is Stalled. Helm's older way of waiting,

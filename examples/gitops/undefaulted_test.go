@@ -40,23 +40,20 @@ func withoutEmpty(fields map[string]any) {
 	}
 }
 
-// The CRDs are those of OpenKruise and have no defaults: the webhooks fill them in. Where these are not served, the fields have
-// to be written by the user for Argo CD to show what is the case: this is what it does with those who leave them out.
+// The CRDs of OpenKruise have no defaults: the webhooks fill them in. Where these are not served, and the CRDs have none either, the
+// fields have to be written by the user for Argo CD to show what is the case: this is what it does with those who leave
+// them out, and what it does where the API server fills in the defaults of workloads.CRDsWithDefaults.
 func TestWithoutWebhooks(t *testing.T) {
 	set, ordered, daemons, job, cron := newStateless(), newOrderly(), newFleet(), newErrand(), newTicker()
 	set.Set.Spec.UpdateStrategy = v1alpha1.CloneSetUpdateStrategy{}
-	type shown struct{ Object, ArgoCD string }
+	type shown struct{ Object, Plain, Filled string }
 	var got []shown
 	show := func(what string, object any) {
 		t.Helper()
 		fields := written(t, object)
-		kind := fields["kind"].(string)
-		health, err := tryHealth(t, kind, fields)
-		if err != nil {
-			first, _, _ := strings.Cut(err.Error(), "\n")
-			health = "fails: " + first[strings.Index(first, ": ")+2:] // it begins with the line of the script
-		}
-		got = append(got, shown{kind + " " + what, health})
+		plain := healthOrFailure(t, fields)
+		fill(t, fields)
+		got = append(got, shown{fields["kind"].(string) + " " + what, plain, healthOrFailure(t, fields)})
 	}
 	show("that is new", cron.CronJob)
 	cron.settle()
@@ -90,18 +87,30 @@ func TestWithoutWebhooks(t *testing.T) {
 	daemons.settle()
 	show("without partition", daemons.Set)
 	if diff := cmp.Diff([]shown{
-		{"AdvancedCronJob that is new", "fails: attempt to index a non-table object(nil) with key 'lastScheduleTime'"},
-		{"AdvancedCronJob that is observed", "Degraded"},
-		{"BroadcastJob that is new", "Progressing"},
-		{"BroadcastJob that is complete", "Healthy"},
-		{"CloneSet that is new", "Progressing"},
-		{"CloneSet without updateStrategy", "fails: attempt to index a non-table object(nil) with key 'paused'"},
-		{"CloneSet without partition", "Suspended"},
-		{"StatefulSet without updateStrategy", "fails: attempt to index a non-table object(nil) with key 'rollingUpdate'"},
-		{"StatefulSet without partition", "fails: cannot perform sub operation between number and nil"},
-		{"DaemonSet without updateStrategy", "fails: attempt to index a non-table object(nil) with key 'rollingUpdate'"},
-		{"DaemonSet without partition", "Healthy"},
+		{"AdvancedCronJob that is new", "fails: attempt to index a non-table object(nil) with key 'lastScheduleTime'",
+			"fails: attempt to index a non-table object(nil) with key 'lastScheduleTime'"},
+		{"AdvancedCronJob that is observed", "Degraded", "Degraded"},
+		{"BroadcastJob that is new", "Progressing", "Progressing"},
+		{"BroadcastJob that is complete", "Healthy", "Healthy"},
+		{"CloneSet that is new", "Progressing", "Progressing"},
+		{"CloneSet without updateStrategy", "fails: attempt to index a non-table object(nil) with key 'paused'", "Healthy"},
+		{"CloneSet without partition", "Suspended", "Healthy"},
+		{"StatefulSet without updateStrategy", "fails: attempt to index a non-table object(nil) with key 'rollingUpdate'", "Healthy"},
+		{"StatefulSet without partition", "fails: cannot perform sub operation between number and nil", "Healthy"},
+		{"DaemonSet without updateStrategy", "fails: attempt to index a non-table object(nil) with key 'rollingUpdate'", "Healthy"},
+		{"DaemonSet without partition", "Healthy", "Healthy"},
 	}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// healthOrFailure is what Argo CD shows, or how its check fails.
+func healthOrFailure(t *testing.T, fields map[string]any) string {
+	t.Helper()
+	health, err := tryHealth(t, fields["kind"].(string), fields)
+	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return "fails: " + first[strings.Index(first, ": ")+2:] // it begins with the line of the script
+	}
+	return health
 }

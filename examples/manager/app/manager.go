@@ -260,7 +260,7 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 	for _, controller := range m.controllers(nil) {
 		resources = append(resources, controller.Resource)
 	}
-	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs(), availability.CRDs()), resources...)
+	return crds.Of(slices.Concat(workloads.CRDsWithDefaults(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs(), availability.CRDs()), resources...)
 }
 
 // webhooks returns those that are served.
