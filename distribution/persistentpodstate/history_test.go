@@ -207,9 +207,10 @@ func TestHistories(t *testing.T) {
 func TestHistoriesFindBugs(t *testing.T) {
 	for name, bug := range map[string]func(*Plan){
 		"PPS-19: pods that wait for nodes that are gone stay": func(p *Plan) { p.Replace = nil },
-		"PPS-9: the status is written again and again": func(p *Plan) {
+		"PPS-9: the status changes again and again": func(p *Plan) {
 			if p.Record != nil {
-				p.Status, p.RequeueAfter = &p.Record.Status, 1e9
+				p.Status, p.RequeueAfter = p.Record.Status.DeepCopy(), 1e9
+				p.Status.ObservedGeneration ^= 1
 			}
 		},
 		"PPS-25: a state that is new is not recorded": func(p *Plan) {

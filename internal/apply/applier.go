@@ -135,7 +135,7 @@ func (a *Applier[S]) outdated(ctx context.Context) (bool, error) {
 	}
 	var err error
 	if a.Uncreated != nil { // it counts pods that are not there yet: nothing is changed
-		err = a.WriteStatus(ctx, a.stored, a.stored)
+		err = a.RewriteStatus(ctx, a.stored)
 	} else {
 		err = a.writeStatus(ctx, a.Status)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,8 +16,24 @@ import (
 
 // WriteStatus replaces the whole status, unless the workload has changed since
 // it was read: then a reconcile of the newer one is due anyway. before is the
-// status as it was observed, or written by this reconcile.
+// status as it was observed, or written by this reconcile. What the API server has
+// answered already, and the workload is unchanged since, is not written again: a
+// CRD that lacks a field would have every reconcile write it in vain.
 func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
+	last := p.statuses.Get(p.Key)
+	if last.version != "" && last.version == p.Version && equality.Semantic.DeepEqual(last.status, after) {
+		return nil
+	}
+	return p.replaceStatus(ctx, before, after)
+}
+
+// RewriteStatus writes a status that is there already: it changes nothing, and finds
+// out whether the workload is still the one that was observed.
+func (p *Sync) RewriteStatus(ctx context.Context, status any) error {
+	return p.replaceStatus(ctx, status, status)
+}
+
+func (p *Sync) replaceStatus(ctx context.Context, before, after any) error {
 	data, err := StatusPatch(Observed{p.Workload.GetUID(), p.Version}, before, after)
 	if err != nil {
 		return err
@@ -31,8 +48,14 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 		return fmt.Errorf("write the status: %w", err)
 	}
 	p.Wrote(p.Workloads, version)
-	p.statuses.Set(p.Key, version)
+	p.statuses.Set(p.Key, statusWrite{version, after})
 	return nil
+}
+
+// statusWrite is a write of a status that was answered.
+type statusWrite struct {
+	version string // of the workload since
+	status  any
 }
 
 // IsLate tells whether a status that says which generation of its object was seen last says another than the newest.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -86,6 +87,44 @@ func TestWriteStatus(t *testing.T) {
 		}
 		if got := stored(s); got.Status.ReadyReplicas != 0 {
 			t.Errorf("status %+v", got.Status)
+		}
+	})
+	t.Run("what a CRD without its fields has dropped is not written again", func(t *testing.T) {
+		s := newFixture(t)
+		writes := func() int { return s.Count("controller")["patch statefulsets/status"] }
+		s.must(s.WriteStatus(t.Context(), &s.set.Status, after(s)))
+		unchanged := s.Begin(&v1beta1.StatefulSet{ObjectMeta: stored(s).ObjectMeta, Status: s.set.Status})
+		s.must(unchanged.WriteStatus(t.Context(), &s.set.Status, after(s)))
+		if writes() != 1 {
+			t.Errorf("%d writes, want 1", writes())
+		}
+		s.must(unchanged.RewriteStatus(t.Context(), after(s)))
+		if writes() != 2 {
+			t.Errorf("%d writes, want 2: one asks whether the workload is still there", writes())
+		}
+		other := after(s)
+		other.ReadyReplicas = 1
+		s.must(unchanged.WriteStatus(t.Context(), after(s), other))
+		if set := stored(s); set.Status.ReadyReplicas != 1 {
+			t.Errorf("status %+v, want another one", set.Status)
+		}
+		s.must(s.user.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/web/status").
+			Body([]byte(`{"status":{"readyReplicas":7}}`)).Do(t.Context()).Error())
+		s.must(s.Begin(new(stored(s))).WriteStatus(t.Context(), &s.set.Status, other))
+		if set := stored(s); set.Status.ReadyReplicas != 1 {
+			t.Errorf("status %+v, want that of before somebody else wrote it", set.Status)
+		}
+	})
+	t.Run("what was never answered is written", func(t *testing.T) {
+		s := newFixture(t)
+		s.FailBefore(func(fakecluster.Request) error { return errLost })
+		if err := s.WriteStatus(t.Context(), &s.set.Status, after(s)); err == nil {
+			t.Error("no error")
+		}
+		s.FailBefore(nil)
+		s.must(s.WriteStatus(t.Context(), &s.set.Status, after(s)))
+		if set := stored(s); set.Status.ReadyReplicas != 2 {
+			t.Errorf("status %+v: what was never written is taken for written", set.Status)
 		}
 	})
 	t.Run("a workload that is gone is no error", func(t *testing.T) {

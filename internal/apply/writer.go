@@ -58,8 +58,8 @@ type Writer struct {
 
 	began atomic.Pointer[time.Time] // when the first reconcile did
 
-	statuses apiwriter.Last[string] // the version of the last own write of the status
-	intended apiwriter.Last[any]    // the status of the last own write, before it is answered
+	statuses apiwriter.Last[statusWrite] // the last own write of the status that was answered
+	intended apiwriter.Last[any]         // the status of the last own write, before it is answered
 }
 
 // NewWriter returns a Writer of pods, claims and revisions.
@@ -89,7 +89,7 @@ func (w *Writer) since(now time.Time) time.Time {
 // that of the last status that was written to it. The watch may tell of a write
 // before it is answered; then the status itself says whose it is.
 func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, status any) bool {
-	return w.statuses.Get(key) == resourceVersion || equality.Semantic.DeepEqual(w.intended.Get(key), status)
+	return w.statuses.Get(key).version == resourceVersion || equality.Semantic.DeepEqual(w.intended.Get(key), status)
 }
 
 // Forget drops what is remembered of a workload that no longer exists.
