@@ -60,7 +60,7 @@ type Drift struct {
 	Unavailable bool // pods that are wanted are not available
 }
 
-// Judge says in a status that the spec is not reached, and for which of these reasons, or that it is. (CS-S5, STS-S3)
+// Judge says in a status that the spec is not reached, and for which of these reasons, or that it is. (CS-S5, STS-S3, DS-20)
 func (k *Status[S, C, T]) Judge(status *S, d Drift, now time.Time) {
 	switch {
 	case d.Missing:

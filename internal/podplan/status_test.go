@@ -183,7 +183,7 @@ func TestKeptConditions(t *testing.T) {
 }
 
 // Of what keeps pods from the spec the first one is said: what is missing comes before what is outdated, what there is too much
-// of, and what is not available. (CS-S5, STS-S3)
+// of, and what is not available. (CS-S5, STS-S3, DS-20)
 func TestDrift(t *testing.T) {
 	kept := statuses
 	kept.Kept = []appsv1.StatefulSetConditionType{reconciling, stalled}
