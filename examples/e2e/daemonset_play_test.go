@@ -274,6 +274,9 @@ func (p *daemonPlay) updated(but string) (n int32) {
 }
 
 func (p *daemonPlay) moment(at string, status appsv1.DaemonSetStatus) daemonMoment {
+	status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(c appsv1.DaemonSetCondition) bool {
+		return string(c.Type) == string(v1alpha1.DaemonSetConditionReconciling) // (DS-20) Kubernetes has no such condition: kstatus knows its counters
+	})
 	m := daemonMoment{At: at, Status: status}
 	numbers := map[string]string{}
 	for _, r := range p.Revisions.All() {

@@ -190,7 +190,7 @@ func healthOfCronJob(object *unstructured.Unstructured) string {
 }
 
 // What kstatus (Flux, Helm), kubectl and Argo CD read of a DaemonSet. kstatus knows no counters of kinds that are not
-// Kubernetes' own: to it an update is in progress until the controller has observed it, as of CloneSets too. (DS-17)
+// Kubernetes' own: it goes by a condition, which does not wait for what the partition holds back. (DS-17, DS-20)
 func TestReadersOfDaemonSets(t *testing.T) {
 	t.Parallel()
 	s := newDaemonSetFixture(t, "node-0", "node-1")
@@ -198,9 +198,9 @@ func TestReadersOfDaemonSets(t *testing.T) {
 	r := &reader{s.Scene, "daemonsets", "d"}
 	r.await("it runs", "kstatus: Current", "kubectl: rolled out", "Argo CD: Healthy")
 	r.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"shop:bad"}]}}}}`)
-	r.await("a rollout that is stuck", "kstatus: Current", "kubectl: waits for updates", "Argo CD: Progressing")
+	r.await("a rollout that is stuck", "kstatus: InProgress", "kubectl: waits for updates", "Argo CD: Progressing")
 	r.patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`)
-	r.await("it is paused", "kstatus: Current", "kubectl: waits for updates", "Argo CD: Suspended")
+	r.await("it is paused", "kstatus: InProgress", "kubectl: waits for updates", "Argo CD: Suspended")
 	r.patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":false,"partition":1}},"template":{"spec":{"containers":[{"name":"main","image":"shop:v2"}]}}}}`)
 	r.await("one node is held back", "kstatus: Current", "kubectl: waits for updates", "Argo CD: Suspended")
 	r.patch(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`)

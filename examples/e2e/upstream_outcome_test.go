@@ -12,6 +12,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // outcome is all that there is at one moment of a play, without what differs between any two namespaces: UIDs, times, nodes
@@ -63,7 +65,9 @@ func (p *play) outcome(at string) outcome {
 			Replicas: status.Replicas, Ready: status.ReadyReplicas, Available: status.AvailableReplicas,
 			Current: status.CurrentReplicas, Updated: status.UpdatedReplicas,
 			CurrentRevision: p.numberOf(status.CurrentRevision), UpdateRevision: p.numberOf(status.UpdateRevision),
-			Conditions: status.Conditions,
+			Conditions: slices.DeleteFunc(slices.Clone(status.Conditions), func(c appsv1.StatefulSetCondition) bool {
+				return c.Type == v1beta1.StatefulSetConditionReconciling // (STS-S3) Kubernetes has no such condition: kstatus knows its counters
+			}),
 		}
 	}
 	for _, found := range p.Pods.All() {

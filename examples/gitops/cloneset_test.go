@@ -54,17 +54,6 @@ func (r *stateless) reconcile() {
 	apply(&plan.Plan, &r.Pods, &r.Revisions, r.Now, r.broken)
 }
 
-// updatedAndAvailable tells whether the spec is reached.
-func updatedAndAvailable(r *stateless) bool {
-	n := 0
-	for _, pod := range r.Pods {
-		if pod.Spec.Containers[0].Image == r.Set.Spec.Template.Spec.Containers[0].Image && pod.Status.Conditions[2].Status == corev1.ConditionTrue {
-			n++
-		}
-	}
-	return n == len(r.Pods) && n == int(*r.Set.Spec.Replicas)
-}
-
 // settle reconciles until nothing changes any more.
 func (r *stateless) settle() {
 	for range 20 {
@@ -111,7 +100,7 @@ func TestCloneSet(t *testing.T) {
 	show("another image, observed")
 	for range 20 {
 		r.reconcile()
-		if (health(t, "CloneSet", r.Set) == "Healthy" || current(t, r.Set) == "Current") && !updatedAndAvailable(r) {
+		if (health(t, "CloneSet", r.Set) == "Healthy" || current(t, r.Set) == "Current") && !updatedAndAvailable(r.Pods, &r.Set.Spec.Template, 3) {
 			t.Errorf("it is shown as %s and %s too early: %+v", health(t, "CloneSet", r.Set), current(t, r.Set), r.Set.Status)
 		}
 	}

@@ -67,7 +67,8 @@ func (r *fleet) settle() {
 	}
 }
 
-// A DaemonSet is shown as healthy when all of its pods are updated and available, and never when they are not.
+// A DaemonSet is shown as healthy when all of its pods are updated and available, and never when they are not. kstatus has consumers wait
+// until then, but not for those that the partition holds back.
 func TestDaemonSet(t *testing.T) {
 	r := newFleet().defaulted()
 	s := &story{T: t, kind: "DaemonSet", object: func() any { return r.Set }}
@@ -87,7 +88,10 @@ func TestDaemonSet(t *testing.T) {
 	s.show("another image, not yet observed")
 	r.reconcile()
 	s.show("another image, observed")
-	r.settle()
+	for range 20 {
+		r.reconcile()
+		s.never(updatedAndAvailable(r.Pods, &r.Set.Spec.Template, 3))
+	}
 	s.show("all pods run it")
 	partition(2)
 	image("agent:3")
@@ -110,6 +114,10 @@ func TestDaemonSet(t *testing.T) {
 	})
 	r.reconcile()
 	s.show("paused")
+	image("agent:5")
+	r.reconcile()
+	s.show("paused, and another image")
+	image("agent:3")
 	r.edit(func(s *v1alpha1.DaemonSetSpec) {
 		s.UpdateStrategy.RollingUpdate.Paused, s.Template.Spec.NodeSelector = new(false), map[string]string{"no": "node"}
 		s.UpdateStrategy.RollingUpdate.MaxUnavailable = new(intstr.FromInt32(3))
@@ -117,17 +125,18 @@ func TestDaemonSet(t *testing.T) {
 	r.settle()
 	s.show("no pods are wanted")
 	s.expect(
-		reading{"no pod starts", "Degraded", "Current"},
+		reading{"no pod starts", "Degraded", "InProgress"},
 		reading{"all pods run", "Healthy", "Current"},
 		reading{"another image, not yet observed", "Progressing", "InProgress"},
-		reading{"another image, observed", "Progressing", "Current"},
+		reading{"another image, observed", "Progressing", "InProgress"},
 		reading{"all pods run it", "Healthy", "Current"},
-		reading{"a canary starts", "Progressing", "Current"},
+		reading{"a canary starts", "Progressing", "InProgress"},
 		reading{"a canary runs, and two pods are held back", "Progressing", "Current"},
 		reading{"the partition is 0 again", "Healthy", "Current"},
-		reading{"an image that does not start", "Progressing", "Current"},
+		reading{"an image that does not start", "Progressing", "InProgress"},
 		reading{"back", "Healthy", "Current"},
 		reading{"paused", "Suspended", "Current"},
+		reading{"paused, and another image", "Suspended", "InProgress"},
 		reading{"no pods are wanted", "Healthy", "Current"},
 	)
 }

@@ -19,7 +19,9 @@
 //     is shown as suspended after its first change. The check of a StatefulSet of the type OnDelete, which may have no rollingUpdate,
 //     and that of an AdvancedCronJob without a status always fail.
 //   - kstatus takes an object for current once its status is about the newest spec, unless a condition Reconciling or Stalled says
-//     otherwise. StatefulSets and DaemonSets have neither: to Flux and Helm they are there when they are accepted, whatever
-//     becomes of the update. So are jobs, but for a BroadcastJob that has failed, which is Stalled. Helm's older way of waiting,
-//     --wait=legacy, does not look at any of them.
+//     otherwise. CloneSets, StatefulSets and DaemonSets have Reconciling until the spec is reached: Flux and Helm wait for the update,
+//     but not for pods that a partition holds back, or that OnDelete leaves to users. They do wait for an update that is paused.
+//     Stalled they have where the spec cannot be read, and CloneSets when their progress deadline is exceeded. Jobs have
+//     neither: they are there when they are accepted, but for a BroadcastJob that has failed, which is Stalled. Helm's older way of
+//     waiting, --wait=legacy, does not look at any of them.
 package gitops

@@ -58,6 +58,25 @@ func apply(p *rollout.Plan, pods *[]*corev1.Pod, revisions *[]*appsv1.Controller
 	}
 }
 
+// updatedAndAvailable tells whether there are so many pods, all of a template and available.
+func updatedAndAvailable(pods []*corev1.Pod, template *corev1.PodTemplateSpec, wanted int) bool {
+	n := 0
+	for _, pod := range pods {
+		if pod.Spec.Containers[0].Image == template.Spec.Containers[0].Image && pod.Status.Conditions[2].Status == corev1.ConditionTrue {
+			n++
+		}
+	}
+	return n == len(pods) && n == wanted
+}
+
+// never fails where those who ask kstatus are told too early that the spec is reached.
+func (s *story) never(reached bool) {
+	s.Helper()
+	if is := current(s.T, s.object()); is == "Current" && !reached {
+		s.Errorf("it is shown as %s too early", is)
+	}
+}
+
 // starts has a pod run from now on.
 func starts(pod *corev1.Pod, now time.Time, broken string) {
 	if id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]; id != "" {

@@ -49,6 +49,35 @@ func (k *Status[S, C, T]) unobserved(status *S, now time.Time) {
 	}
 }
 
+// Drift is what keeps the pods of a workload from its spec: nothing in the zero value. What users asked for holds no pod
+// back from it: those that a partition holds back, and those that OnDelete leaves to users, are not outdated.
+type Drift struct {
+	Missing  bool // there are fewer pods than wanted
+	Outdated bool // pods are to be updated
+	// Paused is the field of the spec that pauses the update; empty where it is not paused.
+	Paused      string
+	Surplus     bool // there are pods that are not wanted
+	Unavailable bool // pods that are wanted are not available
+}
+
+// Judge says in a status that the spec is not reached, and for which of these reasons, or that it is. (CS-S5, STS-S3, DS-20)
+func (k *Status[S, C, T]) Judge(status *S, d Drift, now time.Time) {
+	switch {
+	case d.Missing:
+		k.Reconcile(status, "PodsMissing", "pods are missing", now)
+	case d.Outdated && d.Paused != "":
+		k.Reconcile(status, "UpdatePaused", "pods are to be updated, and "+d.Paused+" is true", now)
+	case d.Outdated:
+		k.Reconcile(status, "PodsOutdated", "pods are to be updated", now)
+	case d.Surplus:
+		k.Reconcile(status, "PodsSurplus", "there are more pods than wanted", now)
+	case d.Unavailable:
+		k.Reconcile(status, "PodsUnavailable", "pods are not available", now)
+	default:
+		k.Reach(status)
+	}
+}
+
 // Reach says in a status that the spec is reached.
 func (k *Status[S, C, T]) Reach(status *S) {
 	k.Drop(status, reconciling)

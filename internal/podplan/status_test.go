@@ -182,6 +182,36 @@ func TestKeptConditions(t *testing.T) {
 	check("neither", s, "Progressing False Over 1h0m0s")
 }
 
+// Of what keeps pods from the spec the first one is said: what is missing comes before what is outdated, what there is too much
+// of, and what is not available. (CS-S5, STS-S3, DS-20)
+func TestDrift(t *testing.T) {
+	kept := statuses
+	kept.Kept = []appsv1.StatefulSetConditionType{reconciling, stalled}
+	for _, test := range []struct {
+		drift Drift
+		want  string
+	}{
+		{Drift{}, ""},
+		{Drift{Paused: "spec.paused"}, ""},
+		{Drift{Unavailable: true}, "PodsUnavailable: pods are not available"},
+		{Drift{Unavailable: true, Surplus: true}, "PodsSurplus: there are more pods than wanted"},
+		{Drift{Unavailable: true, Surplus: true, Outdated: true}, "PodsOutdated: pods are to be updated"},
+		{Drift{Unavailable: true, Surplus: true, Outdated: true, Paused: "spec.paused"}, "UpdatePaused: pods are to be updated, and spec.paused is true"},
+		{Drift{Unavailable: true, Surplus: true, Outdated: true, Paused: "spec.paused", Missing: true}, "PodsMissing: pods are missing"},
+	} {
+		s := &appsv1.StatefulSetStatus{}
+		kept.Stall(s, "Before", "m", time.Unix(1, 0))
+		kept.Judge(s, test.drift, time.Unix(2, 0))
+		got := ""
+		for _, c := range s.Conditions {
+			got += c.Reason + ": " + c.Message
+		}
+		if got != test.want {
+			t.Errorf("%+v: %q, want %q", test.drift, got, test.want)
+		}
+	}
+}
+
 // What cannot be read is stalled; what has no revision yet is not settled.
 func TestUncountedStatus(t *testing.T) {
 	kept := statuses

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -153,41 +154,20 @@ func (p *progress) requeueAfter() time.Duration {
 	return max(p.left(), 0)
 }
 
-// The reasons of the condition Reconciling, and what it says. They have no numbers, so that the condition
-// costs no write beside those of the numbers. (CS-S5)
-var (
-	podsMissing     = state{"PodsMissing", "pods are missing"}
-	podsSurplus     = state{"PodsSurplus", "there are more pods than replicas"}
-	podsOutdated    = state{"PodsOutdated", "pods are to be updated"}
-	updatePaused    = state{"UpdatePaused", "pods are to be updated, and updateStrategy.paused is true"}
-	podsUnavailable = state{"PodsUnavailable", "pods are not available"}
-)
-
-type state struct{ reason, message string }
-
 // setState sets Reconciling or Stalled, whichever is the case, and removes what is not. (CS-S5)
 func (p *progress) setState() {
 	if c := p.condition(); c != nil && c.Status == corev1.ConditionFalse {
 		statuses.Stall(p.status, c.Reason, c.Message, p.now)
 		return
 	}
-	missing := p.replicas() - p.status.Replicas
-	switch {
-	case missing > 0:
-		p.reconcile(podsMissing)
-	case !p.updated() && p.set.Spec.UpdateStrategy.Paused:
-		p.reconcile(updatePaused)
-	case !p.updated():
-		p.reconcile(podsOutdated)
-	case missing < 0:
-		p.reconcile(podsSurplus)
-	case !p.complete():
-		p.reconcile(podsUnavailable)
-	default:
-		statuses.Reach(p.status)
+	drift := podplan.Drift{
+		Missing:     p.status.Replicas < p.replicas(),
+		Outdated:    !p.updated(),
+		Surplus:     p.status.Replicas > p.replicas(),
+		Unavailable: p.status.AvailableReplicas != p.replicas(),
 	}
-}
-
-func (p *progress) reconcile(s state) {
-	statuses.Reconcile(p.status, s.reason, s.message, p.now)
+	if p.set.Spec.UpdateStrategy.Paused {
+		drift.Paused = "updateStrategy.paused"
+	}
+	statuses.Judge(p.status, drift, p.now)
 }

@@ -40,6 +40,8 @@
 //   - A percentage in burstReplicas stands for one pod at least.
 //   - maxSurge 0 alone means maxUnavailable 1, as in Kubernetes; OpenKruise refuses it.
 //   - conditions and collisionCount of the status are maintained.
+//   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached: consumers that know no
+//     more of a kind than its conditions took an update in progress for its end.
 //   - What the webhook refuses has the code 422.
 //   - v1beta1, as OpenKruise 1.9 has it, is served on demand and converted to
 //     v1alpha1, which is stored; see workloads/conversion.

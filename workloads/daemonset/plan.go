@@ -48,6 +48,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	if err := p.read(); err != nil {
+		p.Unreadable = err
 		p.UpdateProblem(err)
 		p.planStatus()
 		return p.plan

@@ -3,6 +3,10 @@
 package daemonset
 
 import (
+	"slices"
+
+	"k8s.io/utils/ptr"
+
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
@@ -19,6 +23,7 @@ var statuses = podplan.Status[v1alpha1.DaemonSetStatus, v1alpha1.DaemonSetCondit
 	Condition: func(c *v1alpha1.DaemonSetCondition) podplan.Condition[v1alpha1.DaemonSetConditionType] {
 		return podplan.Condition[v1alpha1.DaemonSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
+	Kept: []v1alpha1.DaemonSetConditionType{v1alpha1.DaemonSetConditionReconciling, v1alpha1.DaemonSetConditionStalled},
 }
 
 // planStatus computes the status from the pods as they were observed. (DS-17)
@@ -51,6 +56,38 @@ func (p *planner) countStatus(status *v1alpha1.DaemonSetStatus) {
 	if p.progress().MayAdvance() {
 		status.CurrentRevision = update.Name
 	}
+	statuses.Judge(status, p.drift(status), p.Now)
+}
+
+// drift is what keeps the pods from the spec. What is counted beside it says most of that. (DS-20)
+func (p *planner) drift(status *v1alpha1.DaemonSetStatus) podplan.Drift {
+	d := podplan.Drift{
+		Missing:  status.CurrentNumberScheduled+p.deferred < status.DesiredNumberScheduled,
+		Outdated: p.outdated(),
+		Surplus: slices.ContainsFunc(p.nodes, func(n *nodePods) bool {
+			return !n.stays && (n.shown() != nil || n.leaving)
+		}),
+		Unavailable: status.NumberAvailable+p.deferred < status.DesiredNumberScheduled,
+	}
+	if p.rolling != nil && ptr.Deref(p.rolling.Paused, false) {
+		d.Paused = "updateStrategy.rollingUpdate.paused"
+	}
+	return d
+}
+
+// outdated tells whether fewer nodes are without an older pod than the update gets to, whether or not the others
+// can be updated. (DS-9)
+func (p *planner) outdated() bool {
+	if p.rolling == nil {
+		return false
+	}
+	done := 0
+	for _, n := range p.nodes {
+		if n.runs && (n.ahead() || p.selects(n)) && !n.has(func(pod *pod) bool { return !pod.Updated }) {
+			done++
+		}
+	}
+	return done < len(p.turn)
 }
 
 // shown is the pod of a node by which the status judges it: the oldest one. A pod that is

@@ -48,6 +48,7 @@ type planner struct {
 
 	fresh, old *podMaker       // of the present template, and of the current revision where that is another
 	taken      map[string]bool // names that new pods cannot have, made by takenNames
+	deferred   int32           // nodes without a pod that the partition holds back
 
 	inPlaceUpdates int // begun by the plan
 }

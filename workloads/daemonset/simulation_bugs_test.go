@@ -103,6 +103,12 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"deletions do not name the UID", invariants.Ownership, 0, bug{
 			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
 		}},
+		{"nobody waits for a spec that is not reached", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil {
+				statuses.Reach(p.Status)
+			}
+		})},
+		{"consumers wait for pods that the partition holds back", invariants.Status, 12, inPlan(waitBeyondPartition)},
 		{"pods are deleted at once", invariants.Identity, 1, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
 		{"the preDelete hook is skipped", invariants.Hooks, 8, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.Lifecycle = nil })},
 		{"the current revision moves too early", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
@@ -145,6 +151,18 @@ func misreading(spoil func(*Snapshot)) func(*Reconciler) {
 			p.Status = NewPlan(s).Status
 			return p
 		}
+	}
+}
+
+// waitBeyondPartition has consumers wait as if there were no partition.
+func waitBeyondPartition(s *Snapshot, p *Plan) {
+	misread := *s
+	misread.Set = s.Set.DeepCopy()
+	if r := misread.Set.Spec.UpdateStrategy.RollingUpdate; r != nil {
+		r.Partition = nil
+	}
+	if other := NewPlan(&misread).Status; p.Status != nil && other != nil {
+		p.Status.Conditions = other.Conditions
 	}
 }
 

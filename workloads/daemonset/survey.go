@@ -28,7 +28,7 @@ func (p *planner) survey() {
 	for _, n := range slices.Backward(p.nodes) {
 		switch {
 		case !n.runs:
-		case n.crowded || n.has(func(pod *pod) bool { return pod.Updated }):
+		case n.ahead():
 			ahead = append(ahead, n)
 		case !p.selects(n):
 		case n.old == nil:
@@ -59,6 +59,11 @@ func (n *nodePods) survey() {
 		}
 	}
 	n.crowded = old > 1 || fresh > 1
+}
+
+// ahead tells whether an update has got to a node, or has to put it right. (DS-9)
+func (n *nodePods) ahead() bool {
+	return n.crowded || n.has(func(pod *pod) bool { return pod.Updated })
 }
 
 func (n *nodePods) has(which func(*pod) bool) bool { return slices.ContainsFunc(n.pods, which) }

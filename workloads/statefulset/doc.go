@@ -87,6 +87,8 @@
 //     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes; so is updatedReadyReplicas.
+//   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached: consumers that know no
+//     more of a kind than its conditions took an update in progress for its end.
 //   - Where the name of a revision is too long for a label value, its hash is
 //     written alone.
 //   - A template is validated by the API server itself, by a dry run, so that it

@@ -61,7 +61,7 @@ func TestLaunchPriorityThatIsNone(t *testing.T) {
 	if len(plan.Create) > 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
 		t.Fatalf("LP-E3: created %v, problems %v, want %q", plan.Create, plan.Problems, want)
 	}
-	if c := plan.Status.Conditions; len(c) != 1 || c[0].Type != v1beta1.StatefulSetConditionFailedCreatePod {
+	if c := plan.Status.Conditions; len(c) != 2 || c[0].Type != v1beta1.StatefulSetConditionFailedCreatePod || c[1].Type != v1beta1.StatefulSetConditionReconciling {
 		t.Errorf("LP-E3: conditions %v", c)
 	}
 }

@@ -35,6 +35,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	if err := p.read(); err != nil {
+		p.Unreadable = err
 		p.UpdateProblem(err)
 		p.planStatus()
 		return p.plan

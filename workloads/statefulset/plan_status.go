@@ -22,6 +22,7 @@ var statuses = podplan.Status[v1beta1.StatefulSetStatus, appsv1.StatefulSetCondi
 	Condition: func(c *appsv1.StatefulSetCondition) podplan.Condition[appsv1.StatefulSetConditionType] {
 		return podplan.Condition[appsv1.StatefulSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
+	Kept: []appsv1.StatefulSetConditionType{v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled},
 }
 
 // planStatus computes the status from the pods as they were observed.
@@ -47,6 +48,41 @@ func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
 	if p.rolling != nil && p.progress().MayAdvance() {
 		status.CurrentRevision, status.CurrentReplicas = update.Name, status.UpdatedReplicas
 	}
+	if p.Set.DeletionTimestamp == nil {
+		statuses.Judge(status, p.drift(), p.Now)
+	}
+}
+
+// drift is what keeps the pods from the spec. A pod that is terminating is there, and not available. (STS-S3)
+func (p *planner) drift() podplan.Drift {
+	d := podplan.Drift{Outdated: p.outdated(), Surplus: len(p.condemned) > 0}
+	for _, s := range p.wanted {
+		there := s.pod != nil && s.pod.own
+		d.Missing = d.Missing || !there
+		d.Unavailable = d.Unavailable || !there || s.pod.terminating || !s.pod.Available
+	}
+	if p.rolling != nil && p.rolling.Paused {
+		d.Paused = "updateStrategy.rollingUpdate.paused"
+	}
+	return d
+}
+
+// outdated tells whether pods are at another revision that the partition does not hold back, whether or not
+// they can be updated. (STS-17)
+func (p *planner) outdated() bool {
+	if p.rolling == nil {
+		return false
+	}
+	old, held := 0, 0
+	for _, s := range p.wanted {
+		if s.pod != nil && s.pod.own && !s.pod.Updated && (p.rolling.UnorderedUpdate != nil || s.ordinal >= int(p.limits.partition)) {
+			old++
+		}
+	}
+	if p.rolling.UnorderedUpdate != nil && p.plan.Revisions.Current != p.plan.Revisions.Update {
+		held = int(p.limits.partition)
+	}
+	return old > held
 }
 
 // progress is how far the pods have come to the update revision, where they are

@@ -84,6 +84,9 @@ func TestConditionsKeepTheirTime(t *testing.T) {
 	want := []appsv1.StatefulSetCondition{{
 		Type: v1beta1.StatefulSetConditionFailedCreatePod, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(testTime),
 		Message: "create pod web-0: there is one of that name which this StatefulSet does not control; delete or rename that",
+	}, {
+		Type: v1beta1.StatefulSetConditionReconciling, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(testTime),
+		Reason: "PodsMissing", Message: "pods are missing",
 	}}
 	if diff := cmp.Diff(want, first.Conditions); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)

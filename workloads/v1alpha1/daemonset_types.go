@@ -164,7 +164,7 @@ type DaemonSetStatus struct {
 	// +optional
 	CollisionCount *int32 `json:"collisionCount,omitempty"`
 
-	// Conditions say what is wrong.
+	// Conditions say what is wrong, and whether the DaemonSet is on its way to its spec.
 	// +optional
 	Conditions []DaemonSetCondition `json:"conditions,omitempty"`
 
@@ -186,6 +186,12 @@ const (
 	DaemonSetConditionFailedCreatePod DaemonSetConditionType = "FailedCreatePod"
 	// DaemonSetConditionFailedUpdatePod says that pods could not be updated or deleted.
 	DaemonSetConditionFailedUpdatePod DaemonSetConditionType = "FailedUpdatePod"
+	// DaemonSetConditionReconciling is there, and True, while the spec is not reached. A condition of podwright, by
+	// the convention of kstatus: Flux and Helm wait while it is there.
+	DaemonSetConditionReconciling DaemonSetConditionType = "Reconciling"
+	// DaemonSetConditionStalled is there, and True, when waiting does not help: the spec cannot be read. Reconciling
+	// is not there then. A condition of podwright, by the same convention.
+	DaemonSetConditionStalled DaemonSetConditionType = "Stalled"
 )
 
 // DaemonSetCondition describes one aspect of a DaemonSet.

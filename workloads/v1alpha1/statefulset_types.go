@@ -161,7 +161,7 @@ type StatefulSetStatus struct {
 	// +optional
 	CollisionCount *int32 `json:"collisionCount,omitempty"`
 
-	// Conditions say what failed last.
+	// Conditions say what failed last, and whether the StatefulSet is on its way to its spec.
 	// +optional
 	Conditions []appsv1.StatefulSetCondition `json:"conditions,omitempty"`
 

@@ -22,6 +22,12 @@ const (
 	StatefulSetConditionFailedCreatePod appsv1.StatefulSetConditionType = "FailedCreatePod"
 	// StatefulSetConditionFailedUpdatePod says that a pod could not be updated.
 	StatefulSetConditionFailedUpdatePod appsv1.StatefulSetConditionType = "FailedUpdatePod"
+	// StatefulSetConditionReconciling is there, and True, while the spec is not reached. A condition of podwright, by
+	// the convention of kstatus: Flux and Helm wait while it is there.
+	StatefulSetConditionReconciling appsv1.StatefulSetConditionType = "Reconciling"
+	// StatefulSetConditionStalled is there, and True, when waiting does not help: the spec cannot be read.
+	// Reconciling is not there then. A condition of podwright, by the same convention.
+	StatefulSetConditionStalled appsv1.StatefulSetConditionType = "Stalled"
 )
 
 // PodUpdateStrategyType says how a pod of a StatefulSet is updated.
@@ -227,7 +233,7 @@ type StatefulSetStatus struct {
 	// +optional
 	CollisionCount *int32 `json:"collisionCount,omitempty"`
 
-	// Conditions say what failed last.
+	// Conditions say what failed last, and whether the StatefulSet is on its way to its spec.
 	// +optional
 	Conditions []appsv1.StatefulSetCondition `json:"conditions,omitempty"`
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -25,21 +26,27 @@ func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, obse
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
 		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas = ready, ready, ready, ready
 		s.CurrentRevision, s.ExpectedUpdatedReplicas, s.LabelSelector = revisionOf("web:1"), *set.Spec.Replicas, "app=web"
-		waitFor(s, replicas == *set.Spec.Replicas && ready == replicas)
 	case *v1beta1.StatefulSet:
 		s := &set.Status
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
 		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas = ready, ready, ready, ready
 		s.CurrentRevision, s.CurrentReplicas, s.LabelSelector = revisionOf("web:1"), replicas, "app=web"
 	}
-	return object
+	return waiting(object, replicas == base().replicas && ready == replicas)
 }
 
-// waitFor has consumers wait unless the spec is reached.
-func waitFor(s *v1alpha1.CloneSetStatus, reached bool) {
-	if !reached {
-		s.Conditions = []v1alpha1.CloneSetCondition{{Type: v1alpha1.CloneSetConditionReconciling, Status: corev1.ConditionTrue}}
+// waiting has consumers wait for a workload unless the spec is reached.
+func waiting(object metav1.Object, reached bool) metav1.Object {
+	if reached {
+		return object
 	}
+	switch set := object.(type) {
+	case *v1alpha1.CloneSet:
+		set.Status.Conditions = []v1alpha1.CloneSetCondition{{Type: v1alpha1.CloneSetConditionReconciling, Status: corev1.ConditionTrue}}
+	case *v1beta1.StatefulSet:
+		set.Status.Conditions = []appsv1.StatefulSetCondition{{Type: v1beta1.StatefulSetConditionReconciling, Status: corev1.ConditionTrue}}
+	}
+	return object
 }
 
 // current has the status of a workload name a current revision.
@@ -154,13 +161,12 @@ func TestCurrentRevisionsAreJudged(t *testing.T) {
 					s := &set.Status
 					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.ExpectedUpdatedReplicas = 1, 3, 3, 3, 3
 					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas, s.LabelSelector = "web-2", updated, updated, updated, "app=web"
-					waitFor(s, updated == 3)
 				case *v1beta1.StatefulSet:
 					s := &set.Status
 					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.CurrentReplicas = 1, 3, 3, 3, atIt
 					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.UpdatedAvailableReplicas, s.LabelSelector = "web-2", updated, updated, updated, "app=web"
 				}
-				return object
+				return waiting(object, updated == 3)
 			}
 			j, old := NewJudge(), version("web-1", 0, 3)
 			j.See([]Change{{New: base().revision(t)}, {New: of.revision(t)}, {New: old}}, false)

@@ -57,29 +57,21 @@ func conditionOf(s *v1alpha1.CloneSetStatus, t v1alpha1.CloneSetConditionType) *
 
 // checkConsumers: who goes by conditions waits as long as the numbers beside them say so. (CS-S5)
 func (j *cloneSetJudge) checkConsumers(s *v1alpha1.CloneSetStatus) {
-	reconciling, stalled := conditionOf(s, v1alpha1.CloneSetConditionReconciling), conditionOf(s, v1alpha1.CloneSetConditionStalled)
-	if reconciling != nil && stalled != nil {
-		j.add(Status, "it is both reconciling and stalled")
-	}
-	waits := reconciling != nil || stalled != nil
+	told := consumersOf(s.Conditions, func(c *v1alpha1.CloneSetCondition) (string, corev1.ConditionStatus) { return string(c.Type), c.Status })
+	told.check(j.violations, s.ObservedGeneration)
 	if s.UpdateRevision == "" || shortHash(s.UpdateRevision) != j.update || s.ObservedGeneration != j.set.Generation && !j.misleads(s) { // nothing was counted
-		if s.ObservedGeneration == 0 && !waits {
-			j.add(Status, "nothing is observed yet, and no condition says so")
-		}
 		return
 	}
 	if held := int(s.Replicas - s.UpdatedReplicas); held < j.limits.partition && j.features.PartitionRollback {
 		return // pods may go back
 	}
-	if reached := j.reached(s); reached == waits {
-		j.add(Status, "the numbers say that the spec is reached: %v; a condition says that it is not: %v", reached, waits)
-	}
+	told.checkReached(j.violations, j.reached(s))
 	c := conditionOf(s, v1alpha1.CloneSetConditionProgressing)
 	switch {
 	case (c != nil) != deadline(j.set):
 		j.add(Status, "progressDeadlineSeconds %v, condition Progressing %+v", j.set.Spec.ProgressDeadlineSeconds, c)
-	case c != nil && (c.Status == corev1.ConditionFalse) != (stalled != nil):
-		j.add(Status, "Progressing is %s, stalled %v", c.Status, stalled != nil)
+	case c != nil && (c.Status == corev1.ConditionFalse) != told.stalled:
+		j.add(Status, "Progressing is %s, stalled %v", c.Status, told.stalled)
 	}
 }
 

@@ -25,7 +25,10 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	j.past = p
 	status := &set.Status
 	if j.broken || s.refuses("create", "controllerrevisions") && j.update == "" {
-		if len(status.Conditions) == 0 {
+		told := j.told(set)
+		if j.broken {
+			told.checkUnreadable(&v)
+		} else if !told.problems {
 			v.add(Status, "nobody can tell what the spec says, and no condition says so")
 		}
 		return v
@@ -38,6 +41,7 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 		v.add(Status, "observedGeneration is %d, the generation %d", status.ObservedGeneration, set.Generation)
 	}
 	j.checkFacts(status, s)
+	j.told(set).checkReached(&v, j.reached(s))
 	if j.complete(s) && shortHash(status.CurrentRevision) != j.update {
 		v.add(Status, "currentRevision is %s, and no node has a pod of another revision than %s", status.CurrentRevision, j.update)
 	}
@@ -149,6 +153,10 @@ func (j *daemonSetJudge) checkConverged() {
 		excusedBy = true
 	}
 	for _, condition := range j.set.Status.Conditions {
+		switch condition.Type { // these are judged with the pods
+		case v1alpha1.DaemonSetConditionReconciling, v1alpha1.DaemonSetConditionStalled:
+			continue
+		}
 		if !excusedBy {
 			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 		}

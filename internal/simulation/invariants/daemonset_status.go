@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -27,7 +28,12 @@ func (j *daemonSetJudge) checkStatus() {
 		s.Conditions, s.CollisionCount = nil, nil
 		return s
 	}
-	if seen == nil || seen.UID != after.UID || equality.Semantic.DeepEqual(facts(before.Status), facts(after.Status)) {
+	if seen == nil || seen.UID != after.UID {
+		return
+	}
+	told := j.told(after)
+	told.check(j.violations, after.Status.ObservedGeneration)
+	if equality.Semantic.DeepEqual(facts(before.Status), facts(after.Status)) {
 		return
 	}
 	if after.Status.ObservedGeneration != seen.Generation {
@@ -36,7 +42,56 @@ func (j *daemonSetJudge) checkStatus() {
 	if !j.broken && j.update != "" {
 		j.checkFacts(&after.Status, j.Observed)
 		j.checkCurrent(&seen.Status, &after.Status)
+		told.checkReached(j.violations, j.reached(j.Observed))
 	}
+}
+
+// told is what the status of a DaemonSet tells consumers.
+func (j *daemonSetJudge) told(set *v1alpha1.DaemonSet) consumers {
+	return consumersOf(set.Status.Conditions, func(c *v1alpha1.DaemonSetCondition) (string, corev1.ConditionStatus) { return string(c.Type), c.Status })
+}
+
+// reached tells whether the pods of a state are those of the spec: every node that should run one has an available one, none
+// has one that must not stay, and the update has left no older pod on as many nodes as it gets to. (DS-20)
+func (j *daemonSetJudge) reached(of *State) bool {
+	at, done, without := 0, 0, 0
+	nodes := j.survey(of)
+	for _, n := range nodes {
+		shown := append(slices.Clone(n.live), n.ended...)
+		if !n.stays && (len(shown) > 0 || n.leaving) {
+			return false
+		}
+		if !n.runs {
+			continue
+		}
+		if len(shown) == 0 || !available(shown[0], j.set.Spec.MinReadySeconds, of.Now) {
+			without++
+		}
+		if n.ahead || j.selected(n) {
+			at++
+			if !slices.ContainsFunc(n.live, j.old) {
+				done++
+			}
+		}
+	}
+	return without <= j.deferred(nodes) && (j.rolling == nil || done >= min(j.limit(), at))
+}
+
+// deferred is how many nodes get no pod, since the partition holds back the first ones, too. (DS-6)
+func (j *daemonSetJudge) deferred(nodes map[string]*daemonNode) int {
+	if j.rolling == nil || j.partition == 0 || j.set.Annotations[v1alpha1.DaemonSetProgressiveCreateAnnotation] != "true" {
+		return 0
+	}
+	lacking, most := 0, j.limit()
+	for _, n := range running(nodes) {
+		switch fresh := func(pod *corev1.Pod) bool { return !j.old(pod) }; {
+		case slices.ContainsFunc(n.live, fresh):
+			most--
+		case len(n.live)+len(n.ended) == 0 && !n.orphan && (!n.leaving || j.maxSurge > 0):
+			lacking++
+		}
+	}
+	return max(lacking-max(most, 0), 0)
 }
 
 // checkFacts compares the status with the nodes and pods of a state. (DS-17)

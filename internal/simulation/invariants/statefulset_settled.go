@@ -35,8 +35,8 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
 	}
 	if j.broken {
-		if len(set.Status.Conditions) == 0 {
-			v.add(Status, "nobody can tell what the spec says, and no condition says so")
+		if set.DeletionTimestamp == nil {
+			j.told(set).checkUnreadable(&v)
 		}
 		return v
 	}
@@ -47,6 +47,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	if set.DeletionTimestamp != nil {
 		return v
 	}
+	j.checkConsumers(&set.Status, j.told(set), s)
 	j.checkSettledRevisions(s)
 	if !s.refuses("patch", "persistentvolumeclaims") {
 		j.checkSettledClaims(s)
@@ -172,11 +173,15 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		j.add(Settled, "%d pods, wanted are %v", n, j.wanted)
 	}
 	for _, condition := range j.set.Status.Conditions {
+		switch condition.Type { // these are judged with the pods
+		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
+			continue
+		}
 		if lacking+spoilt == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
 			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 		}
 	}
-	if lacking > 0 && len(j.set.Status.Conditions) == 0 {
+	if lacking > 0 && !j.told(j.set).problems {
 		j.add(Status, "%d pods do not mount their claims, and no condition says so", lacking)
 	}
 }

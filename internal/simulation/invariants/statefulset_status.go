@@ -3,9 +3,9 @@
 package invariants
 
 import (
-	"k8s.io/apimachinery/pkg/api/equality"
-
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -26,7 +26,14 @@ func (j *statefulSetJudge) checkStatus() {
 		j.add(Spec, "%s of the StatefulSet changes more than the status", j.Verb)
 		return
 	}
-	if seen == nil || seen.UID != after.UID || equality.Semantic.DeepEqual(j.countersOf(before), j.countersOf(after)) {
+	if seen == nil || seen.UID != after.UID {
+		return
+	}
+	told := j.told(after)
+	if seen.DeletionTimestamp == nil {
+		told.check(j.violations, after.Status.ObservedGeneration)
+	}
+	if equality.Semantic.DeepEqual(j.countersOf(before), j.countersOf(after)) {
 		return
 	}
 	if after.Status.ObservedGeneration != seen.Generation {
@@ -36,8 +43,46 @@ func (j *statefulSetJudge) checkStatus() {
 		j.checkCounters(&after.Status, j.Observed)
 		if seen.DeletionTimestamp == nil { // otherwise no revision is written (STS-26)
 			j.checkCurrent(&after.Status)
+			j.checkConsumers(&after.Status, told, j.Observed)
 		}
 	}
+}
+
+// told is what the status of a StatefulSet tells consumers.
+func (j *statefulSetJudge) told(set *v1beta1.StatefulSet) consumers {
+	return consumersOf(set.Status.Conditions, func(c *appsv1.StatefulSetCondition) (string, corev1.ConditionStatus) { return string(c.Type), c.Status })
+}
+
+// checkConsumers: who goes by conditions waits as long as the pods of a state are not those of the spec. (STS-S3)
+func (j *statefulSetJudge) checkConsumers(status *v1beta1.StatefulSetStatus, told consumers, of *State) {
+	if j.update != "" && shortHash(status.UpdateRevision) == j.update { // otherwise nothing was counted
+		told.checkReached(j.violations, j.reached(of, shortHash(status.CurrentRevision)))
+	}
+}
+
+// reached tells whether the pods of a state are those of the spec: there is an available one for each wanted ordinal, and no
+// other, and no more of another revision than partition and type leave where they are.
+func (j *statefulSetJudge) reached(of *State, current string) bool {
+	unordered := j.rolling != nil && j.rolling.UnorderedUpdate != nil
+	old, held := 0, 0
+	for _, ordinal := range j.wanted {
+		pod := of.Pods[j.podName(ordinal)]
+		if !j.owned(pod) || pod.DeletionTimestamp != nil || !readyFor(pod, j.minReadySeconds, of.Now) {
+			return false
+		}
+		if shortHash(pod.Labels[revisionLabel]) != j.update && (unordered || ordinal >= j.partition) {
+			old++
+		}
+	}
+	for _, pod := range of.Pods {
+		if j.owned(pod) && j.ordinalOf(pod.Name) >= 0 && !j.isWanted(pod.Name) {
+			return false
+		}
+	}
+	if unordered && current != j.update {
+		held = j.partition
+	}
+	return j.rolling == nil || old <= held
 }
 
 // countersOf leaves of a status what follows from pods and template.
