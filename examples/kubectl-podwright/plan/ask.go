@@ -99,12 +99,12 @@ func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTic
 // the kind is none of those that have a plan. (KC-19)
 func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 	next, err := p.next(ctx, o)
-	for err == nil && next.Revisions.Create != nil {
+	for tries := 0; err == nil && next.Revisions.Create != nil; tries++ {
 		var taken *appsv1.ControllerRevision
 		if taken, err = p.revision(ctx, next.Revisions.Create); err != nil || taken == nil {
 			break
 		}
-		justCreated := owned(taken, o.GetUID()) && !next.knows(taken) // by the controller
+		justCreated := tries == 0 && owned(taken, o.GetUID()) && !next.knows(taken) // by the controller
 		if !justCreated {
 			if o, err = collided(o); err != nil {
 				break
