@@ -108,8 +108,8 @@ PACKAGES ?= 4
 test-examples: ## Run the tests of the examples, against a real API server: however long a busy machine takes.
 	$(call heading,test: examples)
 	@cd examples && go run ./cluster/up -check || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes'
-	cd examples && go test -count=1 -timeout=2h -p=$(PACKAGES) -tags=$(TAGS) $$(go list -tags=$(TAGS) ./... | grep -v /faults$$)
-	cd examples && go test -count=1 -timeout=2h -tags=$(TAGS) ./faults # by itself: users, kubelets and judge share the machine already
+	cd examples && go test -count=1 -timeout=2h -p=$(PACKAGES) -tags=$(TAGS) $$(go list -tags=$(TAGS) ./... | grep -v -e /nodeagent/realnodes$$ -e /faults$$)
+	cd examples && go test -count=1 -timeout=2h -p=1 -tags=$(TAGS) ./nodeagent/realnodes ./faults # by themselves: kubelets, users and judge fill the machine already
 
 .PHONY: bench
 bench: ## Run the benchmarks of the library.
