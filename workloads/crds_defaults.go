@@ -76,8 +76,10 @@ func (d schemaDefault) setIn(crd *unstructured.Unstructured) error {
 	}
 	for _, version := range versions {
 		fields, _ := version.(map[string]any)
-		if _, found, err := unstructured.NestedMap(fields, path...); err != nil || !found {
-			return fmt.Errorf("a version lacks spec.%s: %v", d.field, err)
+		if _, found, err := unstructured.NestedMap(fields, path...); err != nil {
+			return err
+		} else if !found {
+			return fmt.Errorf("a version lacks spec.%s", d.field)
 		}
 		if err := unstructured.SetNestedField(fields, d.value, append(path, "default")...); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"log"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/fake"
@@ -36,6 +37,22 @@ func ExampleCRDs() {
 			log.Fatalf("applying the CRD %s: %v", crd.GetName(), err)
 		}
 	}
+}
+
+// Where no webhook fills in defaults, the CRDs do for what autoscalers and Argo CD read.
+func ExampleCRDsWithDefaults() {
+	for _, crd := range workloads.CRDsWithDefaults() {
+		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		replicas, found, _ := unstructured.NestedFieldNoCopy(versions[0].(map[string]any),
+			"schema", "openAPIV3Schema", "properties", "spec", "properties", "replicas", "default")
+		if found {
+			fmt.Println(crd.GetName(), "has", replicas, "replica by default")
+		}
+	}
+	// Output:
+	// clonesets.apps.kruise.io has 1 replica by default
+	// statefulsets.apps.kruise.io has 1 replica by default
+	// uniteddeployments.apps.kruise.io has 1 replica by default
 }
 
 // The full check of templates: the API server's own, by a dry run.

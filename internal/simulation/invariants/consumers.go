@@ -5,7 +5,7 @@ package invariants
 import corev1 "k8s.io/api/core/v1"
 
 // consumers is what those read of the conditions of a status who know no kind, but the convention of kstatus (Flux, Helm):
-// they wait, or give up.
+// they wait, or fail.
 type consumers struct {
 	reconciling, stalled bool
 	problems             bool // there are other conditions, which report problems
@@ -45,7 +45,7 @@ func (c consumers) checkReached(v *violations, reached bool) {
 	}
 }
 
-// checkUnreadable: where nobody can tell what the spec says, they give up, and users are told why.
+// checkUnreadable: where nobody can tell what the spec says, they fail, and users are told why.
 func (c consumers) checkUnreadable(v *violations) {
 	if !c.problems {
 		v.add(Status, "nobody can tell what the spec says, and no condition says so")
