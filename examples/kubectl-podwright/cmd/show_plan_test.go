@@ -100,6 +100,10 @@ func TestPlanManifest(t *testing.T) {
 	if got := c.run("plan", "-f", c.file(strings.Replace(cloneset("", ""), "name: web", "name: new", 1))); tally(got) != "create 5" || strings.Count(got, "new-* ") != 5 {
 		t.Errorf("the plan of a new cloneset is\n%s", got)
 	}
+	more := c.file(strings.Replace(cloneset(", updateStrategy: {paused: true}", ""), "replicas: 5", "replicas: 7", 1))
+	if got := c.run("plan", "-f", more); strings.Count(got, "web-* ") != 2 || strings.Count(got, " create ") != 2 {
+		t.Errorf("the plan of more pods, whose names depend on what is applied, is\n%s", got)
+	}
 	if got := c.run("plan", "cloneset/web"); tally(got) != "wait Paused 5" {
 		t.Errorf("the plan of what there is is\n%s", got)
 	}
