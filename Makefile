@@ -67,7 +67,7 @@ test-library: test-oldest ## Run the tests of the library: minutes at most, no c
 OLDEST := internal/layers/testdata/kubernetes-0.34
 
 .PHONY: test-oldest
-test-oldest: ## Run the tests of what does not run with Kubernetes 1.34. After a change of go.mod: go mod tidy there.
+test-oldest: # Run the tests of what does not run with Kubernetes 1.34. After a change of go.mod: go mod tidy there.
 	$(call heading,test: arithmetic with Kubernetes 1.34)
 	cd $(OLDEST) && packages=$$(go list -f '{{join .Imports " "}}') && go vet . $$packages && go test $$packages
 
@@ -91,12 +91,12 @@ test-kubernetes: ## Run the tests of the library with other Kubernetes libraries
 	go test "$$modfile" $$packages
 
 .PHONY: test-monitoring
-test-monitoring: ## Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
+test-monitoring: # Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
 	$(call heading,test: monitoring)
 	cd examples/monitoring && go test ./...
 
 .PHONY: test-gitops
-test-gitops: ## Run the health checks of Argo CD on what plans say.
+test-gitops: # Run the health checks of Argo CD on what plans say.
 	$(call heading,test: gitops)
 	cd examples/gitops && go test ./...
 
@@ -119,7 +119,7 @@ bench: ## Run the benchmarks of the library.
 SEEDS ?= 100
 
 .PHONY: test-histories
-test-histories: ## Play random histories of workloads, more than test-library does. Takes SEEDS=100.
+test-histories: # Play random histories of workloads, more than test-library does. Takes SEEDS=100.
 	$(call heading,test: histories)
 	go test -count=1 -run '^Test(Adaptive)?Simulation$$' $(SOAKED) -args -seeds=$(SEEDS)
 
@@ -138,7 +138,7 @@ soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and
 	@go tool cover -func=bin/soak.out | awk '$$1 ~ /\/(plan[a-z_]*|planner|snapshot)\.go/ && $$3 != "100.0%"'
 
 .PHONY: tools
-tools: ## Build the development tools into bin/.
+tools: # Build the development tools into bin/.
 	@mkdir -p bin
 	go build -C internal/tools -o ../../bin/ tool
 
@@ -151,7 +151,7 @@ generate: tools ## Generate deepcopy functions and CRDs from the API types, and 
 	go run -C examples -tags=$(TAGS) ./install/generate
 
 .PHONY: check-generate
-check-generate: ## Fail if a generated file is not what "make generate" makes.
+check-generate: # Fail if a generated file is not what "make generate" makes.
 	$(call heading,check-generate)
 	@state=$$(mktemp -d); trap 'rm -rf "$$state"' EXIT; mkdir "$$state/before" "$$state/after"; \
 	$(GENERATED) | tar cf - -T - | tar xf - -C "$$state/before"; \
@@ -200,28 +200,28 @@ release-files: build ## Write the chart, the manifests and lists of modules (SBO
 	$(foreach program,$(PROGRAMS),go run $(CYCLONEDX) bin -json -licenses -version=$(VERSION) -output=bin/release/podwright-$(program).cdx.json bin/$(program) &&) true
 
 .PHONY: lint
-lint: lint-format lint-workflows lint-library lint-examples ## Run all of the checks below.
+lint: lint-format lint-workflows lint-library lint-examples ## Check formatting and workflows, and run go vet and staticcheck on all modules.
 
 .PHONY: lint-format
-lint-format: ## Check formatting only.
+lint-format: # Check formatting only.
 	$(call heading,lint: gofmt)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
 		echo "Not formatted; run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; \
 	fi
 
 .PHONY: lint-workflows
-lint-workflows: tools ## Check the workflows of GitHub.
+lint-workflows: tools # Check the workflows of GitHub.
 	$(call heading,lint: workflows)
 	bin/actionlint
 
 .PHONY: lint-library
-lint-library: tools ## Run go vet and staticcheck on the library.
+lint-library: tools # Run go vet and staticcheck on the library.
 	$(call heading,lint: library)
 	go vet ./...
 	bin/staticcheck -checks all ./...
 
 .PHONY: lint-examples
-lint-examples: tools ## Run go vet and staticcheck on the examples: minutes when cold.
+lint-examples: tools # Run go vet and staticcheck on the examples: minutes when cold.
 	$(call heading,lint: examples)
 	cd examples && go vet ./...
 	cd examples && ../bin/staticcheck -checks all ./...
