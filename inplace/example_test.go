@@ -4,6 +4,7 @@ package inplace_test
 
 import (
 	"fmt"
+	"log"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,6 +17,21 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
+
+// Does a new image restart a container, or does it recreate the pod? (README shows this.)
+func ExampleCompare_image() {
+	before := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "nginx:1.27"}}}}
+	after := before.DeepCopy()
+	after.Spec.Containers[0].Image = "nginx:1.28"
+	verdict, err := inplace.Compare(before, after, inplace.CalculateOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(verdict)
+	// Output:
+	// the pod stays, containers restart:
+	//   container "web": image nginx:1.27 becomes nginx:1.28
+}
 
 // Does this template change restart containers, or does it recreate the pod?
 func ExampleCompare() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,16 +21,19 @@ const (
 	repository = "../.."
 )
 
-// written are the documents that are held to what is there.
-var written = []string{"README.md", "MIGRATION.md", "DEFECTS.md"}
+// written are the documents that are held to what is there, as seen from the repository.
+var written = []string{
+	"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "examples/MEASURED.md", "examples/MIGRATION.md", "examples/DEFECTS.md",
+}
+
+// citing are those that cite tests.
+var citing = []string{"examples/MIGRATION.md", "examples/DEFECTS.md"}
 
 var (
 	link     = regexp.MustCompile(`\[([^\]\n]+)\]\(([^)\n]+)\)`)
 	cited    = regexp.MustCompile(`^([tT]est[A-Z]\w*)(?:: (.+))?$`)
 	ruleID   = regexp.MustCompile(`\b[A-Z]{2,3}-(?:[A-Z]{0,2}\d+(?:\.\d+)*)\b`)
 	noRuleID = regexp.MustCompile(`^(?:UTF|SHA|CVE)-`)
-	target   = regexp.MustCompile("`make ([a-z-]+)")
-	program  = regexp.MustCompile("`go run (?:-C examples )?\\./([\\w/-]+)")
 )
 
 func read(t *testing.T, name ...string) string {
@@ -41,30 +45,73 @@ func read(t *testing.T, name ...string) string {
 	return string(content)
 }
 
-// TestLinks wants a file or a folder behind every link into the repository.
+// near returns the path of what a document calls by another one.
+func near(document, name string) string {
+	return filepath.Join(repository, filepath.Dir(document), name)
+}
+
+// anchors returns the names by which GitHub knows the headings of a document.
+func anchors(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(text, -1) {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1])
+		for again, n := name, 1; all[name]; n++ {
+			name = fmt.Sprintf("%s-%d", again, n)
+		}
+		all[name] = true
+	}
+	return all
+}
+
+// TestLinks wants a file or a folder behind every link into the repository, and a heading behind every anchor.
 func TestLinks(t *testing.T) {
 	for _, document := range written {
-		links := link.FindAllStringSubmatch(read(t, examples, document), -1)
-		if len(links) == 0 {
-			t.Errorf("%s has no links", document)
-		}
-		for _, l := range links {
+		for _, l := range link.FindAllStringSubmatch(read(t, repository, document), -1) {
 			if strings.HasPrefix(l[2], "https://") {
 				continue // which others keep
 			}
-			if _, err := os.Stat(filepath.Join(examples, l[2])); err != nil {
+			name, anchor, anchored := strings.Cut(l[2], "#")
+			file := near(document, name)
+			if name == "" {
+				file = filepath.Join(repository, document)
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s: [%s](%s): %v", document, l[1], l[2], err)
+			} else if anchored && !anchors(read(t, file))[anchor] {
+				t.Errorf("%s: [%s](%s): no heading of %s has this anchor", document, l[1], l[2], file)
 			}
 		}
+	}
+	// The tour links to packages.
+	for _, m := range regexp.MustCompile(`\[github\.com/podwright/podwright/([\w/]+)\]`).FindAllStringSubmatch(read(t, repository, "doc.go"), -1) {
+		if files, _ := filepath.Glob(filepath.Join(repository, m[1], "*.go")); len(files) == 0 {
+			t.Errorf("doc.go: %s is no package", m[1])
+		}
+	}
+}
+
+func TestAnchors(t *testing.T) {
+	got := anchors("# See it\n## `make test`, and more\ntext\n## See it\n")
+	want := map[string]bool{"see-it": true, "make-test-and-more": true, "see-it-1": true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("anchors (-want +got):\n%s", diff)
 	}
 }
 
 // TestCitedTests wants a test of the name that a link has in the file that it leads to, and in there the name of the case, if
 // it has one.
 func TestCitedTests(t *testing.T) {
-	for _, document := range written[1:] {
+	for _, document := range citing {
 		n := 0
-		for _, l := range link.FindAllStringSubmatch(read(t, examples, document), -1) {
+		for _, l := range link.FindAllStringSubmatch(read(t, repository, document), -1) {
 			m := cited.FindStringSubmatch(l[1])
 			if m == nil {
 				if strings.HasSuffix(l[2], "_test.go") {
@@ -73,7 +120,7 @@ func TestCitedTests(t *testing.T) {
 				continue
 			}
 			n++
-			_, body, found := strings.Cut(read(t, examples, l[2]), "\nfunc "+m[1]+"(")
+			_, body, found := strings.Cut(read(t, near(document, l[2])), "\nfunc "+m[1]+"(")
 			body, _, _ = strings.Cut(body, "\n}\n")
 			if !found || !strings.HasSuffix(l[2], "_test.go") {
 				t.Errorf("%s: %s is not in %s", document, m[1], l[2])
@@ -100,27 +147,9 @@ func TestCitedRules(t *testing.T) {
 		}
 	}
 	for _, document := range written {
-		for _, id := range ruleID.FindAllString(read(t, examples, document), -1) {
+		for _, id := range ruleID.FindAllString(read(t, repository, document), -1) {
 			if !noRuleID.MatchString(id) && !strings.Contains(pages.String(), "**"+id+"**") {
 				t.Errorf("%s cites %s, which no RULES.md holds", document, id)
-			}
-		}
-	}
-}
-
-// TestCommands wants what the documents say to run.
-func TestCommands(t *testing.T) {
-	makefile := read(t, repository, "Makefile")
-	for _, document := range written {
-		text := read(t, examples, document)
-		for _, m := range target.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(makefile, "\n"+m[1]+":") {
-				t.Errorf("%s: the Makefile has no target %s", document, m[1])
-			}
-		}
-		for _, m := range program.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(read(t, examples, m[1], "main.go"), "\npackage main\n") {
-				t.Errorf("%s: %s is no program", document, m[1])
 			}
 		}
 	}
