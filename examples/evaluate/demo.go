@@ -35,6 +35,19 @@ var (
 	errChecks      = errors.New("not every check holds, see above")
 )
 
+// What the demo says beside the steps of its story.
+const (
+	starts   = "building and starting etcd, Kubernetes, KWOK and %d simulated nodes"
+	installs = "installing the CRD of "
+	controls = "          the controller runs, in this process"
+	cleansUp = "cleaning up: nothing is left behind"
+)
+
+// heading says what is shown.
+func (k *kind) heading() string {
+	return "podwright: " + cmp.Or(k.Shows, "the pods of a "+k.name+" are updated in place") + ", on a real API server"
+}
+
 // demo is one run of the demo.
 type demo struct {
 	options
@@ -54,7 +67,7 @@ type demo struct {
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.print(line{"podwright: " + cmp.Or(d.Shows, "the pods of a "+d.name+" are updated in place") + ", on a real API server", title}, line{})
+	d.print(line{d.heading(), title}, line{})
 	d.close = func() error { return nil }
 	working, end := context.WithCancel(ctx)
 	defer end()
@@ -68,7 +81,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 		err = d.work(working, running)
 	}
 	err = ofSignal(ctx, err)
-	failure := d.step("cleaning up: nothing is left behind", func() error {
+	failure := d.step(cleansUp, func() error {
 		end()
 		if ended := running.Wait(); ended != nil { // which has ended the work
 			err = ended
@@ -92,11 +105,11 @@ func ofSignal(ctx context.Context, err error) error {
 // startCluster starts a cluster on this machine. Whatever ends this program ends the cluster.
 func (d *demo) startCluster(ctx context.Context) error {
 	o := cluster.Options{Nodes: cmp.Or(d.Nodes, 3)}
-	what := fmt.Sprintf("etcd, Kubernetes, KWOK and %d simulated nodes", o.Nodes)
+	what := fmt.Sprintf(starts, o.Nodes)
 	if d.Node == nodeReal {
-		o, what = cluster.Options{RealNodes: 2}, "etcd, Kubernetes and 2 nodes that run containers"
+		o, what = cluster.Options{RealNodes: 2}, "building and starting etcd, Kubernetes and 2 nodes that run containers"
 	}
-	return d.step("building and starting "+what, func() (err error) {
+	return d.step(what, func() (err error) {
 		if o.RealNodes > 0 {
 			_, err = cluster.BuildRealNodes(ctx, os.Stdout)
 		}
@@ -198,7 +211,7 @@ func (d *demo) installCRDs(ctx context.Context, _ *errgroup.Group) error {
 			err = fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
 		}
 		if err == nil && !served {
-			err = d.step("installing the CRD of "+resource.GroupResource().String(), func() error {
+			err = d.step(installs+resource.GroupResource().String(), func() error {
 				return crds.Install(ctx, d.untyped, crds.Of(slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs(), distribution.CRDs()), resource))
 			})
 		}
@@ -234,12 +247,12 @@ func (d *demo) runControllers(ctx context.Context, running *errgroup.Group) erro
 					err = c.Run(ctx)
 				}
 				if ctx.Err() == nil {
-					return fmt.Errorf("the controller has ended, though nobody told it to: %v", err)
+					return fmt.Errorf("the controller has ended by itself: %v", err)
 				}
 				return nil
 			})
 		})
 	}
-	d.print(line{text: "          the controller runs, in this process"})
+	d.print(line{text: controls})
 	return nil
 }

@@ -26,6 +26,7 @@ import (
 const (
 	redraw = 50 * time.Millisecond // how often the screen is drawn
 	look   = 3 * time.Second       // how long a person is given to see what has come of a step
+	keeps  = "%d changes keep all invariants of the library's simulation"
 )
 
 // observer follows the workload, its pods and its revisions through every state that the API server reports, not through
@@ -78,7 +79,7 @@ func (o *observer) review() check {
 		o.record.Settled()
 	}
 	wrong := o.record.Review()
-	text := fmt.Sprintf("%d changes keep all invariants of the library's simulation", o.record.Seen())
+	text := fmt.Sprintf(keeps, o.record.Seen())
 	return check{len(wrong) == 0 && o.record.Seen() > 0, strings.Join(append([]string{text}, wrong...), "; ")}
 }
 
