@@ -56,7 +56,7 @@ func (s *Snapshot) wantedMirror(p *Plan, selection budget.Selection, stands *pol
 	wanted := budget.Mirror(s.Budget, p.Computed, selection.Selector)
 	if wanted == nil {
 		if p.Computed.DesiredAvailable > 0 && selection.Selector == nil {
-			p.Unmirrored = "nobody knows which labels its workload selects"
+			p.Unmirrored = "it is not known which labels its workload selects"
 		}
 		return nil
 	}

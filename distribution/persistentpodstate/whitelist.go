@@ -97,7 +97,7 @@ func CustomKinds(ctx context.Context, client kubernetes.Interface, list podstate
 			return nil, err
 		}
 		if !may {
-			klog.FromContext(ctx).Info("PersistentPodStates do not know a kind of the white list until the next start, because nobody may list and watch it here", "kind", kind)
+			klog.FromContext(ctx).Info("PersistentPodStates do not know a kind of the white list until the next start, because the manager may not list and watch it", "kind", kind)
 			continue
 		}
 		kinds = append(kinds, custom)

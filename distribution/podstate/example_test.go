@@ -24,5 +24,5 @@ func Example() {
 	}
 	// Output:
 	// map[kubernetes.io/hostname:a1] ""
-	// map[] "no node has kubernetes.io/hostname=a1 any more, where it ran"
+	// map[] "it ran at kubernetes.io/hostname=a1, and no node is there any more"
 }

@@ -47,7 +47,7 @@ func Place(s *v1alpha1.PersistentPodState, pod *corev1.Pod, nodes *Nodes) *Place
 		p.Reason = fmt.Sprintf("PersistentPodState %s has not seen a pod of this name ready", s.Name)
 		return p
 	case len(record.NodeTopologyLabels) == 0:
-		p.Reason = fmt.Sprintf("node %s, where it ran, has had none of the topology keys of PersistentPodState %s", record.NodeName, s.Name)
+		p.Reason = fmt.Sprintf("it ran on node %s, which has had none of the topology keys of PersistentPodState %s", record.NodeName, s.Name)
 		return p
 	}
 	p.Required, p.Reason = required(s, &record, pod, nodes)
@@ -77,9 +77,9 @@ func required(s *v1alpha1.PersistentPodState, record *v1alpha1.PodState, pod *co
 	case len(missing) == 0:
 		return nil, ""
 	case !nodes.any(record.NodeName, all, nil):
-		return nil, fmt.Sprintf("no node has %s any more, where it ran", list(all))
+		return nil, fmt.Sprintf("it ran at %s, and no node is there any more", list(all))
 	case !nodes.any(record.NodeName, all, asksFor(&pod.Spec)):
-		return nil, fmt.Sprintf("no node with %s, where it ran, is as its own node selector and affinity ask for", list(all))
+		return nil, fmt.Sprintf("it ran at %s, and no node there is as its own node selector and affinity ask for", list(all))
 	}
 	return missing, ""
 }

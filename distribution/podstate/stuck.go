@@ -48,7 +48,7 @@ func FindStuck(in Input) (all []Stuck) {
 			since = lost.LastTransitionTime.Time
 		}
 		all = append(all, Stuck{
-			Pod: pod, Reason: fmt.Sprintf("no node has %s, where it ran, and is as it asks for: it is created again without that", list(injected)),
+			Pod: pod, Reason: fmt.Sprintf("it ran at %s, and no node there is as it asks for: it is created again without that", list(injected)),
 			After: max(StuckFor-in.Now.Sub(since), 0),
 		})
 	}

@@ -78,7 +78,7 @@ func TestStuckOnce(t *testing.T) {
 	find := func(pod *corev1.Pod) []podstate.Stuck {
 		return podstate.FindStuck(podstate.Input{State: s, Workload: newWorkload(1), Now: after(60), Nodes: newNodes("a1"), Pods: []*corev1.Pod{pod}})
 	}
-	if stuck := find(first); len(stuck) != 1 || stuck[0].Reason != "no node has kubernetes.io/hostname=c1, where it ran, and is as it asks for: it is created again without that" {
+	if stuck := find(first); len(stuck) != 1 || stuck[0].Reason != "it ran at kubernetes.io/hostname=c1, and no node there is as it asks for: it is created again without that" {
 		t.Errorf("PPS-19: stuck %+v", stuck)
 	}
 	second := podstate.Place(s, newPod("web-0", ""), newNodes("a1"))

@@ -86,7 +86,7 @@ func (s *Selector) Skips(pod *corev1.Pod, namespace *corev1.Namespace) (skipped 
 		return fmt.Sprintf("spec.namespace %q is not that of the pod, %q", s.namespace, name)
 	case s.selected.selector == nil:
 	case namespace == nil:
-		return fmt.Sprintf("spec.namespaceSelector: nobody knows the labels of namespace %q", name)
+		return fmt.Sprintf("spec.namespaceSelector: no cache has the labels of namespace %q", name)
 	default:
 		if skipped := s.selected.check("labels of the namespace", namespace.Labels); skipped != "" {
 			return skipped

@@ -129,7 +129,7 @@ func (a *applier) record() {
 	if a.Begins(fmt.Sprint(ReasonFailedPolicy, a.Workload.GetGeneration()), failed != nil) {
 		message := "no policy injects what it has: %v"
 		if a.plan.Unrestored != nil {
-			message = "its policy stays as it is: %v"
+			message = "its policy stays unchanged: %v"
 		}
 		a.Event(corev1.EventTypeWarning, ReasonFailedPolicy, message, failed)
 	}

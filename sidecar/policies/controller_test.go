@@ -198,7 +198,7 @@ func TestControllerEvents(t *testing.T) {
 
 		set.Spec.InjectionStrategy.Revision = &v1alpha1.SidecarSetInjectRevision{RevisionName: new("log-9")}
 		set = c.update(set)
-		c.expectEvents("Warning FailedPolicy: its policy stays as it is: spec.injectionStrategy.revision: there is no revision \"log-9\" of the SidecarSet; correct revisionName")
+		c.expectEvents("Warning FailedPolicy: its policy stays unchanged: spec.injectionStrategy.revision: there is no revision \"log-9\" of the SidecarSet; correct revisionName")
 		c.expect("no such revision", "log-1")
 		set.Spec.InjectionStrategy.Revision = nil
 		set.Spec.PatchPodMetadata = []v1alpha1.SidecarSetPatchPodMetadata{{Annotations: map[string]string{"a": "{}"}, PatchPolicy: v1alpha1.SidecarSetMergePatchJSONPatchPolicy}}

@@ -16,7 +16,7 @@ func (p *planner) reportPolicy() {
 	}
 	in, err := policy.Current(p.Set, p.plan.Revisions.Update.Name, p.Revisions)
 	if err != nil {
-		p.Problem(failedPolicy, fmt.Errorf("its policy stays as it is: %w", err))
+		p.Problem(failedPolicy, fmt.Errorf("its policy stays unchanged: %w", err))
 		return
 	}
 	if in.Created.IsZero() { // of a revision that the cache does not show yet; the verdict is the same

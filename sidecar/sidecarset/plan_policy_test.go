@@ -42,7 +42,7 @@ func TestFailedPolicy(t *testing.T) {
 		t.Errorf("of a revision that is not there yet: %q, want %q", got, want)
 	}
 	w.edit(`{patchPodMetadata: null, injectionStrategy: {revision: {revisionName: none}}}`)
-	if got := sync(true); got != `its policy stays as it is: spec.injectionStrategy.revision: there is no revision "none" of the SidecarSet; correct revisionName` {
+	if got := sync(true); got != `its policy stays unchanged: spec.injectionStrategy.revision: there is no revision "none" of the SidecarSet; correct revisionName` {
 		t.Errorf("of a revision that is not there: %q", got)
 	}
 	w.edit(`{injectionStrategy: {revision: null, paused: true}}`)

@@ -22,7 +22,7 @@ func (p *planner) planUpdate() {
 	candidates := p.updateCandidates(target)
 	switch {
 	case p.onDelete() && p.tally.Old.Total > p.limits.partition:
-		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when somebody deletes it"})
+		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when a user deletes it"})
 	case p.podsChanged:
 		p.waitAll(candidates, &rollout.Reason{
 			Rule: rollout.RuleScaleFirst, Message: "pods are created or deleted first; the update goes on afterwards"})

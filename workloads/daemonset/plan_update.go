@@ -20,7 +20,7 @@ import (
 func (p *planner) planUpdate() {
 	switch {
 	case p.rolling == nil:
-		p.waitAll(&rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when somebody deletes it"})
+		p.waitAll(&rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when a user deletes it"})
 		return
 	case p.rolling.Paused != nil && *p.rolling.Paused:
 		p.waitAll(&rollout.Reason{Rule: rollout.RulePaused, Message: "rollingUpdate.paused is true"})

@@ -22,7 +22,7 @@ func (p *planner) planUpdate() {
 		p.UpdateProblem(fmt.Errorf("spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy: %w", p.reach.err))
 	case p.rolling == nil:
 		p.waitAll(p.wanted, &rollout.Reason{Rule: rollout.RuleOnDelete,
-			Message: "updateStrategy.type OnDelete: the pod gets the present template when somebody deletes it"})
+			Message: "updateStrategy.type OnDelete: the pod gets the present template when a user deletes it"})
 	case p.rolling.Paused:
 		p.waitAll(sequence, pausedUpdate)
 	case p.unfit != nil && slices.ContainsFunc(sequence, mustUpdate):

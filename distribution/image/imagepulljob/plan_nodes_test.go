@@ -43,7 +43,7 @@ func TestPlanSaysWhichNodesAreMissing(t *testing.T) {
 	if len(plan.Waiting) != 1 || plan.Waiting[0].Node != "x" || plan.Waiting[0].Reason.Rule != RuleNoNodeImage {
 		t.Errorf("waiting: %v", plan.Waiting)
 	}
-	if want := "x: the node has no NodeImage, so nobody pulls images there"; plan.Waiting[0].String() != want {
+	if want := "x: the node has no NodeImage, so no agent pulls images there"; plan.Waiting[0].String() != want {
 		t.Errorf("the wait reads %q, want %q", plan.Waiting[0], want)
 	}
 }

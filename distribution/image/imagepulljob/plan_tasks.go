@@ -32,7 +32,7 @@ func (p *planner) planTasks() {
 		switch {
 		case n.state != NotSynced:
 		case !p.secretsKnown:
-			p.wait(n.Name, &rollout.Reason{Rule: RulePullSecrets, Message: "the pull secrets of the job are being copied to where nodes find them"})
+			p.wait(n.Name, &rollout.Reason{Rule: RulePullSecrets, Message: "the pull secrets of the job are being copied to the namespace in which nodes find them"})
 		case free <= 0:
 			p.wait(n.Name, held)
 		case p.full(n.NodeImage):

@@ -48,7 +48,7 @@ func (c *commands) createRecreateRequest() *cobra.Command {
 	creation := c.newCreation(cmd)
 	cmd.Flags().StringVarP(&flags.pod, "pod", "p", "", "The name of the pod. Required.")
 	cmd.Flags().StringSliceVarP(&flags.containers, "containers", "c", nil, "The containers to recreate. All of the pod if not specified.")
-	cmd.Flags().Int64VarP(&flags.unready, "unreadyGracePeriodSeconds", "u", 3, "How long the pod is not ready before its containers are stopped, where it has the readiness gate for it.")
+	cmd.Flags().Int64VarP(&flags.unready, "unreadyGracePeriodSeconds", "u", 3, "How long the pod is not ready before its containers are stopped, if it has the readiness gate for it.")
 	cmd.Flags().Int64VarP(&flags.started, "minStartedSeconds", "m", 0, "How long a new container must run to count as recreated.")
 	cmd.Flags().Int64Var(&flags.end, "terminationGracePeriodSeconds", 0, "How long containers get to stop. That of the pod if not specified.")
 	completes(cmd, "pod", c.names("pod", ""))

@@ -82,7 +82,7 @@ func manager(s *Situation) []Blocker {
 	case s.LeaseMissing:
 		return []Blocker{{Code: "ManagerAbsent", Why: "there is no Lease " + s.LeaseName + ": no manager has run here", Ends: ends}}
 	case s.Lease != nil && s.Lease.Spec.HolderIdentity != nil && *s.Lease.Spec.HolderIdentity == "":
-		return []Blocker{{Code: "ManagerAbsent", Why: "nobody holds the Lease " + s.LeaseName + ": the manager has ended", Ends: ends}}
+		return []Blocker{{Code: "ManagerAbsent", Why: "no manager holds the Lease " + s.LeaseName + ": the manager has ended", Ends: ends}}
 	case s.Lease == nil || s.Lease.Spec.RenewTime == nil || s.Lease.Spec.LeaseDurationSeconds == nil:
 	default:
 		until := s.Lease.Spec.RenewTime.Add(time.Duration(*s.Lease.Spec.LeaseDurationSeconds) * time.Second)
@@ -105,7 +105,7 @@ func manager(s *Situation) []Blocker {
 // deletion tells that the workload is being deleted, or that it could not be.
 func deletion(s *Situation) []Blocker {
 	if s.Object.GetDeletionTimestamp() != nil {
-		return []Blocker{{Code: "Deleting", Why: fmt.Sprintf("it is being deleted; finalizers: %v", s.Object.GetFinalizers()), Ends: "its finalizers are removed by whoever set them"}}
+		return []Blocker{{Code: "Deleting", Why: fmt.Sprintf("it is being deleted; finalizers: %v", s.Object.GetFinalizers()), Ends: "the controllers that set its finalizers remove them"}}
 	}
 	if protection := s.Object.GetLabels()[availabilityv1alpha1.DeletionProtectionLabel]; protection != "" {
 		return []Blocker{{Code: "DeletionProtection", Why: fmt.Sprintf("its label %s is %s: a deletion is refused", availabilityv1alpha1.DeletionProtectionLabel, protection),

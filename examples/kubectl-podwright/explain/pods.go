@@ -81,7 +81,7 @@ func terminating(s *Situation, pod *corev1.Pod) *Blocker {
 		return nil
 	case len(pod.Finalizers) > 0:
 		return &Blocker{Code: "Finalizer", Why: fmt.Sprintf("the pod is being deleted, and has the finalizers %s", strings.Join(pod.Finalizers, ", ")),
-			Ends: "they are removed by whoever set them"}
+			Ends: "the controllers that set them remove them"}
 	}
 	return &Blocker{Code: "Terminating", Why: fmt.Sprintf("the pod has until %s to end", pod.DeletionTimestamp.UTC().Format("15:04:05")), Ends: "its containers have stopped"}
 }
@@ -93,7 +93,7 @@ func unscheduled(_ *Situation, pod *corev1.Pod) *Blocker {
 		return nil
 	}
 	if c.Reason == corev1.PodReasonSchedulingGated {
-		return &Blocker{Code: "SchedulingGated", Why: cmp.Or(c.Message, "the pod has scheduling gates"), Ends: "they are removed by whoever set them"}
+		return &Blocker{Code: "SchedulingGated", Why: cmp.Or(c.Message, "the pod has scheduling gates"), Ends: "the controllers that set them remove them"}
 	}
 	if strings.Contains(c.Message, "PersistentVolumeClaim") || strings.Contains(c.Message, "persistentvolumeclaim") {
 		return &Blocker{Code: "Claim", Why: c.Message, Ends: "the claims of the pod are bound"}
@@ -138,7 +138,7 @@ func gate(_ *Situation, pod *corev1.Pod) *Blocker {
 	for _, g := range pod.Spec.ReadinessGates {
 		if c := condition(pod, g.ConditionType); c.Status != corev1.ConditionTrue {
 			return &Blocker{Code: "ReadinessGate", Why: strings.TrimSuffix(fmt.Sprintf("readiness gate %s is not met: %s", g.ConditionType, c.Message), ": "),
-				Ends: "whoever is responsible for the condition sets it to True"}
+				Ends: "the controller that is responsible for the condition sets it to True"}
 		}
 	}
 	return nil

@@ -163,7 +163,7 @@ func rescale(ctx context.Context, client dynamic.ResourceInterface, name string,
 	}
 	replicas := replicasOf(object) + by
 	if replicas < 0 {
-		return fmt.Errorf("%s %s was scaled to %d by somebody else", object.GetKind(), name, replicas-by)
+		return fmt.Errorf("%s %s was scaled to %d by another client", object.GetKind(), name, replicas-by)
 	}
 	patch := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"spec":{"replicas":%d}}`, object.GetResourceVersion(), replicas)
 	_, err = client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})

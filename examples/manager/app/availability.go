@@ -27,14 +27,14 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 	workers := f.Int("podunavailablebudget-workers", 3, "PodUnavailableBudgets reconciled at the same time")
 	mirror := podunavailablebudget.MirrorNone
 	f.Func("podunavailablebudget-mirror",
-		"show PodUnavailableBudgets to autoscalers by PodDisruptionBudgets: Annotated those that ask for it with the annotation "+
-			v1alpha1.PodDisruptionBudgetAnnotation+"=true; Remove deletes what that has created, and is to come before none; default none",
+		"show PodUnavailableBudgets to autoscalers by PodDisruptionBudgets: Annotated shows those with the annotation "+
+			v1alpha1.PodDisruptionBudgetAnnotation+"=true; Remove deletes what that has created, once before none; default none",
 		func(value string) error {
 			mirror = podunavailablebudget.MirrorPolicy(value)
 			return podunavailablebudget.CheckMirrorPolicy(mirror)
 		})
 	scalable := f.StringSlice("podunavailablebudget-crds", nil,
-		"CRDs with a scale subresource whose objects control pods that PodUnavailableBudgets protect, beside the kinds that are known: like rollouts.argoproj.io; the manager may get these objects and their scale")
+		"CRDs, like rollouts.argoproj.io, whose objects control pods and have a scale subresource, beside the kinds that the manager knows: it may get these objects and their scale")
 	return kind{
 		name: v1alpha1.PubEventSource, gate: features.PodUnavailableBudgetDeleteGate, orGate: features.PodUnavailableBudgetUpdateGate,
 		resource: podUnavailableBudgetsResource,
@@ -123,7 +123,7 @@ func evictionResponder(f *pflag.FlagSet) kind {
 // same deletions without it.
 func deletionProtection(f *pflag.FlagSet) kind {
 	more := f.StringSlice("deletion-protection-crds", nil,
-		"CRDs, beside those of what the manager runs, that can be deleted with the label policy.kruise.io/delete-protection=Cascading, as the manager may list their objects: like carts.shop.io, or *.shop.io")
+		"further CRDs, like carts.shop.io or *.shop.io, that can be deleted while they have the label policy.kruise.io/delete-protection=Cascading: the manager may list their objects")
 	return kind{webhook: func(a *admissions) webhook {
 		var listed []schema.GroupResource
 		for _, definition := range a.definitions {

@@ -129,27 +129,27 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&w.ServeV1beta1, "serve-v1beta1", w.ServeV1beta1,
 		"add v1beta1 to the CRDs of the kinds that OpenKruise 1.9 has in it, and convert; API servers then prefer it to v1alpha1")
 	f.StringVar(&c.PodFailurePolicy, "pod-webhook-failure-policy", c.PodFailurePolicy,
-		"what becomes of new pods that a webhook would change while none answers: Fail refuses them, Ignore creates them as they are")
+		"what the API server does with new pods that a webhook would change while none answers: Fail refuses them, Ignore creates them unchanged")
 	f.StringVar(&c.DeletionProtectionLabelGroup, "deletion-protection-label-group", c.DeletionProtectionLabelGroup,
-		"in what --print-policies prints: group whose members alone may take a label away that protects from deletion; empty for whoever may change an object")
+		"in what --print-policies prints: group whose members alone may take a label away that protects from deletion; empty for every user who may change an object")
 	f.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "IP address that webhooks listen on; empty for all")
 	f.IntVar(&w.Port, "webhook-port", w.Port, "port of the webhooks ($WEBHOOK_PORT); 0 for a free one")
 	f.StringVar(&w.Host, "webhook-host", w.Host, "DNS name or IP address by which the API server reaches this process without a Service ($WEBHOOK_HOST)")
 	f.StringVar(&w.Service, "webhook-service", w.Service, "Service in the own namespace that leads to the manager ($SERVICE_NAME)")
 	f.StringVar(&w.Secret, "webhook-secret", w.Secret, "Secret in the own namespace that keeps the certificates ($SECRET_NAME)")
 	f.StringVar(&w.CertDir, "webhook-cert-dir", w.CertDir, "folder that keeps the certificates ($WEBHOOK_CERT_DIR)")
-	f.StringVar(&w.CertWriter, "webhook-cert-writer", w.CertWriter, `where certificates are kept, "fs" or "secret" ($WEBHOOK_CERT_WRITER); default "fs" with --webhook-host, else "secret"`)
+	f.StringVar(&w.CertWriter, "webhook-cert-writer", w.CertWriter, `what keeps the certificates: "fs", a folder, or "secret" ($WEBHOOK_CERT_WRITER); default "fs" with --webhook-host, else "secret"`)
 	f.StringVar(&c.MetricsAddr, "metrics-addr", c.MetricsAddr, `address of /metrics; "0" for none`)
 	f.StringVar(&c.HealthProbeAddr, "health-probe-addr", c.HealthProbeAddr, `address of /healthz and /readyz; "0" for none`)
 	f.StringVar(&c.PprofAddr, "pprof-addr", c.PprofAddr, "address of /debug/pprof/; empty for none")
-	f.BoolFunc("enable-pprof", "serve profiles on --pprof-addr, or on :8090 where that is not set", func(value string) error {
+	f.BoolFunc("enable-pprof", "serve profiles on --pprof-addr, or on :8090 if that is not set", func(value string) error {
 		on, err := strconv.ParseBool(value)
 		c.PprofAddr = map[bool]string{true: cmp.Or(c.PprofAddr, ":8090")}[on]
 		return err
 	})
 	f.Float32Var(&c.QPS, "rest-config-qps", c.QPS, "requests to the API server per second; -1 for no limit, because the API server shares itself out fairly")
 	f.IntVar(&c.Burst, "rest-config-burst", c.Burst, "requests to the API server at once, while --rest-config-qps sets a limit")
-	process.WithoutEffect(f, true, "the manager does it as it is done without", "allow-privileged", "disable-no-deepcopy")
+	process.WithoutEffect(f, true, "the manager does the same without it", "allow-privileged", "disable-no-deepcopy")
 	process.WithoutEffect(f, false, "the lock is a Lease, a failing object's back-off is fixed, and caches are not gone through again",
 		"leader-election-resource-lock", "sync-period", "expectation-timeout", "rate-limiter-base-delay", "rate-limiter-max-delay",
 		"rate-limiter-qps", "rate-limiter-bucket-size")

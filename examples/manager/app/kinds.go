@@ -180,7 +180,7 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 func imagePullJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("imagepulljob-workers", 3, "ImagePullJobs reconciled at the same time")
 	referToSource := f.Bool("imagepulljob-refer-to-source-secrets", false,
-		"copy no pull secrets of ImagePullJobs to the namespace "+distributionv1alpha1.DaemonConfigNamespace+": agents must be allowed to read them where they are")
+		"copy no pull secrets of ImagePullJobs to the namespace "+distributionv1alpha1.DaemonConfigNamespace+": agents must be allowed to read them in the namespaces of the jobs")
 	return kind{
 		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
 		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
@@ -201,9 +201,9 @@ func nodeImages(f *pflag.FlagSet) kind {
 	workers := f.Int("nodeimage-workers", 3, "nodes reconciled with their NodeImages at the same time")
 	creationDelay := f.Duration("nodeimage-creation-delay", 30*time.Second, "time that a node must have been ready before it gets its NodeImage")
 	pauseImage := f.String("nodeimage-pull-pods-image", "",
-		"have the kubelets of nodes pull images, in place of agents, by pods that run this image (such as registry.k8s.io/pause:3.10) and have the image to pull as a volume; empty: agents pull")
+		"have kubelets pull images in place of agents: by pods that run this image, such as registry.k8s.io/pause:3.10, and mount the image to pull; empty: agents pull")
 	responseTimeout := f.Duration("nodeimage-response-timeout", time.Minute,
-		"time that an agent may be silent about an image to pull before that has failed; agents of OpenKruise 1.4 are silent while they pull")
+		"time that an agent may be silent about an image before the pull has failed; agents of OpenKruise 1.4 are silent while they pull")
 	return kind{
 		name: "nodeimage-controller", gate: features.KruiseDaemon, resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
 		inCluster: true, // nodes hold tasks of jobs of all namespaces

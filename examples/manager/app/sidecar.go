@@ -43,7 +43,7 @@ func sidecarSets(f *pflag.FlagSet) kind {
 // nobody may, unless the gate is opened.
 func sidecarSetPolicies(f *pflag.FlagSet) kind {
 	failurePolicy := f.String("sidecarset-policy-failure-policy", string(admissionregistrationv1.Fail),
-		"what becomes of new pods of which the policy of a SidecarSet can make nothing: Fail refuses them, Ignore creates them without sidecars")
+		"what the API server does with new pods that the policy of a SidecarSet cannot change: Fail refuses them, Ignore creates them without sidecars")
 	return kind{
 		name: "sidecarset-policy-controller", gate: features.SidecarSetPolicies, resource: sidecarSetsResource,
 		inCluster: true, // policies have no namespace

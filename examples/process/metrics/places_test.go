@@ -32,7 +32,7 @@ func TestSpreads(t *testing.T) {
 # TYPE podwright_workloadspread_subset_replicas gauge
 podwright_workloadspread_subset_replicas{name="web",namespace="shop",subset="own"} 3
 podwright_workloadspread_subset_replicas{name="web",namespace="shop",subset="rented"} 6
-# HELP podwright_workloadspread_subset_replicas_missing Pods that a subset of a WorkloadSpread takes beside those that it has, none where it has no limit
+# HELP podwright_workloadspread_subset_replicas_missing Pods that a subset of a WorkloadSpread takes beside those that it has, none if it has no limit
 # TYPE podwright_workloadspread_subset_replicas_missing gauge
 podwright_workloadspread_subset_replicas_missing{name="web",namespace="shop",subset="own"} 1
 # HELP podwright_workloadspread_subset_schedulable Whether a subset of a WorkloadSpread takes new pods: 1 or 0
@@ -56,7 +56,7 @@ func TestPodStates(t *testing.T) {
 	NewPodStates(registry).Replaced("shop", "web", 1)
 	s.Gone("shop", "gone")
 	const want = `
-# HELP podwright_persistentpodstate_pods Pods of which a PersistentPodState records where they are
+# HELP podwright_persistentpodstate_pods Pods of which a PersistentPodState records the place
 # TYPE podwright_persistentpodstate_pods gauge
 podwright_persistentpodstate_pods{name="web",namespace="shop"} 2
 # HELP podwright_persistentpodstate_pods_refused Pods that a PersistentPodState has no room for

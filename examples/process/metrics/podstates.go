@@ -19,7 +19,7 @@ func NewPodStates(registry prometheus.Registerer) *PodStates {
 	labels := []string{"namespace", "name"}
 	return &PodStates{
 		recorded: register(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "podwright_persistentpodstate_pods", Help: "Pods of which a PersistentPodState records where they are"}, labels)),
+			Name: "podwright_persistentpodstate_pods", Help: "Pods of which a PersistentPodState records the place"}, labels)),
 		refused: register(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "podwright_persistentpodstate_pods_refused", Help: "Pods that a PersistentPodState has no room for"}, labels)),
 		replaced: register(registry, prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -18,7 +18,7 @@ type Probes struct {
 func NewProbes(registry prometheus.Registerer) *Probes {
 	return &Probes{
 		runs: register(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "podwright_podprobe_runs_total", Help: "Runs of probes that had a result: Succeeded, Failed, or Ended where the container has"}, []string{"result"})),
+			Name: "podwright_podprobe_runs_total", Help: "Runs of probes that had a result: Succeeded, Failed, or Ended if the container has"}, []string{"result"})),
 		seconds: register(registry, prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "podwright_podprobe_run_seconds", Help: "Time that a run of a probe took which had a result",
 			Buckets: prometheus.ExponentialBuckets(0.005, 2, 12)})), // to about ten seconds

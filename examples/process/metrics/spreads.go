@@ -20,7 +20,7 @@ func NewSpreads(registry prometheus.Registerer) *Spreads {
 	}
 	return &Spreads{
 		replicas:    gauge("replicas", "Pods of a subset of a WorkloadSpread that have not ended"),
-		missing:     gauge("replicas_missing", "Pods that a subset of a WorkloadSpread takes beside those that it has, none where it has no limit"),
+		missing:     gauge("replicas_missing", "Pods that a subset of a WorkloadSpread takes beside those that it has, none if it has no limit"),
 		schedulable: gauge("schedulable", "Whether a subset of a WorkloadSpread takes new pods: 1 or 0"),
 	}
 }

@@ -48,7 +48,7 @@ func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
 	}
 	r.patch.Results = strings.Join(said, " ")
 	if wrote, found := p.Wrote[pod.UID]; found && wrote.Results == r.patch.Results && p.Now.Before(wrote.At.Add(againAfter)) {
-		p.ignore(pod, "", "somebody else has changed what they wrote; they are written again after %v", againAfter)
+		p.ignore(pod, "", "another client has changed what they wrote; they are written again after %v", againAfter)
 		p.requeueAt(wrote.At.Add(againAfter))
 		return
 	}

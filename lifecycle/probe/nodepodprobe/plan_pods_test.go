@@ -87,7 +87,7 @@ func TestTwoWriters(t *testing.T) {
 		t.Fatalf("the first time (-want +got):\n%s", diff)
 	}
 	s.Wrote = map[types.UID]Wrote{"uid-web-0": {Results: first.Patches[0].Results, At: now.Add(-3 * time.Second)}}
-	waits := []string{"ignore  of shop/web-0: somebody else has changed what they wrote; they are written again after 10s", "again after 7s"}
+	waits := []string{"ignore  of shop/web-0: another client has changed what they wrote; they are written again after 10s", "again after 7s"}
 	if diff := cmp.Diff(waits, shown(NewPlan(s))); diff != "" {
 		t.Errorf("at once again (-want +got):\n%s", diff)
 	}
