@@ -38,7 +38,7 @@ type Scales interface {
 
 // ErrNotRead says that nobody reads a kind of workloads. Pods of such a workload count with a selector, but nothing
 // is wanted of them; a targetRef of one is a failure. (PUB-23)
-var ErrNotRead = errors.New("nobody reads workloads of this kind")
+var ErrNotRead = errors.New("no controller reads workloads of this kind")
 
 // NewScales returns Scales that read metadata and scale subresources from the API server, of the
 // resources that are named; without any, of every kind that is asked about. ScaleRules are the rights that it takes.

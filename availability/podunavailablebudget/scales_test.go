@@ -78,9 +78,9 @@ func TestScales(t *testing.T) {
 		{"of no known kind", schema.GroupVersionKind{Group: "x.io", Version: "v1", Kind: "Cart"}, "web", nil, "none", 0},
 		{"the Node of a static pod", nodes, "web", nil, "none", 0},
 		{"of a resource that is named", memcacheds, "web", some, "Memcached.shop.io web wants 2 of app=, Shop all controls it", 2},
-		{"of another one", carts, "web", some, "nobody reads workloads of this kind", 0},
-		{"of another group", rollouts, "web", some, "nobody reads workloads of this kind", 0},
-		{"of another group that is not served", schema.GroupVersionKind{Group: "x.io", Version: "v1", Kind: "Cart"}, "web", some, "nobody reads workloads of this kind", 0},
+		{"of another one", carts, "web", some, "no controller reads workloads of this kind", 0},
+		{"of another group", rollouts, "web", some, "no controller reads workloads of this kind", 0},
+		{"of another group that is not served", schema.GroupVersionKind{Group: "x.io", Version: "v1", Kind: "Cart"}, "web", some, "no controller reads workloads of this kind", 0},
 	} {
 		scales, requests := newScales(t, tt.only...)
 		w, err := scales.Workload(t.Context(), "default", tt.kind, tt.name)

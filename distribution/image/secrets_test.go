@@ -175,7 +175,7 @@ func TestSecretsThatCannotBeCopied(t *testing.T) {
 			c.FailBefore(refuse(v1alpha1.DaemonConfigNamespace, forbidden))
 		},
 			"the manager may not copy it to namespace kruise-daemon-config"},
-		"no namespace": {func(c *cluster) { c.addSecret("s", "x"); c.FailBefore(noNamespace) }, "namespace kruise-daemon-config does not exist, where nodes find it"},
+		"no namespace": {func(c *cluster) { c.addSecret("s", "x"); c.FailBefore(noNamespace) }, "namespace kruise-daemon-config, in which nodes find it, does not exist"},
 		"refused": {func(c *cluster) {
 			c.addSecret("s", "x")
 			c.FailBefore(refuse(v1alpha1.DaemonConfigNamespace, apierrors.NewBadRequest("a policy of yours")))

@@ -94,7 +94,7 @@ func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string
 	case apierrors.IsForbidden(err):
 		planned.problem = "the manager may not copy it to namespace " + v1alpha1.DaemonConfigNamespace
 	case apierrors.IsNotFound(err):
-		planned.problem = "namespace " + v1alpha1.DaemonConfigNamespace + " does not exist, where nodes find it"
+		planned.problem = "namespace " + v1alpha1.DaemonConfigNamespace + ", in which nodes find it, does not exist"
 	case apiwriter.Final(err):
 		planned.problem = fmt.Sprintf("its copy in namespace %s is refused: %v", v1alpha1.DaemonConfigNamespace, err)
 	case err != nil:

@@ -27,9 +27,9 @@ func (c *commands) explain() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Name what keeps a workload from moving",
 		Long: templates.LongDesc(`
-			Name what keeps the pods of a cloneset, or of an advanced statefulset or daemonset, from being created, updated and
-			deleted, or the sidecars of a sidecarset from being updated, and what would end that: causes first, and then what
-			follows from them. Of a uniteddeployment that is followed by the same of the workload of each subset.
+			Name what keeps a workload from moving, and what would end that: causes first, and then what follows from them.
+			Workloads are clonesets, advanced statefulsets and daemonsets, sidecarsets and uniteddeployments. After a
+			uniteddeployment comes the workload of each subset.
 
 			It looks at what the controller plans, at the pods and their nodes, at budgets and requests, and at the manager and the
 			node agents. What you may not read is left out, and named at the end.`),

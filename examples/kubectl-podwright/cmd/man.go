@@ -19,7 +19,7 @@ func (c *commands) man() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Write man pages of all commands",
 		Long: templates.LongDesc(`
-			Write a man page of every command into a directory, which is made where it does not exist. The pages are of section 1. They
+			Write a man page of every command into a directory, which is made if it does not exist. The pages are of section 1. They
 			are dated by the environment variable SOURCE_DATE_EPOCH, in seconds, or by this day.`),
 		Example: templates.Examples(`
 			# Install the man pages of this user, and read one

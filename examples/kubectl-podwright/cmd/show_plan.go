@@ -43,9 +43,9 @@ func (c *commands) plan() *cobra.Command {
 			updates in place, recreates, creates and deletes, and which pods wait, and for what; of a uniteddeployment, which
 			workloads it creates, changes and deletes. With a file, what it would do once that were applied.
 
-			What is done to a pod is one of these words: create, delete, recreate (it is deleted, and comes again at the new
-			revision), replace (it has failed), update in place, prepare by its hook, keep after all, adopt, release, record its state
-			and restore its labels. A pod that waits does so for the rule that is named beside it.
+			A word says what the controller does to a pod: create, delete, update in place, adopt, release, prepare by its hook,
+			keep after all, record its state, restore its labels. "recreate" deletes the pod, and it comes again at the new revision.
+			"replace" is for a pod that has failed. A pod that waits does so for the rule that is named beside it.
 
 			The decisions are made by the controller's own planner, from what the API server has now; nothing is written. They are
 			those of a controller with default features, without those that only it remembers, such as a back-off.`),

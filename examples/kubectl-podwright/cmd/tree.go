@@ -23,9 +23,9 @@ func (c *commands) tree() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Draw a workload with its revisions, pods and containers",
 		Long: templates.LongDesc(`
-			Draw a cloneset, an advanced statefulset or daemonset, or a sidecarset as a tree: its revisions, the newest first, the pods of each,
-			with what happens to them next or what they wait for, and their containers, with the sidecarsets that they come from.
-			Of a sidecarset the pods are those that it selects, in all namespaces, and the containers its own; of a
+			Draw a cloneset, an advanced statefulset or daemonset, or a sidecarset as a tree: its revisions, the newest first, and the pods of each.
+			Beside a pod stands what happens to it next, or what it waits for. Below it stand its containers, with the sidecarsets that they
+			come from. Of a sidecarset the pods are those that it selects, in all namespaces, and the containers its own; of a
 			uniteddeployment the tree has its subsets, and of each its workload.`),
 		Example: templates.Examples(`
 			# Draw a cloneset
