@@ -51,7 +51,7 @@ func (d data) charts() map[string]chart {
 		"memory": {Title: "Peak memory of the manager, 2,000 pods", Unit: "MB", Series: sides,
 			Groups: []group{{"resident set", []value{of(d.podwright.peak()), of(d.floor.peak()), of(d.kruise.peak())}}}},
 	}
-	plans := chart{Title: "CPU time of a plan for each pod of the CloneSet", Unit: "µs", Decimals: 2}
+	plans := chart{Title: "Time of a plan for each pod of the CloneSet", Unit: "µs", Decimals: 2}
 	for _, p := range d.plans {
 		if !slices.Contains(plans.Series, p.What) {
 			plans.Series = append(plans.Series, p.What)
