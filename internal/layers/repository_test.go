@@ -28,7 +28,7 @@ func TestImports(t *testing.T) {
 // those that hold tests alone: where one is needed, another is merged with what it serves.
 const maxInternal = 14
 
-var testsAlone = modules("layers", "rules", "manifests/kinds")
+var testsAlone = modules("layers", "rules", "wire", "manifests/kinds")
 
 func TestInternalIsSmall(t *testing.T) {
 	var found []string
