@@ -108,12 +108,17 @@ func (a *applier) create(ctx context.Context) error {
 
 // writePhase writes the phase of the pod, if that has not changed since: the kubelet may
 // have come to another one. (ST-16)
+//
+// A kubelet does not act on a change of the status alone, and some seconds later writes
+// its own status over it. An annotation that changes has it act at once. (ST-13.1)
 func (a *applier) writePhase(ctx context.Context) error {
 	if a.plan.Phase == "" {
 		return nil
 	}
 	data, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": a.snapshot.Pod.UID, "resourceVersion": a.Version},
+		"metadata": map[string]any{"uid": a.snapshot.Pod.UID, "resourceVersion": a.Version, "annotations": map[string]string{
+			v1alpha1.SidecarPhaseWrittenAnnotation: a.snapshot.Now.UTC().Format(time.RFC3339Nano),
+		}},
 		"status": map[string]any{"phase": a.plan.Phase, "conditions": []corev1.PodCondition{{
 			Type: v1alpha1.SidecarTerminatedCondition, Status: corev1.ConditionTrue, Reason: "MainContainersFinished",
 			Message: a.plan.PhaseReason, LastTransitionTime: metav1.NewTime(a.snapshot.Now),

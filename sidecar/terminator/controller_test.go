@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // TestRequests pins what it costs, per pod: one request to stop sidecars, one to set
@@ -167,6 +168,29 @@ func TestRestart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The kubelet acts at once on an annotation that has changed, and may write the phase that it knows over the one that was given
+// until it does: then that is given again. (ST-13.1)
+func TestPhaseIsGivenAgain(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		_, stop := c.start(nil)
+		defer stop()
+		c.create("web", "Never main: a=r:", "137")
+		c.exit("web", "main", 0)
+		c.Sleep("100ms")
+		first := c.pod("web")
+		if first.Annotations[v1alpha1.SidecarPhaseWrittenAnnotation] == "" {
+			t.Errorf("annotations %v", first.Annotations)
+		}
+		c.Sleep("10s")
+		c.write("web", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
+		c.Sleep("100ms")
+		again := c.pod("web")
+		if again.Status.Phase != corev1.PodSucceeded || again.Annotations[v1alpha1.SidecarPhaseWrittenAnnotation] == first.Annotations[v1alpha1.SidecarPhaseWrittenAnnotation] {
+			t.Errorf("%s, annotations %v after %v", again.Status.Phase, again.Annotations, first.Annotations)
+		}
+	})
 }
 
 // Where a request for a pod that has ended is refused, the kubelet ends the sidecars, and nobody is told. (ST-15)

@@ -22,10 +22,11 @@
 // sidecar that does not exit with 0 when it is stopped, but with 143, or with 137 since
 // it does not know SIGTERM, decides what has become of the work of others: with the
 // restart policy Never the pod fails, with OnFailure the sidecar is started again and the
-// pod never ends. Only the main containers decide here. Where the kubelet would come to
+// pod never ends. Only the main containers decide here. If the kubelet would come to
 // another phase than theirs, the Controller writes it into the pod's status, and says so
-// in the condition SidecarTerminated. A kubelet never changes a final phase; it ends what
-// still runs, with preStop hooks and the grace period of the pod.
+// in the condition SidecarTerminated. An annotation that changes with it has the kubelet
+// act at once. A kubelet never changes a final phase that it knows; it ends what still
+// runs, with preStop hooks and the grace period of the pod.
 //
 // A pod with a final phase no longer counts for scheduler and Job, although its sidecars
 // run for up to the grace period. So the phase is written late, or never:

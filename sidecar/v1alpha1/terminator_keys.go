@@ -24,6 +24,11 @@ const (
 	// sidecar terminator, for the reason that the message says. OpenKruise 1.4 does not
 	// know it.
 	SidecarTerminatedCondition corev1.PodConditionType = "SidecarTerminated"
+
+	// SidecarPhaseWrittenAnnotation is, on a pod, when the sidecar terminator last wrote its
+	// phase, in RFC 3339 with nanoseconds. Its change has the kubelet look at the pod at
+	// once, which a change of the status alone does not. OpenKruise does not know it.
+	SidecarPhaseWrittenAnnotation = "sidecar.podwright.io/phase-written"
 )
 
 // Events about a pod whose sidecars are terminated.

@@ -154,6 +154,9 @@ func TestJobsWithSidecars(t *testing.T) {
 				if !s.requested(pod) {
 					t.Error("ST-11: there is no request")
 				}
+				if marked := pod.Annotations[sidecarv1alpha1.SidecarPhaseWrittenAnnotation] != ""; marked != written {
+					t.Errorf("ST-13.1: the phase was written: %t, annotations %v", written, pod.Annotations)
+				}
 			})
 		}
 	}
