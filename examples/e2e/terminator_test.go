@@ -94,7 +94,8 @@ func TestJobsWithSidecarsByRequest(t *testing.T) {
 				t.Errorf("condition %+v", c)
 			}
 			var r *lifecyclev1alpha1.ContainerRecreateRequest
-			s.AwaitAsking("there is a request", func() string { // with Never it comes after the phase
+			// With Never it comes 30 s after the phase: the simulated kubelet never shows that it knows that. (ST-15.2)
+			s.AwaitAsking("there is a request", func() string {
 				var err error
 				if r, err = a.requests.Get(t.Context(), terminator.RequestName(pod.UID), metav1.GetOptions{}); err != nil {
 					return err.Error()

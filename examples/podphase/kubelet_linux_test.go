@@ -10,8 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/kubelet/config"
+	"k8s.io/kubernetes/pkg/kubelet/status"
 	"k8s.io/kubernetes/pkg/kubelet/types"
 
+	"github.com/podwright/podwright/sidecar/terminator"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -36,6 +38,20 @@ func given(at time.Time) *corev1.Pod {
 	pod.Status.Phase = corev1.PodSucceeded
 	pod.Status.Conditions = []corev1.PodCondition{{Type: v1alpha1.SidecarTerminatedCondition, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at)}}
 	return pod
+}
+
+// The condition by which the terminator tells that a kubelet knows the phase is the one that the kubelet makes of it; what it
+// makes of the phase Running is another. (ST-15.1)
+func TestKubeletShowsThatItKnows(t *testing.T) {
+	at := time.Now()
+	for phase, want := range map[corev1.PodPhase]string{corev1.PodRunning: "", corev1.PodSucceeded: "stop [side]"} {
+		pod := given(at)
+		condition := status.GenerateContainersReadyCondition(pod, &pod.Status, pod.Status.ContainerStatuses, phase)
+		pod.Status.Conditions = append(pod.Status.Conditions, condition)
+		if got := terminator.NewPlan(&terminator.Snapshot{Pod: pod, Node: &corev1.Node{}, Now: at}).String(); got != want {
+			t.Errorf("a kubelet for which the pod is %s writes %+v, and the plan is %q, want %q", phase, condition, got, want)
+		}
+	}
 }
 
 // starts observes nothing.

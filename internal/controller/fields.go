@@ -74,6 +74,8 @@ const (
 	// of it is under way, what they have, and how far the kubelet is with that. Whether it
 	// reports what they have counts always.
 	Resize
+	// SidecarTerminated is whether a pod was given its phase, and since when.
+	SidecarTerminated
 )
 
 // The fields of other objects.
@@ -178,6 +180,7 @@ var podFields = []field[*corev1.Pod]{
 	{ContainersReady, condition(corev1.ContainersReady)},
 	{InPlaceUpdateReady, condition(inplacev1alpha1.InPlaceUpdateReady)},
 	{KruisePodReady, condition(lifecyclev1alpha1.KruisePodReady)},
+	{SidecarTerminated, condition(sidecarv1alpha1.SidecarTerminatedCondition)},
 	{ReadinessGates, gatesDiffer},
 	{Restarts, func(b, a *corev1.Pod) bool { return RestartsOf(b) != RestartsOf(a) }},
 	{Scheduled, func(b, a *corev1.Pod) bool {

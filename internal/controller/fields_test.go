@@ -250,11 +250,18 @@ func TestOtherFields(t *testing.T) {
 		return &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
 			{Type: "Ready", Status: status, LastTransitionTime: metav1.Unix(at, 0), LastHeartbeatTime: metav1.Now()}}}}
 	}
+	given := func(at int64) *corev1.Pod {
+		pod := runningPod()
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: "SidecarTerminated", Status: "True", LastTransitionTime: metav1.Unix(at, 0)})
+		return pod
+	}
 	for _, test := range []struct {
 		name          string
 		before, after metav1.Object
 		want          Fields
 	}{
+		{"a pod is given its phase", runningPod(), given(1), SidecarTerminated | Conditions},
+		{"a pod was given its phase at another time", given(1), given(2), SidecarTerminated},
 		{"a container runs", runningPod(), runs, ContainerStates},
 		{"a container ends", runningPod(), ended(0), ContainerStates},
 		{"a container ends otherwise", ended(0), ended(1), ContainerStates},

@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -54,8 +55,13 @@ func (a *applier) measure() {
 	}
 }
 
-// did remembers that something was written for the pod.
-func (a *applier) did() { a.acted.Set(a.Key, a.snapshot.Pod.UID) }
+// did remembers that something was written for the pod. One that was given its phase before
+// is measured by then. (ST-17)
+func (a *applier) did() {
+	if phaseGiven(a.snapshot.Pod) == nil {
+		a.acted.Set(a.Key, a.snapshot.Pod.UID)
+	}
+}
 
 // replaceImages sets the images that sidecars exit with, all by one patch. (ST-10)
 func (a *applier) replaceImages(ctx context.Context) error {
@@ -77,7 +83,7 @@ func (a *applier) replaceImages(ctx context.Context) error {
 
 // create creates the request. One that has the name already was created meanwhile, and
 // the cache will show it. One that is refused since the pod has its phase is not needed: the
-// kubelet ends the sidecars. (ST-11, ST-15)
+// kubelet ends the sidecars. (ST-11, ST-15.3)
 func (a *applier) create(ctx context.Context) error {
 	request := a.plan.Create
 	if request == nil {
@@ -96,7 +102,8 @@ func (a *applier) create(ctx context.Context) error {
 		a.Own.Lost(a.Key, ResourceRequests, request.Name) // until a cache shows it
 		return fmt.Errorf("create ContainerRecreateRequest %s: %w", request.Name, err)
 	}
-	if a.plan.Phase != "" && (apierrors.IsBadRequest(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err)) {
+	ended := a.plan.Phase != "" || podstate.Ended(a.snapshot.Pod)
+	if ended && (apierrors.IsBadRequest(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err)) {
 		return nil
 	}
 	a.record(a.plan.requested(), v1alpha1.SidecarTerminatorByRequest, err)
@@ -115,13 +122,17 @@ func (a *applier) writePhase(ctx context.Context) error {
 	if a.plan.Phase == "" {
 		return nil
 	}
+	since := metav1.NewTime(a.snapshot.Now)
+	if given := phaseGiven(a.snapshot.Pod); given != nil {
+		since = given.LastTransitionTime // the wait for the kubelet goes on (ST-15.2)
+	}
 	data, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": a.snapshot.Pod.UID, "resourceVersion": a.Version, "annotations": map[string]string{
 			v1alpha1.SidecarPhaseWrittenAnnotation: a.snapshot.Now.UTC().Format(time.RFC3339Nano),
 		}},
 		"status": map[string]any{"phase": a.plan.Phase, "conditions": []corev1.PodCondition{{
 			Type: v1alpha1.SidecarTerminatedCondition, Status: corev1.ConditionTrue, Reason: "MainContainersFinished",
-			Message: a.plan.PhaseReason, LastTransitionTime: metav1.NewTime(a.snapshot.Now),
+			Message: a.plan.PhaseReason, LastTransitionTime: since,
 		}}},
 	})
 	if err != nil {

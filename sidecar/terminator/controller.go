@@ -45,6 +45,7 @@ type Reconciler struct {
 	writer    *apply.Writer
 	creations apply.Creations
 	acted     apiwriter.Last[types.UID] // pods for which something was written
+	seen      apiwriter.Last[phaseSeen] // see Snapshot.PhaseSeen
 	shell     *controller.Reconciler[Snapshot, Plan]
 }
 
@@ -52,9 +53,9 @@ type Reconciler struct {
 // calls Reconcile, and it reads what Options.Reader returns. For a controller that
 // runs by itself, see New.
 //
-// A reconcile is due when the phase, an image, or the status of a container of a pod
-// changes, when the pod is deleted, and when a ContainerRecreateRequest that it
-// controls is created, is completed or is deleted.
+// A reconcile is due when the phase, an image, the status of a container, or the condition
+// ContainersReady or SidecarTerminated of a pod changes, when the pod is deleted, and when
+// a ContainerRecreateRequest that it controls is created, is completed or is deleted.
 func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("terminator", o.Reader != nil, o.validate()); err != nil {
 		return nil, err

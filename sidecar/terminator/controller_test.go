@@ -4,6 +4,7 @@ package terminator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -77,8 +78,8 @@ func TestPhaseOfTheKubelet(t *testing.T) {
 		_, stop := c.start(nil)
 		defer stop()
 		c.create("web", "Never main: a=r:", "137")
-		c.FailAfter(func(r fakecluster.Request) error { // it fails in the moment in which the request is created
-			if r.User == fixture.ControllerUser && r.String() == "create containerrecreaterequests" {
+		c.FailBefore(func(r fakecluster.Request) error { // it fails in the moment in which the phase is to be written
+			if r.User == fixture.ControllerUser && r.String() == "patch pods/status" && c.pod("web").Status.Phase == corev1.PodRunning {
 				pod := c.pod("web")
 				end(&pod.Status.ContainerStatuses[1], 137)
 				pod.Status.Phase = corev1.PodFailed
@@ -140,38 +141,88 @@ func TestLeavePhase(t *testing.T) {
 	})
 }
 
-// A controller that ends before the phase is written, or between that and the request, is followed by one that gives it: nobody
-// stops the sidecars before. (ST-8, ST-15)
+// A controller that ends before the phase is written, or between that and the request, is followed by one that goes on: the
+// sidecars are not stopped before their pod has its phase, and then they are. (ST-8, ST-15.1)
 func TestRestart(t *testing.T) {
-	for fails, created := range map[string]bool{"patch pods/status": true, "create containerrecreaterequests": false} {
+	for _, test := range []struct{ name, fails string }{
+		{"before the phase", "patch pods/status"}, {"before the kubelet knows", ""}, {"before the request", "create containerrecreaterequests"},
+	} {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			_, stop := c.start(nil)
 			c.create("web", "Never main: a=r:", "137")
-			c.FailBefore(fixture.Fail(fails, fixture.ErrLost))
+			if test.fails != "" {
+				c.FailBefore(fixture.Fail(test.fails, fixture.ErrLost))
+			}
 			c.exit("web", "main", 0)
+			c.Sleep("1s")
+			if test.name == "before the request" {
+				c.kubelet() // it learns of the phase
+			}
 			c.Sleep("1s")
 			stop()
 			list, err := c.requests.List(t.Context(), metav1.ListOptions{})
 			if err != nil || len(list.Items) > 0 {
-				t.Errorf("%s: there are requests %v, error %v", fails, list, err)
+				t.Errorf("%s: there are requests %v, error %v", test.name, list, err)
 			}
 			c.FailBefore(nil)
 			c.ForgetRequests()
 			_, stop = c.start(nil)
 			defer stop()
+			c.Sleep("1s")
 			c.work(5e9)
 			if got := c.show("web"); got != "Succeeded main:0 a:137" {
-				t.Errorf("%s: got %s", fails, got)
+				t.Errorf("%s: got %s", test.name, got)
 			}
-			if sent := strings.Join(c.Sent(), ", "); strings.Contains(sent, "create") != created {
-				t.Errorf("%s: requests %s", fails, sent)
+			if sent := strings.Join(c.Sent(), ", "); !strings.Contains(sent, "1 create containerrecreaterequests") {
+				t.Errorf("%s: requests %s", test.name, sent)
 			}
 		})
 	}
 }
 
-// The kubelet acts at once on an annotation that has changed, and may write the phase that it knows over the one that was given
-// until it does: then that is given again. (ST-13.1)
+// The answer to the write of the phase, or to that of the request, is lost: each is made once. (ST-15.1)
+func TestLostAnswers(t *testing.T) {
+	for _, lost := range []string{"patch pods/status", "create containerrecreaterequests"} {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			_, stop := c.start(nil)
+			defer stop()
+			c.create("web", "Never main: a=r:", "137")
+			c.ForgetRequests()
+			c.FailAfter(fixture.Fail(lost, fixture.ErrLost))
+			c.exit("web", "main", 0)
+			c.Sleep("1s")
+			c.kubelet() // it learns of the phase
+			c.Sleep("1s")
+			c.FailAfter(nil)
+			c.work(5e9)
+			writes := slices.DeleteFunc(c.Sent(), func(request string) bool { return strings.Contains(request, " get ") }) // to find out
+			want := []string{"1 create containerrecreaterequests", "1 patch pods/status"}
+			if diff := cmp.Diff(want, writes); diff != "" || c.show("web") != "Succeeded main:0 a:137" {
+				t.Errorf("the answer to %s is lost: (-want +got) %s, the pod is %s", lost, diff, c.show("web"))
+			}
+		})
+	}
+}
+
+// How long a pod took is measured once, though it is given its phase again, and its request follows that. (ST-17)
+func TestMeasuredOnce(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		w := &world{cluster: c}
+		_, stop := c.start(w)
+		defer stop()
+		c.create("web", "Never main: a=r:", "137")
+		c.exit("web", "main", 0)
+		c.Sleep("1s")
+		c.write("web", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
+		c.work(5e9)
+		if len(w.took) != 1 || !strings.Contains(strings.Join(c.Sent(), ", "), "1 create containerrecreaterequests") {
+			t.Errorf("measured %v, requests %v", w.took, c.Sent())
+		}
+	})
+}
+
+// What the kubelet does between the phase and the request counts: it acts at once on an annotation that has changed, and may write
+// the phase that it knows over the one that was given until it does. (ST-13.1, ST-15)
 func TestPhaseIsGivenAgain(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, stop := c.start(nil)
@@ -181,19 +232,27 @@ func TestPhaseIsGivenAgain(t *testing.T) {
 		c.Sleep("100ms")
 		first := c.pod("web")
 		if first.Annotations[v1alpha1.SidecarPhaseWrittenAnnotation] == "" {
-			t.Errorf("annotations %v", first.Annotations)
+			t.Errorf("ST-13.1: annotations %v", first.Annotations)
 		}
 		c.Sleep("10s")
 		c.write("web", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
 		c.Sleep("100ms")
 		again := c.pod("web")
 		if again.Status.Phase != corev1.PodSucceeded || again.Annotations[v1alpha1.SidecarPhaseWrittenAnnotation] == first.Annotations[v1alpha1.SidecarPhaseWrittenAnnotation] {
-			t.Errorf("%s, annotations %v after %v", again.Status.Phase, again.Annotations, first.Annotations)
+			t.Errorf("ST-13.1: %s, annotations %v after %v", again.Status.Phase, again.Annotations, first.Annotations)
+		}
+		c.Sleep("19s")
+		if sent := strings.Join(c.Sent(), ", "); strings.Contains(sent, "create containerrecreaterequests") {
+			t.Errorf("ST-15.2: after 29s: %s", sent)
+		}
+		c.Sleep("2s")
+		if sent := strings.Join(c.Sent(), ", "); !strings.Contains(sent, "create containerrecreaterequests") {
+			t.Errorf("ST-15.2: after 31s: %s", sent)
 		}
 	})
 }
 
-// Where a request for a pod that has ended is refused, the kubelet ends the sidecars, and nobody is told. (ST-15)
+// If a request for a pod that has ended is refused, the kubelet ends the sidecars, and no event tells of it. (ST-15.3)
 func TestRequestIsRefusedSinceThePodHasEnded(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, stop := c.start(nil)

@@ -34,9 +34,11 @@
 //   - With OnFailure, when the sidecar has been stopped and comes back. Many exit with
 //     0, and then nothing is written at all.
 //   - With Never, when all main containers have succeeded, at once, before the request:
-//     the exit code of the sidecar comes too late to decide. A container-level restart
-//     policy OnFailure, or restart rules for all exit codes but 0, make such a sidecar
-//     one that comes back; then this is late as well.
+//     the exit code of the sidecar comes too late to decide. The request follows once
+//     the kubelet shows that it knows the phase, after 30 seconds at the latest: before
+//     that the kubelet would still fail the pod. A container-level restart policy
+//     OnFailure, or restart rules for all exit codes but 0, make such a sidecar one that
+//     comes back; then this is late as well.
 //   - When nothing else ends the sidecar: no agent answers, or the image that it is to
 //     exit with cannot be pulled.
 //

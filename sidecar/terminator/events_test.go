@@ -20,13 +20,20 @@ import (
 // request, where that changes a plan that writes something, the pod is enqueued. (ST-4)
 func TestEventsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}
-	for _, text := range []string{
-		"OnFailure main:running a=r:running", "OnFailure main:0 a=r:running b=I:running", "OnFailure main:0 a=r:running@1 b=I:running",
-		"OnFailure main:0 a=r:0", "Never main:1 a=r:running", "OnFailure main:1 a=r:CrashLoopBackOff", "Never main:0 other:running a=i:running",
-		"OnFailure main:0 b=I:ContainerCreating",
+	for _, base := range []struct {
+		text  string
+		edits []edit
+	}{
+		{"OnFailure main:running a=r:running", nil}, {"OnFailure main:0 a=r:running b=I:running", nil}, {"OnFailure main:0 a=r:running@1 b=I:running", nil},
+		{"OnFailure main:0 a=r:0", nil}, {"Never main:1 a=r:running", nil}, {"OnFailure main:1 a=r:CrashLoopBackOff", nil}, {"Never main:0 other:running a=i:running", nil},
+		{"OnFailure main:0 b=I:ContainerCreating", nil},
+		{"Never main:0 a=r:running b=r:running", []edit{given(10 * time.Second)}}, {"Never main:0 a=r:running", []edit{given(10 * time.Second), learn}},
 	} {
 		for _, ago := range []time.Duration{0, time.Second, time.Hour} {
-			pod := podOf(t, text)
+			pod := podOf(t, base.text)
+			for _, edit := range base.edits {
+				edit(pod)
+			}
 			pod.Generation = 1
 			var request *lifecyclev1alpha1.ContainerRecreateRequest
 			if ago > 0 {
@@ -58,7 +65,8 @@ func TestEventsThatMatter(t *testing.T) {
 		}
 	}
 	reads.Require(t, "pod.Status.Phase", "pod.Status.ContainerStatuses[].State.Running", "pod.Status.ContainerStatuses[].State.Terminated.ExitCode",
-		"pod.Status.ContainerStatuses[].State.Waiting.Reason", "pod.Status.ContainerStatuses[].ContainerID", "pod.Spec.Containers[].Image", "request.Status.CompletionTime")
+		"pod.Status.ContainerStatuses[].State.Waiting.Reason", "pod.Status.ContainerStatuses[].ContainerID", "pod.Spec.Containers[].Image", "request.Status.CompletionTime",
+		"pod.Status.Conditions[].Status", "pod.Status.Conditions[].Reason", "pod.Status.Conditions[].LastTransitionTime")
 }
 
 func concerned(before, after *lifecyclev1alpha1.ContainerRecreateRequest) (enqueued bool) {
@@ -116,9 +124,16 @@ func TestRequestsThatComeAndGo(t *testing.T) {
 	}
 }
 
-// Pods are enqueued when their sidecars are due, and when they have ended. (ST-4, ST-17)
+// Pods are enqueued when their sidecars are due, when they have ended, and while a request waits for their kubelet. (ST-4, ST-15.1, ST-17)
 func TestPodsThatMatter(t *testing.T) {
 	ended := func(pod *corev1.Pod) *corev1.Pod { pod.Status.Phase = corev1.PodSucceeded; return pod }
+	givenTo := func(text string, edits ...edit) *corev1.Pod {
+		pod := podOf(t, text)
+		for _, edit := range append([]edit{given(0)}, edits...) {
+			edit(pod)
+		}
+		return pod
+	}
 	for _, test := range []struct {
 		name          string
 		before, after *corev1.Pod
@@ -130,6 +145,10 @@ func TestPodsThatMatter(t *testing.T) {
 		{"it starts", podOf(t, "OnFailure main:ContainerCreating a=r:ContainerCreating"), podOf(t, "OnFailure main:running a=r:running"), false},
 		{"it ends", podOf(t, "OnFailure main:0 a=r:0"), ended(podOf(t, "OnFailure main:0 a=r:0")), true},
 		{"it had ended", nil, ended(podOf(t, "OnFailure main:0 a=r:0")), false},
+		{"ST-15.1: its phase was given by a controller before this one", nil, givenTo("Never main:0 a=r:running"), true},
+		{"ST-15.1: its kubelet shows that it knows", givenTo("Never main:0 a=r:running"), givenTo("Never main:0 a=r:running", learn), true},
+		{"ST-9: its sidecar ends then", givenTo("Never main:0 a=r:running"), givenTo("Never main:0 a=r:143"), false},
+		{"ST-15: the failure of its sidecar does not count", nil, givenTo("OnFailure main:0 a=r:running"), false},
 		{"it goes", podOf(t, "OnFailure main:running a=r:running"), nil, true},
 		{"one without sidecars", nil, podOf(t, "OnFailure main:0 a:running"), false},
 		{"one without sidecars goes", podOf(t, "OnFailure main:0 a:running"), nil, false},

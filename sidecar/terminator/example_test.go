@@ -12,7 +12,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// What is done about a pod whose main container has succeeded, while a sidecar runs.
+// What is done about a pod whose main container has succeeded, while a sidecar runs: it is given its phase, and the sidecar is
+// stopped once the kubelet knows that.
 func ExampleNewPlan() {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "report-x7k2p", UID: "3f1c"},
@@ -30,11 +31,18 @@ func ExampleNewPlan() {
 		fmt.Println("waits:", w.Reason)
 	}
 	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0}}
+	fmt.Println(terminator.NewPlan(s))
+	pod.Status.Phase = corev1.PodSucceeded
+	pod.Status.Conditions = []corev1.PodCondition{
+		{Type: v1alpha1.SidecarTerminatedCondition, Status: corev1.ConditionTrue},
+		{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: "PodCompleted"},
+	}
 	plan := terminator.NewPlan(s)
 	fmt.Println(plan)
 	fmt.Println(plan.Create.Name)
 	// Output:
 	// waits: main container is running
-	// stop [proxy]; Succeeded, since all main containers have succeeded, and the pod would fail with sidecar proxy
+	// Succeeded, since all main containers have succeeded, and the pod would fail with sidecar proxy
+	// stop [proxy]
 	// sidecar-termination-3f1c
 }

@@ -3,6 +3,7 @@
 package terminator
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -20,12 +21,13 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// What the nodes and the API server of TestJobsEndInTime take at most: a kubelet looks at its containers every second, an agent
-// has asked the runtime within a tenth of a second, and a request takes so long.
+// What nodes and API server take at most: a kubelet looks at its containers every second, an agent has asked the runtime within a
+// tenth of a second, and a request takes so long.
 const (
 	relist    = time.Second
 	agentAsks = 100 * time.Millisecond
@@ -39,7 +41,7 @@ func TestJobsEndInTime(t *testing.T) {
 	for _, policy := range []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever} {
 		t.Run(string(policy), func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
-				took := (&jobs{cluster: c, random: rand.New(rand.NewPCG(1, 1)), requested: signals{}, ended: signals{}}).run(policy, 1000)
+				took := newJobs(c, time.Second, killAfter, 137).run(policy, 1000)
 				slices.Sort(took)
 				t.Logf("from the exit of the main container, beyond the grace period: half of them %v, 99 of 100 %v, all %v", took[499], took[989], took[999])
 				if took[989] > 3*time.Second {
@@ -48,6 +50,24 @@ func TestJobsEndInTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A kubelet that learns of the phase later than an agent needs to stop the sidecar would fail the pod with its exit code, and write
+// that over the phase: the request waits. (ST-15.1)
+func TestLateKubelets(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		newJobs(c, 20*time.Second, 0, 143).run(corev1.RestartPolicyNever, 100)
+		failed := 0
+		for _, name := range c.PodNames() {
+			if got := c.show(name); got != "Succeeded main:0 a:143" {
+				failed++
+				t.Logf("%s: %s", name, got)
+			}
+		}
+		if failed > 0 {
+			t.Errorf("%d of 100 pods have not succeeded, though all main containers have", failed)
+		}
+	})
 }
 
 // signals are channels by the name of a pod, closed once.
@@ -65,8 +85,16 @@ type jobs struct {
 	*cluster
 	mu     sync.Mutex
 	random *rand.Rand
-	// requested has a signal when there is a request for the pod, and ended when the pod has ended.
-	requested, ended signals
+	// late is how long the watch of a kubelet takes at most to show it what others write, stops how long it takes to stop a
+	// sidecar, and code what that exits with.
+	late, stops time.Duration
+	code        int32
+	// requested has a signal when there is a request for the pod, and given when it was given its phase.
+	requested, given signals
+}
+
+func newJobs(c *cluster, late, stops time.Duration, code int32) *jobs {
+	return &jobs{cluster: c, random: rand.New(rand.NewPCG(1, 1)), late: late, stops: stops, code: code, requested: signals{}, given: signals{}}
 }
 
 // run returns how long each of n pods took.
@@ -80,9 +108,9 @@ func (j *jobs) run(policy corev1.RestartPolicy, n int) []time.Duration {
 	for i := range n {
 		pod := podOf(j.T, string(policy)+" main:running a=r:running")
 		pod.ObjectMeta = metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: fmt.Sprint("job-", i)}
-		requested, ended := make(chan struct{}), make(chan struct{})
+		requested, given := make(chan struct{}), make(chan struct{})
 		j.mu.Lock()
-		j.requested[pod.Name], j.ended[pod.Name] = requested, ended
+		j.requested[pod.Name], j.given[pod.Name] = requested, given
 		j.mu.Unlock()
 		status := pod.Status
 		pod, err := j.Kube.CoreV1().Pods(pod.Namespace).Create(j.T.Context(), pod, metav1.CreateOptions{})
@@ -91,7 +119,7 @@ func (j *jobs) run(policy corev1.RestartPolicy, n int) []time.Duration {
 		_, err = j.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(j.T.Context(), pod, metav1.UpdateOptions{})
 		j.Must(err)
 		exits := j.within(10 * time.Second)
-		running.Go(func() { took[i] = j.end(pod, exits, requested, ended) })
+		running.Go(func() { took[i] = j.end(pod, exits, requested, given) })
 	}
 	running.Wait()
 	return took
@@ -139,7 +167,7 @@ func (j *jobs) follow() (stop func()) {
 					j.requested.send(object.Spec.PodName)
 				case *corev1.Pod:
 					if object.Status.Phase == corev1.PodSucceeded {
-						j.ended.send(object.Name)
+						j.given.send(object.Name)
 					}
 				}
 				j.mu.Unlock()
@@ -153,31 +181,48 @@ func (j *jobs) follow() (stop func()) {
 	}
 }
 
-// end has the main container of a pod exit after a time, and does what its node does then. It returns what the pod took from
-// there, without the grace period unless it ended before that.
-func (j *jobs) end(pod *corev1.Pod, after time.Duration, requested, ended <-chan struct{}) time.Duration {
+// end has the main container of a pod exit after a time, and does what its node does then, until its sidecar has ended. It returns
+// what the pod took to its phase from there, without the time to stop the sidecar if that came first.
+func (j *jobs) end(pod *corev1.Pod, after time.Duration, requested, given <-chan struct{}) (took time.Duration) {
 	time.Sleep(after)
 	exited := time.Now()
-	j.report(pod, 0, 0)
-	<-requested
-	killed := time.After(j.within(agentAsks) + killAfter)
-	select {
-	case <-ended:
-		return time.Since(exited)
-	case <-killed:
+	j.report(pod, func() { end(&pod.Status.ContainerStatuses[0], 0) })
+	var learns, stopped <-chan time.Time
+	for {
+		select {
+		case <-given:
+			given, took, learns = nil, time.Since(exited), time.After(j.within(j.late))
+		case <-requested: // the agent stops it
+			requested, stopped = nil, cmp.Or(stopped, time.After(j.within(agentAsks)+j.stops))
+		case <-learns: // the kubelet does
+			j.report(pod, func() { pod.Status.Phase = corev1.PodSucceeded; learn(pod) })
+			stopped = cmp.Or(stopped, time.After(j.stops))
+		case <-stopped:
+			j.report(pod, func() { end(&pod.Status.ContainerStatuses[1], j.code) })
+			if given != nil {
+				<-given
+				took = time.Since(exited) - j.stops
+			}
+			return took
+		}
 	}
-	j.report(pod, 1, 137)
-	<-ended
-	return time.Since(exited) - killAfter
 }
 
-// report has the kubelet tell that a container has ended, once it has seen it.
-func (j *jobs) report(pod *corev1.Pod, container int, code int32) {
+// report has the kubelet tell of a change, once it has seen it, and of the final phase that it comes to. The pod is as the
+// kubelet knows it.
+func (j *jobs) report(pod *corev1.Pod, change func()) {
 	time.Sleep(j.within(relist))
-	end(&pod.Status.ContainerStatuses[container], code)
-	data, err := json.Marshal(map[string]any{"status": map[string]any{"containerStatuses": pod.Status.ContainerStatuses}})
+	change()
+	status := map[string]any{"containerStatuses": pod.Status.ContainerStatuses}
+	if pod.Status.Phase = kubeletPhase(pod); podstate.Ended(pod) {
+		status["phase"] = pod.Status.Phase
+	}
+	if learned(pod) {
+		status["conditions"] = pod.Status.Conditions
+	}
+	data, err := json.Marshal(map[string]any{"status": status})
 	if err == nil {
-		_, err = j.Kube.CoreV1().Pods(pod.Namespace).Patch(j.T.Context(), pod.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+		_, err = j.Kube.CoreV1().Pods(pod.Namespace).Patch(j.T.Context(), pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{}, "status")
 	}
 	if err != nil {
 		j.T.Error(err)

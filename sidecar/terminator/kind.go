@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,7 +35,8 @@ const (
 )
 
 // podFields are the fields that the plan for a pod reads.
-const podFields = controller.Phase | controller.Images | controller.Containers | controller.ContainerStates | controller.Waiting | controller.NodeName
+const podFields = controller.Phase | controller.Images | controller.Containers | controller.ContainerStates | controller.Waiting | controller.NodeName |
+	controller.ContainersReady | controller.SidecarTerminated
 
 // reads lists what the plan for a pod depends on. Nodes change their kind by being
 // replaced, and pods with them.
@@ -62,12 +64,12 @@ func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 }
 
 // mayChangePlan tells whether a plan may differ after a change of a pod; before is nil for
-// a new one.
+// a new one. A pod that was given its phase goes on to matter while its request may come.
 func mayChangePlan(before, after *corev1.Pod) bool {
 	if before != nil && before.UID != after.UID {
 		before = nil
 	}
-	return isDue(after) || before != nil && podstate.Ended(after) && !podstate.Ended(before)
+	return isDue(after) || isGiven(after) || before != nil && podstate.Ended(after) && !podstate.Ended(before)
 }
 
 // requestChanged enqueues the pod of a request whose plan may differ.
@@ -118,6 +120,26 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.acted.Forget(key)
+	r.seen.Forget(key)
+}
+
+// phaseSeen is when the phase of a pod was first seen to be given.
+type phaseSeen struct {
+	pod types.UID
+	at  time.Time
+}
+
+// sawPhase returns when the phase of a pod was first seen to be given, zero if it was not.
+func (r *Reconciler) sawPhase(key types.NamespacedName, pod *corev1.Pod, now time.Time) time.Time {
+	if phaseGiven(pod) == nil {
+		return time.Time{}
+	}
+	seen := r.seen.Get(key)
+	if seen.pod != pod.UID {
+		seen = phaseSeen{pod.UID, now}
+		r.seen.Set(key, seen)
+	}
+	return seen.at
 }
 
 // observe reads everything that a plan for the pod depends on. It returns nil where
@@ -134,6 +156,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, nil
 	}
 	s := &Snapshot{Pod: pod, LeavePhase: r.options.LeavePhase, Now: r.shell.Clock.Now()}
+	s.PhaseSeen = r.sawPhase(key, pod, s.Now)
 	if s.Node, err = apiwriter.Found(r.options.Reader.Node(pod.Spec.NodeName)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)
 	}

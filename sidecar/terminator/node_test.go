@@ -19,7 +19,9 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 var requestResource = fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
@@ -33,6 +35,8 @@ type cluster struct {
 	noAgent bool
 	// unpulled is an image that cannot be pulled.
 	unpulled string
+	// late is how long the kubelet's own watch takes to show it what others write.
+	late time.Duration
 }
 
 func newCluster(f *fixture.Cluster) *cluster {
@@ -136,15 +140,19 @@ func (c *cluster) write(name string, change func(*corev1.Pod)) {
 	}
 }
 
-// kubeletPhase is the phase by all containers. A final one never changes.
+// kubeletPhase is the phase by all containers. A final one that the kubelet knows never changes. One that it does not know stays
+// until it comes to a final one itself.
 func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
-	if podstate.Ended(pod) {
+	if podstate.Ended(pod) && !unaware(pod) {
 		return pod.Status.Phase
 	}
 	failed := false
 	for i := range pod.Spec.Containers {
 		ended := pod.Status.ContainerStatuses[i].State.Terminated
 		if ended == nil || restarts(pod, &pod.Spec.Containers[i], ended.ExitCode) {
+			if unaware(pod) {
+				return pod.Status.Phase
+			}
 			return corev1.PodRunning
 		}
 		failed = failed || ended.ExitCode != 0
@@ -157,11 +165,17 @@ func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
 
 // kubelet makes one step for every pod: containers whose image has changed are replaced,
 // those that have ended are started again where their pod wants it, and a pod with a final
-// phase runs none.
+// phase runs none, from the step on after that in which the kubelet learns of it.
 func (c *cluster) kubelet() {
 	c.T.Helper()
 	for _, name := range c.PodNames() {
-		c.write(name, func(pod *corev1.Pod) { runContainers(pod, c.unpulled) })
+		c.write(name, func(pod *corev1.Pod) {
+			if unaware(pod) && time.Since(readiness.Condition(pod, v1alpha1.SidecarTerminatedCondition).LastTransitionTime.Time) >= c.late {
+				learn(pod)
+				return
+			}
+			runContainers(pod, c.unpulled)
+		})
 	}
 }
 
@@ -179,7 +193,7 @@ func runContainers(pod *corev1.Pod, unpulled string) {
 
 func runContainer(pod *corev1.Pod, spec *corev1.Container, s *corev1.ContainerStatus, unpulled string) {
 	switch ended := s.State.Terminated; {
-	case podstate.Ended(pod):
+	case podstate.Ended(pod) && !unaware(pod):
 		if ended == nil {
 			end(s, tag(s.Image))
 		}

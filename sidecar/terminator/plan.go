@@ -20,7 +20,7 @@ import (
 
 // Plan is what to do about a pod now: data, to be looked at, compared and applied. The
 // same Snapshot gives the same Plan. What it writes is written in this order: Images,
-// Phase, Create. Where one write fails, the next is not made. (ST-8)
+// Phase, Create. If one write fails, the next is not made. (ST-8)
 type Plan struct {
 	// Images are the images to set, by container. Empty sets none.
 	Images map[string]string
@@ -68,15 +68,26 @@ func NewPlan(s *Snapshot) *Plan {
 	case !hasSidecars(s.Pod) || s.Pod.DeletionTimestamp != nil:
 	case podstate.Ended(s.Pod):
 		p.measure()
+		if s.Request == nil && !s.LeavePhase && isGiven(s.Pod) && p.nodeKnown() {
+			p.follow()
+		}
 	case !isDue(s.Pod):
 		p.waitForMains()
-	case s.Node == nil:
-		p.plan.RequeueAfter = nodeRetry
-		p.wait("", "node %q is not known", s.Pod.Spec.NodeName)
-	default:
+	case p.nodeKnown():
 		p.terminate()
 	}
 	return p.plan
+}
+
+// nodeKnown tells whether the node is known, which says how sidecars are terminated.
+// Otherwise it has it looked for again. (ST-6)
+func (p *planner) nodeKnown() bool {
+	if p.Node != nil {
+		return true
+	}
+	p.plan.RequeueAfter = nodeRetry
+	p.wait("", "node %q is not known", p.Pod.Spec.NodeName)
+	return false
 }
 
 // planner holds what the steps of NewPlan hand to one another.
@@ -117,7 +128,7 @@ func (p *planner) replaceImages() {
 }
 
 // request plans the request for the sidecars to stop, unless there is one, however
-// far it is. (ST-11)
+// far it is. What waits for the kubelet takes it back. (ST-11, ST-15.1)
 func (p *planner) request() {
 	if p.Request != nil {
 		return

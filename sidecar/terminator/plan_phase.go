@@ -31,28 +31,30 @@ func (p *planner) outcome() corev1.PodPhase {
 	return corev1.PodSucceeded
 }
 
-// decide plans the phase of the pod where the kubelet would come to another one, or to
-// none. A kubelet that finds a phase that is final ends the containers that still run,
-// with their preStop hooks and the pod's grace period, and never changes it. Since
-// meanwhile the pod counts as ended for everyone else, that is left to where it is
+// decide plans the phase of the pod if the kubelet would come to another one, or to none.
+// A kubelet that has learned of a phase that is final ends the containers that still run,
+// with their preStop hooks and the pod's grace period, and changes it no more. Since
+// meanwhile the pod counts as ended for everyone else, that is done only when it is
 // needed. (ST-13)
 func (p *planner) decide() {
-	var open, counts []string
+	var open []string
 	for i := range p.left {
 		c := &p.left[i]
 		if !p.over(c) {
 			open = append(open, c.Name)
 		}
-		if byRequest, _ := methodsOf(c.Container, p.virtual()); byRequest && c.running() && failureCounts(p.Pod, c.Container) {
-			counts = append(counts, c.Name)
-		}
 	}
-	switch outcome := p.outcome(); {
+	outcome, counts := p.outcome(), counting(p.Pod, p.left)
+	early := outcome == corev1.PodSucceeded && len(counts) > 0 && (p.Request != nil || p.plan.Create != nil) // ST-15
+	if early && p.untilKnown() > 0 {
+		p.plan.Create = nil // it follows the phase
+	}
+	switch {
 	case outcome == "" || len(p.plan.Images) > 0: // what the first write meets is seen before the phase (ST-16)
 	case len(open) == 0: // ST-14
 		p.plan.Phase = outcome
 		p.plan.PhaseReason = fmt.Sprintf("%s, and nothing else ends %s", p.mainsHave(outcome), strings.Join(p.states(), ", "))
-	case outcome == corev1.PodSucceeded && len(counts) > 0 && (p.Request != nil || p.plan.Create != nil): // ST-15
+	case early:
 		p.plan.Phase = outcome
 		p.plan.PhaseReason = fmt.Sprintf("%s, and the pod would fail with sidecar %s", p.mainsHave(outcome), strings.Join(counts, ", "))
 	}

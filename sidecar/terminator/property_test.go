@@ -25,7 +25,8 @@ type model struct {
 	now      time.Time
 	agent    bool // it serves requests
 	unpulled string
-	created  int // requests, since the last one was deleted
+	created  int       // requests, since the last one was deleted
+	given    time.Time // when the pod was first given the phase Succeeded; zero: it was not
 }
 
 // TestProperties: whatever happens, sidecars end after the main containers and not before,
@@ -65,10 +66,17 @@ func (m *model) add(name, marks string) {
 
 func (m *model) play() {
 	m.Repeat(map[string]func(*rapid.T){
-		"":                      func(*rapid.T) {},
-		"reconcile":             func(*rapid.T) { m.reconcile(3) },
-		"reconcile, cut short":  func(t *rapid.T) { m.reconcile(rapid.IntRange(0, 2).Draw(t, "writes")) },
-		"the kubelet works":     func(*rapid.T) { m.kubelet() },
+		"":                     func(*rapid.T) {},
+		"reconcile":            func(*rapid.T) { m.reconcile(3) },
+		"reconcile, cut short": func(t *rapid.T) { m.reconcile(rapid.IntRange(0, 2).Draw(t, "writes")) },
+		"the kubelet works":    func(*rapid.T) { m.kubelet() },
+		"the kubelet learns":   func(*rapid.T) { m.learn() },
+		"the kubelet writes the phase that it knows": func(*rapid.T) {
+			if unaware(m.pod) {
+				m.pod.Status.Phase = corev1.PodRunning
+				m.settle()
+			}
+		},
 		"the agent works":       func(*rapid.T) { m.serve() },
 		"a main container ends": func(t *rapid.T) { m.exit(rapid.SampledFrom([]int32{0, 1}).Draw(t, "code")) },
 		"the user deletes the request": func(*rapid.T) {
@@ -94,15 +102,18 @@ func (m *model) reconcile(writes int) {
 			}
 		}
 	}
-	if plan.Create != nil && writes > 0 {
+	if plan.Phase != "" && writes > 0 {
 		writes--
+		give(m.pod, plan.Phase, m.now)
+		if plan.Phase == corev1.PodSucceeded && m.given.IsZero() {
+			m.given = m.now
+		}
+	}
+	if plan.Create != nil && writes > 0 {
 		m.created++
 		m.request = plan.Create
 		m.request.CreationTimestamp = metav1.NewTime(m.now)
 		fillIn(m.request, m.pod)
-	}
-	if plan.Phase != "" && writes > 0 {
-		m.pod.Status.Phase = plan.Phase
 	}
 }
 
@@ -124,8 +135,10 @@ func (m *model) check(s *Snapshot, plan *Plan) {
 		}
 	}
 	switch {
-	case podstate.Ended(s.Pod) || len(unfinished(s.Pod, sidecars)) == 0:
+	case len(unfinished(s.Pod, sidecars)) == 0:
 		m.violate("ST-9", "%s, and everything has ended", plan)
+	case podstate.Ended(s.Pod) && (plan.Phase != "" || len(plan.Images) > 0 || m.given.IsZero()):
+		m.violate("ST-E2", "%s, and the pod has ended", plan)
 	case plan.Phase != "" && plan.Phase != outcome:
 		m.violate("ST-13", "%s, and the main containers have %s", plan, outcome)
 	case plan.Create != nil && (s.Request != nil || m.created > 0):
@@ -153,13 +166,28 @@ func anyRunning(of []container) bool {
 
 func (m *model) kubelet() {
 	runContainers(m.pod, m.unpulled)
-	m.pod.Status.Phase = kubeletPhase(m.pod)
+	m.settle()
+}
+
+func (m *model) learn() {
+	if unaware(m.pod) {
+		learn(m.pod)
+	}
 }
 
 func (m *model) serve() {
 	if m.request != nil && m.agent {
 		stopContainers(m.request, m.pod)
-		m.pod.Status.Phase = kubeletPhase(m.pod)
+		m.settle()
+	}
+}
+
+// settle has the kubelet write the phase that it comes to. What it was given it keeps, if it learns of that in time.
+func (m *model) settle() {
+	before := m.pod.Status.Phase
+	m.pod.Status.Phase = kubeletPhase(m.pod)
+	if m.pod.Status.Phase == corev1.PodFailed && before != corev1.PodFailed && !m.given.IsZero() && m.now.Sub(m.given) < 30*time.Second {
+		m.violate("ST-15", "the kubelet has failed a pod that was given the phase Succeeded: %+v", m.pod.Status)
 	}
 }
 
@@ -173,7 +201,7 @@ func (m *model) exit(code int32) {
 			end(s, code)
 		}
 	}
-	m.pod.Status.Phase = kubeletPhase(m.pod)
+	m.settle()
 }
 
 // finish lets the main containers succeed, and everybody work. The pod has to end then.
@@ -183,6 +211,7 @@ func (m *model) finish() {
 		m.reconcile(3)
 		m.serve()
 		m.kubelet()
+		m.learn()
 		m.now = m.now.Add(2 * time.Second)
 	}
 	if !podstate.Ended(m.pod) {
@@ -203,6 +232,11 @@ func TestPlantedBugs(t *testing.T) {
 				p.Phase = corev1.PodSucceeded
 			}
 			return p
+		}},
+		{"the request does not wait for the kubelet", "ST-15", func(s *Snapshot) *Plan {
+			changed := *s
+			changed.Now = s.Now.Add(time.Hour)
+			return NewPlan(&changed)
 		}},
 		{"every main container that has exited counts", "ST-2", func(s *Snapshot) *Plan {
 			pod := s.Pod.DeepCopy()

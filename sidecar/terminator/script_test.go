@@ -29,6 +29,7 @@ import (
 //	work 5s                 lets kubelet and agent work so long
 //	no-agent                has nobody serve requests any more
 //	unpulled exit:1         has the node fail to pull an image
+//	late 10s                has the kubelet learn so late of what others write
 //	delete-request          deletes the request
 //	refuse what             has the API server refuse requests, such as "patch pods"
 //	heal                    has it serve them again
@@ -103,6 +104,12 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 		w.noAgent = true
 	case "unpulled":
 		w.unpulled = words[0]
+	case "late":
+		late, err := time.ParseDuration(words[0])
+		if err != nil {
+			return err.Error()
+		}
+		w.late = late
 	case "delete-request":
 		w.Must(w.requests.Delete(t.Context(), RequestName(w.pod("web").UID), metav1.DeleteOptions{}))
 	case "refuse":
@@ -119,8 +126,11 @@ func (w *world) run(t *testing.T, d *datadriven.TestData) string {
 	defer w.lock.Unlock()
 	out := append(w.trace, slices.Compact(w.Events.All())...) // retries, however many
 	out = append(out, "pod: "+w.show("web"))
-	for _, condition := range w.pod("web").Status.Conditions {
-		out = append(out, fmt.Sprintf("%s: %s", condition.Type, condition.Message))
+	if given := phaseGiven(w.pod("web")); given != nil {
+		out = append(out, fmt.Sprintf("%s: %s", given.Type, given.Message))
+	}
+	if learned(w.pod("web")) {
+		out = append(out, "the kubelet knows")
 	}
 	w.trace = nil
 	w.Events.Forget()
