@@ -36,7 +36,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"records are about names", invariants.Identity, 0, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("status", "podUIDs"))}},
 		{"pods that are not ready are booked", invariants.Needless, 0, bug{answer: asIfReady}},
 		{"a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion"))}},
-		{"the controller counts on an old state", invariants.Availability, 79, bug{controller: spoil{Config: func(c *rest.Config) {
+		{"the controller counts on an old state", invariants.Availability, 150, bug{controller: spoil{Config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion")))
 		}}}},
 		{"a dry run books", invariants.Needless, 22, bug{answer: really}},
@@ -51,7 +51,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked)},
 		{"what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = byStatus{o.Reader} }}}},
-		{"pods go before anybody has counted", invariants.Availability, 9, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
+		{"pods go before anybody has counted", invariants.Availability, 22, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
 			b.Status.ObservedGeneration = max(b.Status.ObservedGeneration, 1)
 		}}},
 		{"drains are answered with 403", invariants.Status, 0, bug{answer: forbid}},

@@ -31,7 +31,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		seed   uint64
 		bug    bug
 	}{
-		{"pods that have ended count", invariants.Status, 1, inSnapshot(misread{pod: revive})},
+		{"pods that have ended count", invariants.Status, 17, inSnapshot(misread{pod: revive})},
 		{"pods that are being deleted count", invariants.Needless, 2, inSnapshot(misread{pod: undelete})},
 		{"observedGeneration is not written", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if p.Status != nil {
@@ -46,7 +46,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"old revisions count as the latest one", invariants.Needless, 4, inSnapshot(misread{workload: anyRevision})},
 		{"pods of no subset are not adopted", invariants.Settled, 14, bug{controller: spoil{Options: func(o *Options) { o.NoNodes = true }}}},
-		{"pods are adopted whatever their node", invariants.Placement, 2, inSnapshot(misread{spread: demandNothing})},
+		{"pods are adopted whatever their node", invariants.Placement, 12, inSnapshot(misread{spread: demandNothing})},
 		{"preferred nodes do not matter", invariants.Placement, 10, inSnapshot(misread{spread: preferNothing})},
 		{"pods of a subset that is gone are adopted", invariants.Placement, 1, inPlan(adoptDropped)},
 		{"metadata is patched though it is to be ignored", invariants.Spec, 65, inSnapshot(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Annotations = nil }})},
@@ -56,7 +56,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status = nil
 			}
 		})},
-		{"a subset stays closed", invariants.Status, 82, inPlan(stayClosed)},
+		{"a subset stays closed", invariants.Status, 111, inPlan(stayClosed)},
 		{"nobody looks again", invariants.Settled, 4, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Computed != nil {
 				p.RequeueAfter = 0

@@ -42,7 +42,6 @@ func simulated(bug *bug) *simulation.Workload {
 	w := &simulation.Workload{
 		Resource: spreadResource,
 		Empty:    func() simulation.Object { return &v1alpha1.WorkloadSpread{} },
-		Seeds:    14,
 		Nodes:    3,
 		StartIn:  4 * time.Second,
 		Reports:  true,

@@ -18,8 +18,8 @@ import (
 
 // What tests play.
 const (
-	// Seeds is how many histories, unless the flags say another number.
-	Seeds = 34
+	// Seeds is how many histories, unless the flags say another number: a sample. "make test-long" plays more.
+	Seeds = 10
 	// SeedsOfBugs is how many at most to find a bug.
 	SeedsOfBugs = 100
 	// Steps is how many steps each.
@@ -31,7 +31,7 @@ const (
 var (
 	oneSeed  = flag.Uint64("seed", 0, "play this seed alone; with -soak, begin with it")
 	seeds    = flag.Uint64("seeds", Seeds, "play so many seeds")
-	whole    = flag.Bool("whole", false, "show histories that fail whole, which takes no time, and not by a short prefix")
+	whole    = flag.Bool("whole", false, "show histories that fail whole, which takes no time, and not by the end of a short prefix")
 	soakTime = flag.Duration("soak", 0, "play seeds on all cores for this long")
 )
 
@@ -49,13 +49,11 @@ func Check(t *testing.T, all ...*Workload) {
 		w := of(*oneSeed)
 		o := Run(t, w, *oneSeed, Steps)
 		t.Log(o)
-		check(t, w, o)
-	default:
-		n := *seeds
-		if own := all[0].Seeds; own > 0 && n == Seeds {
-			n = own
+		if len(o.Violations) > 0 {
+			t.Error(Shorten(t, w, o))
 		}
-		for seed := range n {
+	default:
+		for seed := range *seeds {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
 				check(t, of(seed), Run(t, of(seed), seed, Steps))
@@ -71,7 +69,7 @@ func check(t *testing.T, w *Workload, o *Outcome) {
 	case *whole:
 		t.Error(o)
 	default:
-		t.Error(Shorten(t, w, o))
+		t.Error(Shorten(t, w, o).End())
 	}
 }
 
@@ -150,15 +148,26 @@ func Shorten(t *testing.T, w *Workload, failed *Outcome) *Outcome {
 	return failed
 }
 
-// String tells the history, and what did not hold.
-func (o *Outcome) String() string {
+// String tells the whole history, and what did not hold.
+func (o *Outcome) String() string { return o.tell(len(o.Trace), len(o.Violations)) }
+
+// End tells the last events of the history, and what did not hold: fewer than 200 lines.
+func (o *Outcome) End() string { return o.tell(160, 30) }
+
+func (o *Outcome) tell(events, violations int) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "seed %d, %d steps:\n", o.Seed, o.Steps)
-	for _, line := range o.Trace {
+	if before := len(o.Trace) - events; before > 0 {
+		fmt.Fprintf(&out, "(%d events before these: -args -seed=%d)\n", before, o.Seed)
+	}
+	for _, line := range o.Trace[max(0, len(o.Trace)-events):] {
 		fmt.Fprintln(&out, line)
 	}
-	for _, v := range o.Violations {
+	for _, v := range o.Violations[:min(violations, len(o.Violations))] {
 		fmt.Fprintln(&out, v)
+	}
+	if more := len(o.Violations) - violations; more > 0 {
+		fmt.Fprintf(&out, "and %d more\n", more)
 	}
 	return out.String()
 }

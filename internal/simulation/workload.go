@@ -56,9 +56,6 @@ type Workload struct {
 	// Patience is how long nothing may happen until all has settled, while users have not pushed a
 	// template. 0 stands for an hour; less is for those who poll.
 	Patience time.Duration
-	// Seeds is how many histories Check plays where the flags say nothing. 0 stands for the constant Seeds; less is for kinds whose
-	// histories take long.
-	Seeds uint64
 	// Refusals are what policies forbid, one at a time; quotas of pods come beside. Nil: what controllers of pods ask for.
 	Refusals []invariants.Refusal
 	// Ignores are the resources whose changes start no reconcile. What reads the cache of one looks

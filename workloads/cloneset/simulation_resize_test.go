@@ -35,7 +35,7 @@ func resizing(bug bug, fields fields) *simulation.Workload {
 		}
 	}
 	w := played(bug, fields)
-	w.Resizes, w.Act, w.Seeds = true, bug.Act(fields.actOnCPU), 40
+	w.Resizes, w.Act = true, bug.Act(fields.actOnCPU)
 	w.Create = func(r *rand.Rand) simulation.Object {
 		set := fields.anySet(r).(*v1alpha1.CloneSet)
 		simulation.Merge(set, cpuEdits[0](r))
@@ -91,8 +91,8 @@ func TestSimulationFindsBugsOfResizes(t *testing.T) {
 				spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
 			}
 		})},
-		{"a deferred pod holds up the others", invariants.Settled, 0, bug{Reconciler: misreading(withdrawDeferred)}},
-		{"a resize that was not requested is forgotten", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+		{"a deferred pod holds up the others", invariants.Settled, 30, bug{Reconciler: misreading(withdrawDeferred)}},
+		{"a resize that was not requested is forgotten", invariants.Settled, 14, inPlan(func(_ *Snapshot, p *Plan) {
 			for i := range p.Patch {
 				if p.Patch[i].Kind == rollout.PatchRefresh {
 					p.Patch[i].Patch.Resources = nil

@@ -63,7 +63,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.Set.Status.CurrentRevision = update.Name
 			}
 		})}},
-		{"the selector of the update is ignored", invariants.Partition, 0, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Selector = nil })},
+		{"the selector of the update is ignored", invariants.Partition, 10, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Selector = nil })},
 		{"paused is ignored", invariants.Paused, 5, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Paused = nil })},
 		{"OnDelete is taken for RollingUpdate", invariants.Needless, 32, inSpec(func(s *v1alpha1.DaemonSetSpec) {
 			s.UpdateStrategy.Type = v1alpha1.RollingUpdateDaemonSetStrategyType

@@ -48,7 +48,6 @@ func simulated(bug *bug) *simulation.Workload {
 			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), string(ResourceStatefulSets), func() any { return &appsv1.StatefulSet{} }),
 				Empty: func() simulation.Object { return &appsv1.StatefulSet{} }},
 		},
-		Seeds:    20,
 		Create:   func(r *rand.Rand) simulation.Object { return anySet(r) },
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Patience: 20 * time.Minute,
