@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 // guarantee is something that Kubernetes promises about StatefulSets.
@@ -30,13 +32,13 @@ type guarantee struct {
 // two namespaces: for the StatefulSet of apps/v1, which the controller manager of Kubernetes runs, and for that of
 // apps.kruise.io/v1beta1, which ours runs. Both must keep the promise, as the history of their pods tells, and at every
 // point where a play has settled, the status, pods, claims and revisions of both must be the same in every field, but
-// for the differences that upstream_differences_test.go lists with their reasons.
+// for the differences that upstream_differences_test.go lists with their reasons. With -short a sample is played.
 func TestGuarantees(t *testing.T) {
-	if flag.Lookup("test.run").Value.String() == "" {
+	if flag.Lookup("test.run").Value.String() == "" && !testing.Short() {
 		t.Cleanup(func() { everyDifferenceIsSeen(t) })
 	}
 	t.Parallel()
-	for _, g := range slices.Concat(scaling, updates, pods, claims, revisions, ownership) {
+	for _, g := range testbed.Sample(slices.Concat(scaling, updates, pods, claims, revisions, ownership), 5) {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
 			plays := map[*side]*play{}

@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"testing"
 	"time"
 
 	"github.com/podwright/podwright/examples/cluster"
@@ -47,6 +48,9 @@ func (s *story) deck() (all []fault) {
 		{2, fault{"the API server is killed", 0, false, kill(cluster.APIServer)}},
 		{3, fault{"etcd is killed", 0, false, kill(cluster.Etcd)}},
 	} {
+		if testing.Short() {
+			kind.number = 1
+		}
 		for range kind.number {
 			all = append(all, kind.fault)
 		}

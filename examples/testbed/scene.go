@@ -135,10 +135,10 @@ func (s *Scene) Fatalf(format string, arguments ...any) {
 	s.T.Fatalf("namespace %s: %s", s.Namespace, fmt.Sprintf(format, arguments...))
 }
 
-// leave tells what the manager did where a test failed, and removes the namespace.
+// leave tells what there is and what the manager did if a test failed, and removes the namespace.
 func (s *Scene) leave() {
 	if s.Failed() {
-		s.Logf("the manager's log, lines about %s and the last ones:\n%s", s.Namespace, s.bed.Manager.LogTail(s.Namespace))
+		s.Logf("%s\nthe manager's log, lines about %s and the last ones:\n%s", s.report(), s.Namespace, s.bed.Manager.LogTail(s.Namespace))
 	}
 	_ = s.bed.Core.CoreV1().Namespaces().Delete(context.Background(), s.Namespace, metav1.DeleteOptions{})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/v1alpha1"
@@ -133,6 +134,7 @@ func TestEnvironmentIsUpdated(t *testing.T) {
 
 // An image need not have more than the program that it runs.
 func TestEnvironmentOfBareImage(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	image, _ := s.image("v1", registry.Image{Programs: []string{"sleep"}})
@@ -144,6 +146,7 @@ func TestEnvironmentOfBareImage(t *testing.T) {
 // Containers are updated in batches by their priority, each when the one before
 // it is ready again.
 func TestEnvironmentByPriority(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	image, _ := s.image("v1", registry.Image{})
@@ -172,6 +175,7 @@ func TestEnvironmentByPriority(t *testing.T) {
 // The agent is killed while containers are updated, and containerd is restarted
 // under the next one.
 func TestAgentAndRuntimeAreRestarted(t *testing.T) {
+	testbed.Long(t)
 	s := newScene(t)
 	image, _ := s.image("v1", registry.Image{})
 	pod := s.reported(s.run(versioned(image))[0])

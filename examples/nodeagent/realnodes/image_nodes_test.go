@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 // The nodes of a job pull one after another, unless it says otherwise.
@@ -36,6 +37,7 @@ func TestImageParallelism(t *testing.T) {
 
 // A selector chooses nodes by their labels. A job without nodes is over at once.
 func TestImageNodeSelector(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	image, _ := p.image("v1", registry.Image{})
@@ -63,6 +65,7 @@ func TestImageNodeSelector(t *testing.T) {
 
 // A job that never ends serves the nodes of pods that come later too.
 func TestImagePodSelector(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	image, _ := p.image("v1", registry.Image{})
@@ -97,6 +100,7 @@ func TestImagePodSelector(t *testing.T) {
 // version will not. It reads no labels; that those go with every pull too is
 // tested with a runtime that is made for it.
 func TestImageSandbox(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	const annotation = "io.containerd.cri.runtime-handler"

@@ -15,12 +15,14 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 // A pull that takes its time is reported when it begins. It goes on after the
 // agent and then containerd were killed, as the one that was reported, and the
 // image is downloaded once. The runtime does not tell how far it is.
 func TestImagePullIsInterrupted(t *testing.T) {
+	testbed.Long(t)
 	p := newPuller(t)
 	image, byDigest := p.image("v1", registry.Image{})
 	release := p.hold(image)
@@ -47,6 +49,7 @@ func TestImagePullIsInterrupted(t *testing.T) {
 // An agent pulls as many images at the same time as it is told, and then the
 // others: the oldest task is first.
 func TestImageConcurrency(t *testing.T) {
+	testbed.Long(t)
 	p := newPuller(t)
 	usual := bed.Agents[0]
 	usual.Kill()
@@ -85,6 +88,7 @@ func TestImageConcurrency(t *testing.T) {
 // An image is pulled by its digest, beside which a tag does not count. One that
 // is there already is not pulled again, whichever job asks for it.
 func TestImageByDigest(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	image, byDigest := p.image("v1", registry.Image{})
@@ -104,6 +108,7 @@ func TestImageByDigest(t *testing.T) {
 
 // An official image of Docker Hub is pulled, and found, by its short name.
 func TestImageOfDockerHub(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	full, short := "docker.io/library/"+p.Namespace+":v1", p.Namespace+":v1"
@@ -124,6 +129,7 @@ func TestImageOfDockerHub(t *testing.T) {
 // An image that does not exist fails in the words of the runtime, after the
 // attempts that the job allows, with pauses between them. Job and node get events.
 func TestImageIsMissing(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	image := "registry.test/" + p.Namespace + ":missing"
@@ -162,6 +168,7 @@ func (p *puller) awaitEvent(kind, namespace, name, image string, times int32) {
 
 // A registry that refuses is asked again, and what it says can be read meanwhile.
 func TestImageRegistryRefuses(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	for _, status := range []int{429, 500} {
@@ -229,6 +236,7 @@ func TestImageSecrets(t *testing.T) {
 // An attempt ends when its time is up, also for the registry, and so does the job
 // after the last of them.
 func TestImageTimeout(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	image, _ := p.image("v1", registry.Image{})
@@ -247,6 +255,7 @@ func TestImageTimeout(t *testing.T) {
 // A job ends at its deadline, and the node gives the pull up. After its time to
 // live the job is deleted, and the task with it.
 func TestImageDeadline(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	image, _ := p.image("v1", registry.Image{})
@@ -277,6 +286,7 @@ func TestImageDeadline(t *testing.T) {
 
 // With a job, its task goes from the nodes, and the pull that is under way ends.
 func TestImageJobGoes(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	p := newPuller(t)
 	image, _ := p.image("v1", registry.Image{})

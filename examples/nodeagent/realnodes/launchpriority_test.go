@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -37,6 +38,7 @@ func TestContainersStartByPriority(t *testing.T) {
 // LP-3 and LP-E8: the order of the annotation is that of the containers,
 // whatever their variables say.
 func TestContainersStartAsTheyStand(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"first=" + after(2), "second=" + ready, "third=" + ready}, priorities("first=-7", "second=x"), func(pod *corev1.Pod) {
@@ -61,6 +63,7 @@ var levels = []string{"first", "main side", "last"}
 
 // The pods of a CloneSet are made with their order; each keeps it for itself.
 func TestContainersOfCloneSetStartByPriority(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	image, _ := s.image("v1", registry.Image{})
@@ -73,6 +76,7 @@ func TestContainersOfCloneSetStartByPriority(t *testing.T) {
 // LP-E4: a container that does not become ready blocks those below it for as
 // long as that is so.
 func TestContainerBlocksThoseBelow(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	s.create("web", []string{"main=" + ready, "proxy=" + endsAtOnce}, priorities("proxy=1"))
@@ -91,6 +95,7 @@ func TestContainerBlocksThoseBelow(t *testing.T) {
 // One that crashes before it is ready is waited for; the others start when it is
 // back and ready.
 func TestContainerCrashesAtTheStart(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + ready, "proxy=mkdir /shared/crashed && exit 3; " + after(2)}, priorities("proxy=1"))
@@ -102,6 +107,7 @@ func TestContainerCrashesAtTheStart(t *testing.T) {
 // LP-E5: one that fails later holds nobody back: those below it run on, and are
 // restarted when they fail too.
 func TestContainerCrashesLater(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + ready, "side=" + ready, "proxy=until mkdir /shared/let-in; do sleep 0.1; done; " + ready},
@@ -122,6 +128,7 @@ func TestContainerCrashesLater(t *testing.T) {
 // LP-13, LP-14: new images are given to containers level by level, each when the one
 // above is ready again; those of one level at once.
 func TestImagesByPriority(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	image, _ := s.image("v1", registry.Image{})
@@ -146,6 +153,7 @@ func withoutManager(t *testing.T, meanwhile func()) {
 // While no manager is at work, nobody starts out of turn; the next one goes on.
 // The same holds for the batches of an update. Not parallel.
 func TestManagerIsKilledWhileContainersStart(t *testing.T) {
+	testbed.Long(t)
 	t.Run("start", func(t *testing.T) {
 		s := newScene(t)
 		s.create("web", []string{"main=" + ready, "proxy=" + endsAtOnce}, priorities("proxy=1"))

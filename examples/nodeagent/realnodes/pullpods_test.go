@@ -114,6 +114,7 @@ func TestPullThroughKubelet(t *testing.T) {
 // What cannot be pulled has failed after its attempts, and what the API server refuses does so, too: a pod that a
 // quota does not let in. The status says why.
 func TestPullThroughKubeletFails(t *testing.T) {
+	testbed.Long(t)
 	p := newPuller(t)
 	pullThroughKubelets(t)
 	missing := "registry.test/" + p.Namespace + ":missing"
@@ -138,6 +139,7 @@ func TestPullThroughKubeletFails(t *testing.T) {
 
 // A manager that is killed while a kubelet pulls goes on with the pod that is there.
 func TestPullThroughKubeletGoesOn(t *testing.T) {
+	testbed.Long(t)
 	p := newPuller(t)
 	manager := pullThroughKubelets(t)
 	image, _ := p.image("v1", registry.Image{})

@@ -150,6 +150,7 @@ func TestRecreateInOrder(t *testing.T) {
 
 // Without an order, the next container does not wait for the one before it.
 func TestRecreateWithoutOrder(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + endsAtOnce, "side=" + endsAtOnce})
@@ -161,6 +162,7 @@ func TestRecreateWithoutOrder(t *testing.T) {
 
 // A hook over HTTP is sent to the pod, at the port that it names.
 func TestRecreateHookOverHTTP(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	const serves = `mkdir -p /www/cgi-bin; printf '#!/bin/sh\necho\necho called >/shared/hook\n' >/www/cgi-bin/stop
@@ -183,6 +185,7 @@ func TestRecreateHookOverHTTP(t *testing.T) {
 
 // What does not end within the grace period is killed, its hook included.
 func TestRecreateGracePeriod(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce}, func(pod *corev1.Pod) {
@@ -200,6 +203,7 @@ func TestRecreateGracePeriod(t *testing.T) {
 // A pod with the gate is out of service for a while before, and back in service
 // after its container is.
 func TestRecreateUnreadyGracePeriod(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + endsAtOnce}, func(pod *corev1.Pod) {
@@ -229,6 +233,7 @@ func TestRecreateUnreadyGracePeriod(t *testing.T) {
 // Requests for one pod are carried out one after another, and each ends; what one
 // has recreated, the next need not, unless it is forced to.
 func TestRecreateRequestsQueue(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce})
@@ -257,6 +262,7 @@ func TestRecreateRequestsQueue(t *testing.T) {
 // does not heed its signal, has not been killed. The grace period is that long for a
 // machine that stands still for some seconds. (CRR-5.5.6)
 func TestRecreateDeadline(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + doesNotEnd})
@@ -295,6 +301,7 @@ func TestRecreateDeadline(t *testing.T) {
 
 // A request ends with its pod.
 func TestRecreatePodGoes(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + doesNotEnd})
@@ -309,6 +316,7 @@ func TestRecreatePodGoes(t *testing.T) {
 // A container that has restarted by itself since the request was made is only
 // stopped again where that is asked for by force.
 func TestRecreateByForce(t *testing.T) {
+	testbed.Long(t)
 	s := newScene(t)
 	for name, force := range map[string]bool{"calm": false, "forced": true} {
 		pod := s.pod(name, []string{"main=" + endsAtOnce})

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/terminator"
@@ -165,6 +166,7 @@ func TestJobsWithSidecars(t *testing.T) {
 
 // A Job whose main container fails has failed, and its sidecar ends as well. (ST-E3)
 func TestJobThatFails(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	s.job("work", corev1.RestartPolicyNever, 3, endsAtOnce)
@@ -178,6 +180,7 @@ func TestJobThatFails(t *testing.T) {
 // The preStop hook of the sidecar runs before it is stopped, also when the kubelet stops
 // it for the phase of its pod.
 func TestSidecarHookRuns(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	for _, policy := range []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -197,6 +200,7 @@ func TestSidecarHookRuns(t *testing.T) {
 
 // Nothing is done about a Job whose sidecars are native. (ST-1)
 func TestNativeSidecar(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newScene(t)
 	s.job("work", corev1.RestartPolicyNever, 0, doesNotEnd, func(spec *corev1.PodSpec) {
