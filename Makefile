@@ -2,6 +2,9 @@ SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# All is built without cgo, as the programs and the control plane of the tests are: what both need is compiled once.
+export CGO_ENABLED := 0
+
 # Folders that hold API types, and areas that have CRDs generated from them.
 API_DIRS  := $(sort $(wildcard */v1alpha1 */v1beta1))
 CRD_AREAS := $(filter-out examples,$(patsubst %/crds,%,$(sort $(wildcard */crds))))
@@ -19,15 +22,15 @@ endef
 PROGRAMS := manager nodeagent
 
 define generate-rbac
-	go run -C examples -tags=$(TAGS) ./$(1) --print-rbac >examples/$(1)/rbac/$(1).yaml
+	go run -C examples ./$(1) --print-rbac >examples/$(1)/rbac/$(1).yaml
 
 endef
 
 # The admission policies of an agent, those beside a manager, and those beside one that serves no webhooks.
 define generate-policies
-	go run -C examples -tags=$(TAGS) ./nodeagent --print-policies >examples/nodeagent/rbac/policies.yaml
-	go run -C examples -tags=$(TAGS) ./manager --print-policies >examples/manager/rbac/policies.yaml
-	go run -C examples -tags=$(TAGS) ./manager --enable-webhooks=false --print-policies >examples/manager/rbac/policies-without-webhooks.yaml
+	go run -C examples ./nodeagent --print-policies >examples/nodeagent/rbac/policies.yaml
+	go run -C examples ./manager --print-policies >examples/manager/rbac/policies.yaml
+	go run -C examples ./manager --enable-webhooks=false --print-policies >examples/manager/rbac/policies-without-webhooks.yaml
 
 endef
 
@@ -56,12 +59,18 @@ build: ## Build the manager, the node agent and the kubectl plugin of the exampl
 	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%) ./kubectl-podwright
 
 .PHONY: test
-test: test-library test-histories test-monitoring test-gitops test-examples ## Run all tests.
+test: test-library test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
+
+.PHONY: test-long
+test-long: test-histories soak test-plans test-all-examples test-demos ## Run what is long by nature: many histories, faults of many seeds, all tests on real nodes, all demos.
+
+# "make lint" vets all of this, more strictly.
+GOTEST := go test -vet=off
 
 .PHONY: test-library
-test-library: test-oldest ## Run the tests of the library: minutes at most, no cluster.
+test-library: test-oldest ## Run the tests of the library: a minute, no cluster.
 	$(call heading,test: library)
-	go test ./...
+	$(GOTEST) ./...
 
 # A module with the oldest Kubernetes libraries that the packages which do not run are good for.
 OLDEST := internal/layers/testdata/kubernetes-0.34
@@ -69,7 +78,7 @@ OLDEST := internal/layers/testdata/kubernetes-0.34
 .PHONY: test-oldest
 test-oldest: # Run the tests of what does not run with Kubernetes 1.34. After a change of go.mod: go mod tidy there.
 	$(call heading,test: arithmetic with Kubernetes 1.34)
-	cd $(OLDEST) && packages=$$(go list -f '{{join .Imports " "}}') && go vet . $$packages && go test $$packages
+	cd $(OLDEST) && packages=$$(go list -f '{{join .Imports " "}}') && $(GOTEST) . $$packages
 
 # The Kubernetes libraries to test with, such as v0.37.0, in place of those that go.mod asks for.
 KUBERNETES ?= latest
@@ -93,35 +102,77 @@ test-kubernetes: ## Run the tests of the library with other Kubernetes libraries
 .PHONY: test-monitoring
 test-monitoring: # Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
 	$(call heading,test: monitoring)
-	cd examples/monitoring && go test ./...
+	cd examples/monitoring && $(GOTEST) ./...
 
 .PHONY: test-gitops
 test-gitops: # Run the health checks of Argo CD on what plans say.
 	$(call heading,test: gitops)
-	cd examples/gitops && go test ./...
+	cd examples/gitops && $(GOTEST) ./...
 
 # How many packages of the examples are tested at once: those that have a control plane wait more than they compute. Each takes
 # a gigabyte and a half.
 PACKAGES ?= 4
 
+# Tests that fill the machine already run by themselves: kubelets, users and judges.
+ALONE := ./nodeagent/realnodes ./faults
+
+# Takes the flags of go test, and how many times faults strike.
+define test-examples
+	@$(MAKE) --no-print-directory check-nodes || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes and examples/nodeagent/realnodes'
+	cd examples && $(GOTEST) -count=1 -timeout=1h -p=$(PACKAGES) $(1) $$(go list ./... | grep -v $(ALONE:.%=-e %$$))
+	cd examples && $(GOTEST) -count=1 -timeout=1h $(1) ./nodeagent/realnodes
+	cd examples && $(GOTEST) -count=$(2) -timeout=3h $(1) ./faults
+
+endef
+
 .PHONY: test-examples
-test-examples: ## Run the tests of the examples, against a real API server: however long a busy machine takes.
+test-examples: ## Run the tests of the examples, against a real API server, and of what is long a sample.
 	$(call heading,test: examples)
-	@cd examples && go run ./cluster/up -check || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes'
-	cd examples && go test -count=1 -timeout=2h -p=$(PACKAGES) -tags=$(TAGS) $$(go list -tags=$(TAGS) ./... | grep -v -e /nodeagent/realnodes$$ -e /faults$$)
-	cd examples && go test -count=1 -timeout=2h -p=1 -tags=$(TAGS) ./nodeagent/realnodes ./faults # by themselves: kubelets, users and judge fill the machine already
+	$(call test-examples,-short,1)
+
+# How many times faults strike in test-long, each time by another seed.
+FAULTS ?= 2
+
+.PHONY: test-all-examples
+test-all-examples: # Run all tests of the examples. Takes FAULTS=2.
+	$(call heading,test: all of the examples)
+	$(call test-examples,,$(FAULTS))
+
+.PHONY: check-nodes
+check-nodes: # Say what this machine lacks for real nodes.
+	@go run -C examples ./cluster/up -check
+
+.PHONY: test-plans
+test-plans: # Compare what the plugin plans with what controllers do, 10,000 times.
+	$(call heading,test: plans)
+	cd examples && $(GOTEST) -count=1 -timeout=1h -run Histories ./kubectl-podwright/plan -args -histories=2000
+
+# They wait most of the time, so all run at once; but for that with real kubelets and containers.
+DEMOS := cloneset statefulset daemonset sidecarset budget spread
+
+.PHONY: test-demos
+test-demos: # Run all demos.
+	$(call heading,test: demos)
+	@$(MAKE) --no-print-directory demo ARGS=--help >/dev/null
+	@unset KUBECONFIG; $(MAKE) --no-print-directory -j --output-sync=target $(DEMOS:%=test-demo-%)
+	@$(MAKE) --no-print-directory check-nodes demo NODE=real ARGS=--exit
+
+.PHONY: $(DEMOS:%=test-demo-%)
+$(DEMOS:%=test-demo-%): test-demo-%:
+	@$(MAKE) --no-print-directory demo KIND=$* ARGS=--exit
 
 .PHONY: bench
 bench: ## Run the benchmarks of the library.
 	go test -run '^$$' -bench . -benchmem ./...
 
-# How many histories of each workload are played: "go test" alone plays the first 34.
+# How many histories of each workload are played: "go test" alone plays the first 10.
 SEEDS ?= 100
 
 .PHONY: test-histories
 test-histories: # Play random histories of workloads, more than test-library does. Takes SEEDS=100.
 	$(call heading,test: histories)
-	go test -count=1 -run '^Test(Adaptive)?Simulation$$' $(SOAKED) -args -seeds=$(SEEDS)
+	$(GOTEST) -count=1 -run '^Test(Adaptive)?Simulation$$' $(SOAKED) -args -seeds=$(SEEDS)
+	$(GOTEST) -count=1 -run '^TestJobsEndInTime$$' ./sidecar/terminator -args -jobs=1000
 
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m
@@ -148,7 +199,7 @@ generate: tools ## Generate deepcopy functions and CRDs from the API types, and 
 	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
 	$(foreach program,$(PROGRAMS),$(call generate-rbac,$(program)))
 	$(generate-policies)
-	go run -C examples -tags=$(TAGS) ./install/generate
+	go run -C examples ./install/generate
 
 .PHONY: check-generate
 check-generate: # Fail if a generated file is not what "make generate" makes.
@@ -200,7 +251,7 @@ release-files: build ## Write the chart, the manifests and lists of modules (SBO
 	$(foreach program,$(PROGRAMS),go run $(CYCLONEDX) bin -json -licenses -version=$(VERSION) -output=bin/release/podwright-$(program).cdx.json bin/$(program) &&) true
 
 .PHONY: lint
-lint: lint-format lint-workflows lint-library lint-examples ## Check formatting and workflows, and run go vet and staticcheck on all modules.
+lint: lint-format lint-workflows lint-code ## Check formatting and workflows, and run the checks of go vet and staticcheck on all modules.
 
 .PHONY: lint-format
 lint-format: # Check formatting only.
@@ -214,15 +265,11 @@ lint-workflows: tools # Check the workflows of GitHub.
 	$(call heading,lint: workflows)
 	bin/actionlint
 
-.PHONY: lint-library
-lint-library: tools # Run go vet and staticcheck on the library.
-	$(call heading,lint: library)
-	go vet ./...
-	bin/staticcheck -checks all ./...
-
-.PHONY: lint-examples
-lint-examples: tools # Run go vet and staticcheck on the examples: minutes when cold.
-	$(call heading,lint: examples)
-	cd examples && go vet ./...
-	cd examples && ../bin/staticcheck -checks all ./...
-	for module in gitops monitoring; do (cd examples/$$module && go vet ./... && ../../bin/staticcheck -checks all ./...) || exit 1; done
+# Library and examples are one workspace here, so that what both import is analyzed once.
+.PHONY: lint-code
+lint-code: tools # Run the checks of go vet and staticcheck: minutes when cold.
+	$(call heading,lint: library and examples)
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=$$folder/go.work; \
+	go work init . ./examples; bin/lint -checks all ./... ./examples/...
+	$(call heading,lint: gitops and monitoring)
+	for module in gitops monitoring; do (cd examples/$$module && ../../bin/lint -checks all ./...) || exit 1; done
