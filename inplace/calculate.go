@@ -41,7 +41,7 @@ func Calculate(from, to *appsv1.ControllerRevision, o CalculateOptions) (*Update
 		return nil, nil, errors.New("an in-place update needs the revision to update to, got nil")
 	}
 	if from == nil {
-		return nil, []Obstacle{{Reason: "the revision that the pod runs does not exist any more, so nobody knows what has changed"}}, nil
+		return nil, []Obstacle{{Reason: "the revision that the pod runs does not exist any more, so it is not known what has changed"}}, nil
 	}
 	before, err := template(from)
 	if err != nil {

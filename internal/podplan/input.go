@@ -123,7 +123,7 @@ func (p *Planner) Unfit(err error) *rollout.Reason {
 // that cannot be used are left out without a report.
 func (p *Planner) UseHistory(revisions []*appsv1.ControllerRevision, wanted string) []*appsv1.ControllerRevision {
 	uid := p.Workload.Object.GetUID()
-	p.History = revision.Usable(Usable(p, revisions, "Snapshot.Revisions", wanted+", or that nobody controls", func(r *appsv1.ControllerRevision) bool {
+	p.History = revision.Usable(Usable(p, revisions, "Snapshot.Revisions", wanted+", or without a controller", func(r *appsv1.ControllerRevision) bool {
 		return OwnedBy(r, uid) || metav1.GetControllerOfNoCopy(r) == nil
 	}))
 	return p.History

@@ -81,7 +81,7 @@ func (p *planner) over(c *container) bool {
 	byRequest, image := methodsOf(c.Container, p.virtual())
 	switch {
 	case !byRequest && image == "":
-		p.wait(c.Name, "it is terminated by a request, and on a virtual node nobody serves that")
+		p.wait(c.Name, "it is terminated by a request, and a virtual node has no agent that serves it")
 	case !byRequest:
 		return p.overByImage(c, image)
 	case !c.running(): // ST-14.1

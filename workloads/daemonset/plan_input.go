@@ -25,7 +25,7 @@ func (p *planner) checkInput() error {
 	p.Snapshot, p.rolling, p.At, p.Refusals = &s, rollingUpdate(s.Set), s.Now, s.Refused
 	p.Workload = p.workload()
 	const owned = "that name the DaemonSet as an owner"
-	s.Pods = podplan.Usable(&p.Planner, s.Pods, "Snapshot.Pods", owned+", or that nobody controls", func(pod *corev1.Pod) bool {
+	s.Pods = podplan.Usable(&p.Planner, s.Pods, "Snapshot.Pods", owned+", or without a controller", func(pod *corev1.Pod) bool {
 		return podplan.OwnedBy(pod, uid) || metav1.GetControllerOfNoCopy(pod) == nil
 	})
 	s.Revisions = p.UseHistory(s.Revisions, owned)

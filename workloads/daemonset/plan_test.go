@@ -40,7 +40,7 @@ func TestPlan(t *testing.T) {
 		{"DS-3: nodes without a pod", onDelete, "n1 n2:v2 n3", "+n1:v2 +n3:v2"},
 		{"DS-3: a node that fits no more", zoned, "other:v1 other2:v2 n:v2", "-other:v1 Scale -other2:v2 Scale"},
 		{"DS-2: an untolerated NoSchedule keeps new pods away, an untolerated NoExecute all", "{}", "tainted1 tainted2:v2 evicting1 evicting2:v2", "-evicting2:v2 Scale"},
-		{"DS-3: orphans are adopted, what matches no more is released", onDelete, "n1:v1+orphan n2:v1+app=db n3:v1+stranger n4:v1", "~n1 Adopt ~n2 Release +n2:v2 +n3:v2 problem FailedUpdatePod: Snapshot.Pods: default/n3-v1-2 left out; want objects of namespace default that name the DaemonSet as an owner, or that nobody controls"},
+		{"DS-3: orphans are adopted, what matches no more is released", onDelete, "n1:v1+orphan n2:v1+app=db n3:v1+stranger n4:v1", "~n1 Adopt ~n2 Release +n2:v2 +n3:v2 problem FailedUpdatePod: Snapshot.Pods: default/n3-v1-2 left out; want objects of namespace default that name the DaemonSet as an owner, or without a controller"},
 
 		{"DS-4: pods that ended are replaced", "{}", "n1:v2+Failed n2:v2+Succeeded", "-n1:v2 Failed -n2:v2 Failed"},
 		{"DS-4: of several pods the oldest stays", "{}", "n1:v2 n1:v2 n1:v2", "-n1:v2 Scale -n1:v2 Scale"},
