@@ -93,7 +93,7 @@ func TestCompileNot(t *testing.T) {
 		{"{" + some + "containers: [{name: a, transferEnv: [{sourceContainerName: b, envNames: [" + names("V", 201) + "]}]}]}",
 			"SidecarSet log: container a: transferEnv names 201 variables, more than the 200 that a policy can copy at the cost that an API server allows"},
 		{"{" + some + "containers: [" + strings.ReplaceAll(strings.ReplaceAll(names("{name: c", 65), ",", "},"), "c64", "c64}") + "]}",
-			"SidecarSet log: it has 65 containers, a hot one counted twice, more than the 64 that a policy can inject at the cost that an API server allows"},
+			"SidecarSet log: it has 65 containers, a hot one counted twice: a policy can inject 64 at most, by what an API server lets it cost"},
 	} {
 		if _, err := policy.Compile(policy.Input{SidecarSet: setOf(t, test.spec), Created: noon}); err == nil || err.Error() != test.err {
 			t.Errorf("error %v, want %s", err, test.err)

@@ -127,7 +127,7 @@ func (c *compiler) sidecars() (all []sidecar, err error) {
 	collect(c.set.Spec.InitContainers, true)
 	collect(c.set.Spec.Containers, false)
 	if n := len(taken); n > maxContainers {
-		err = errors.Join(err, fmt.Errorf("it has %d containers, a hot one counted twice, more than the %d that a policy can inject at the cost that an API server allows", n, maxContainers))
+		err = errors.Join(err, fmt.Errorf("it has %d containers, a hot one counted twice: a policy can inject %d at most, by what an API server lets it cost", n, maxContainers))
 	}
 	return all, err
 }
