@@ -16,7 +16,7 @@ const longest = 25
 
 var (
 	sentenceEnd = regexp.MustCompile(`[.!?]["”)]*\s+`)
-	// citation is what stands in brackets behind a statement: rules, and links to the tests of these.
+	// citation is what stands in brackets behind a statement: rules, and links to their tests.
 	citation = regexp.MustCompile(`\((?:[A-Z]{2,3}-[^()\[\]]*;? ?|\[[^\]]*\]\([^)]*\)(?:,\s*)?|, )+\)`)
 	// vague are words that leave open who acts, or when.
 	vague = regexp.MustCompile(`(?i)\b(?:nobody|whoever|somebody|of these|as it is|where)\b`)

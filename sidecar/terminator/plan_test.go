@@ -251,7 +251,7 @@ func TestWaiting(t *testing.T) {
 		{"ST-6: the node", "OnFailure main:0 a=r:running", "gone", false, `: node "real" is not known`, time.Minute},
 		{"ST-14.4: the request", "OnFailure main:0 a=r:running b=I:running", "real", true,
 			"a: ContainerRecreateRequest sidecar-termination-uid is to stop it, in 1m14s at the latest; b: it exits once it runs the image exit:1; it is running", 74 * time.Second},
-		{"ST-7: nobody", "OnFailure main:0 a=r:running", "virtual", false, "a: it is terminated by a request, and a virtual node has no agent that serves it", 0},
+		{"ST-7: no agent", "OnFailure main:0 a=r:running", "virtual", false, "a: it is terminated by a request, and a virtual node has no agent that serves it", 0},
 		{"ST-15: nothing any more", "Never main:0 a=r:running", "real", false, "", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
