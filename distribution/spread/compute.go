@@ -75,6 +75,7 @@ type computer struct {
 	Computed
 	groups  [][]*corev1.Pod // by subset
 	adopted map[*corev1.Pod]bool
+	seen    map[string]bool // the keys of reservations whose pods are there
 }
 
 // Compute computes the status of a WorkloadSpread from the pods of its workload, and what to do
@@ -146,13 +147,16 @@ func (c *computer) group() {
 // status computes the status. (WS-20)
 func (c *computer) status() {
 	c.Status.ObservedGeneration = c.Spread.Generation
+	c.seen = Seen(Creating(c.Spread), c.Pods)
 	for i := range c.Spread.Spec.Subsets {
 		subset := &c.Spread.Spec.Subsets[i]
 		now := v1alpha1.WorkloadSpreadSubsetStatus{Name: subset.Name, Replicas: int32(len(active(c.groups[i]))), MissingReplicas: Unlimited}
 		if limit := Limit(subset, c.Workload.Wants()); limit != Unlimited {
 			now.MissingReplicas = max(limit-now.Replicas, 0)
 		}
-		c.judgeScheduling(i, &now, statusOf(&c.Spread.Status, subset.Name))
+		before := statusOf(&c.Spread.Status, subset.Name)
+		c.creating(&now, before)
+		c.judgeScheduling(i, &now, before)
 		c.Status.SubsetStatuses = append(c.Status.SubsetStatuses, now)
 	}
 }

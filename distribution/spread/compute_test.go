@@ -110,7 +110,7 @@ func TestCosts(t *testing.T) {
 func TestStatus(t *testing.T) {
 	ws := spreadOf(t, twoLimits)
 	ws.Status.SubsetStatuses = []v1alpha1.WorkloadSpreadSubsetStatus{{Name: "b", MissingReplicas: 7,
-		CreatingPods: map[string]metav1.Time{"x": metav1.NewTime(now)}, DeletingPods: map[string]metav1.Time{"y": metav1.NewTime(now)},
+		CreatingPods: map[string]metav1.Time{"x": metav1.NewTime(now.Add(-30 * time.Second))}, DeletingPods: map[string]metav1.Time{"y": metav1.NewTime(now)},
 		Conditions: []v1alpha1.WorkloadSpreadSubsetCondition{{Type: "Other", Status: "True"}, {Type: v1alpha1.SubsetSchedulable, Status: "False"}}}}
 	got := Compute(State{Spread: ws, Workload: deployment(9), Pods: slices.Concat(some(1, "a"), some(5, "b")), Now: now})
 	want := &v1alpha1.WorkloadSpreadStatus{ObservedGeneration: 1, SubsetStatuses: []v1alpha1.WorkloadSpreadSubsetStatus{

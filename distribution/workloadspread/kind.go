@@ -58,7 +58,7 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceSpreads, Live: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, Make: func() cache.SharedIndexInformer {
 			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Status, Itself: true}, // replicas of a webhook reserve there
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		o.readWorkload(resourceDeployments, &o.Deployments, core.Deployments, workloadFields),

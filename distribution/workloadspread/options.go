@@ -57,6 +57,10 @@ type Options struct {
 	// ignores it. (WS-26)
 	PlacedByWorkloads bool
 
+	// Alone says that no other Placer answers webhooks about the same pods: what Mutate decides is kept in memory alone. Default:
+	// it is written into the status before, with one request for all pods that are asked about meanwhile. New ignores it. (WS-7.2)
+	Alone bool
+
 	// Recorder receives events about WorkloadSpreads. Default nil: no events.
 	Recorder record.EventRecorder
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,8 +44,9 @@ const (
 const OwnReservedFor = 5 * time.Second
 
 // Placer gives pods that are about to be created their subset, in a webhook or in the controller that
-// creates them. NewPlacer makes one. It writes nothing: it remembers whom it has sent where until
-// its caches show them, for 30 seconds at most. Several Placers do not know of each other; see WS-19.
+// creates them. NewPlacer makes one. It remembers whom it has sent where until its caches show them, for 30 seconds at most.
+// What Mutate decides it writes into the status of the WorkloadSpread first, so that several replicas of a webhook keep the limits
+// together, see Options.Alone. PlacePod writes nothing. (WS-7.2)
 //
 // Until its caches are filled its methods wait, as long as the request may take. A Placer is a podwebhook.Step, and Mutate the
 // step of podwebhook.Webhook: Spread. PlacePod is for workloads that place their pods themselves, as podwright's do. Both
@@ -83,6 +85,11 @@ func NewPlacer(o Options) (*Placer, error) {
 				p.reserved.forget(key.AsNamespacedName())
 			}
 		},
+		UpdateFunc: func(_, object any) {
+			if ws, ok := object.(*v1alpha1.WorkloadSpread); ok {
+				p.reserved.absorb(ws, p.options.Clock.Now())
+			}
+		},
 	})
 	return p, errors.Join(err, err2)
 }
@@ -92,6 +99,7 @@ func newPlacer(o Options) *Placer {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	o.Alone = o.Alone || o.Distribution == nil
 	return &Placer{options: o, spreads: &controller.Sources{}, others: &controller.Sources{}, first: make(chan struct{}),
 		newKey: func() string { return string(uuid.NewUUID()) }}
 }
@@ -99,7 +107,7 @@ func newPlacer(o Options) *Placer {
 // podAdded takes note of a pod that is seen for the first time.
 func (p *Placer) podAdded(object any) {
 	if pod, ok := object.(*corev1.Pod); ok {
-		p.reserved.release(pod)
+		p.reserved.release(pod, p.options.Clock.Now())
 	}
 }
 
@@ -111,10 +119,13 @@ func PlacerRules(o Options) []rbacv1.PolicyRule {
 	o.NoNodes, o.Recorder = true, nil
 	var rules []rbacv1.PolicyRule
 	for _, rule := range Rules(o) {
-		if rule.Resources[0] == "workloadspreads/status" {
+		switch resource := rule.Resources[0]; {
+		case resource == "workloadspreads/status" && o.Alone:
 			continue
+		case resource == "workloadspreads" && !o.Alone, resource == "workloadspreads/status": // reservations are written, and read again after a conflict
+		default:
+			rule.Verbs = []string{"list", "watch"}
 		}
-		rule.Verbs = []string{"list", "watch"}
 		rules = append(rules, rule)
 	}
 	return rules
@@ -170,7 +181,7 @@ func (p *Placer) place(ctx context.Context, pod *corev1.Pod, patience time.Durat
 	}
 	for deadline := p.options.Clock.Now().Add(patience); ; {
 		last := !p.options.Clock.Now().Before(deadline)
-		placed, again, err := p.try(pod, last, patience == 0)
+		placed, again, err := p.try(ctx, pod, last, patience == 0)
 		if err != nil || !again {
 			return placed, err
 		}
@@ -201,23 +212,21 @@ func (p *Placer) wait(ctx context.Context, namespace string) (there bool, err er
 
 // try places a pod by what the caches show now; again where they seem to be behind, and it is not the last
 // time. Own is for PlacePod. (WS-9)
-func (p *Placer) try(pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again bool, err error) {
+func (p *Placer) try(ctx context.Context, pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again bool, err error) {
 	found, behind, err := p.find(pod)
 	if err != nil || found == nil {
 		return pod, behind && !last, err
 	}
-	in := spread.Input{Pod: pod, Spread: found.spread, OwnerWants: found.ownerWants, Key: p.newKey(), Now: p.options.Clock.Now()}
-	entry := p.reserved.of(cache.MetaObjectToName(found.spread).AsNamespacedName())
-	entry.Lock() // before pods are read: what is released then is among them
-	defer entry.Unlock()
-	if w := found.workload; w != nil {
-		in.Workload = &w.Workload
-		if in.Pods, err = podsOf(p.options.Reader, pod.Namespace, w); err != nil {
-			return nil, false, err
-		}
+	key := spread.ReservationKey(pod, p.newKey())
+	if !own && !p.options.Alone {
+		q := &question{pod: pod, found: found, last: last, key: key}
+		p.ask(ctx, q)
+		return q.placed, q.again, q.err
 	}
-	in.Reservations = entry.current(in.Pods, in.Now)
-	result, err := spread.Inject(in)
+	entry := p.reserved.of(cache.MetaObjectToName(found.spread).AsNamespacedName())
+	entry.Lock()
+	defer entry.Unlock()
+	result, err := p.inject(entry, found, pod, key, nil)
 	switch {
 	case err != nil:
 		return nil, false, err
@@ -225,11 +234,26 @@ func (p *Placer) try(pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again
 		return nil, true, nil
 	case result.Counted:
 		if own {
-			result.Reservation.Expires = in.Now.Add(OwnReservedFor)
+			result.Reservation.Expires = p.options.Clock.Now().Add(OwnReservedFor)
 		}
 		entry.list = append(entry.list, result.Reservation)
 	}
 	return result.Pod, false, nil
+}
+
+// inject places a pod by what the caches show, the reservations of an entry and those made beside. The caller holds the lock of
+// the entry: what is released before pods are read is among them.
+func (p *Placer) inject(e *entry, found *target, pod *corev1.Pod, key string, made []spread.Reservation) (*spread.Result, error) {
+	in := spread.Input{Pod: pod, Spread: found.spread, OwnerWants: found.ownerWants, Key: key, Now: p.options.Clock.Now()}
+	if w := found.workload; w != nil {
+		in.Workload = &w.Workload
+		var err error
+		if in.Pods, err = podsOf(p.options.Reader, pod.Namespace, w); err != nil {
+			return nil, err
+		}
+	}
+	in.Reservations = slices.Concat(e.current(in.Pods, in.Now), made)
+	return spread.Inject(in)
 }
 
 // target is what a pod is placed by.

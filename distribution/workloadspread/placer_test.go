@@ -48,39 +48,89 @@ func (c *cluster) admit(p *Placer, pod *corev1.Pod) string {
 	return matched.Subset
 }
 
-// Fifty pods that are asked about at the same time fill the subsets exactly, and nothing is sent
-// for it. What has not come in time is free again. (WS-7)
+// Fifty pods that one or two replicas are asked about at the same time fill the subsets exactly, with a few writes for all. What has
+// not come in time is free again. (WS-7, WS-7.2)
 func TestPlaceAtOnce(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		replicas int
+		alone    bool
+		most     int // requests
+	}{
+		{"alone", 1, true, 0},
+		{"one replica", 1, false, 2},
+		{"two replicas", 2, false, 12},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.deployment("web", 50)
+				owner := c.replicaSet("web", 1, 50)
+				c.createSpread("web", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 40%}, {name: c}]")
+				c.options.Alone = test.alone
+				var replicas []*Placer
+				for range test.replicas {
+					replicas = append(replicas, c.placer())
+				}
+				for range 2 {
+					c.ForgetRequests()
+					want := map[string]int{"a": 20, "b": 20, "c": 10}
+					if diff := cmp.Diff(want, c.admitAll(50, owner, replicas...)); diff != "" {
+						t.Errorf("(-want +got) %s", diff)
+					}
+					if sent := c.Sent(); len(sent) > test.most {
+						t.Errorf("%d requests for 50 pods, want at most %d: %v", len(sent), test.most, sent)
+					}
+					c.Sleep("62s") // none of them was created
+				}
+			})
+		})
+	}
+}
+
+// admitAll asks replicas in turn about pods that come at the same time, and counts where they go.
+func (c *cluster) admitAll(n int, owner metav1.OwnerReference, replicas ...*Placer) map[string]int {
+	c.T.Helper()
+	subsets := make(chan string, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { subsets <- c.admit(replicas[i%len(replicas)], generated(owner)) })
+	}
+	all.Wait()
+	close(subsets)
+	counts := map[string]int{}
+	for subset := range subsets {
+		counts[subset]++
+	}
+	return counts
+}
+
+// The pods of a Job that come one after the other and end at once: two replicas keep the limits, though the one that is asked does
+// not see yet what the other one has sent. (WS-7.2)
+func TestReplicasPlaceTheSameJob(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.deployment("web", 50)
-		owner := c.replicaSet("web", 1, 50)
-		c.createSpread("web", "subsets: [{name: a, maxReplicas: 40%}, {name: b, maxReplicas: 40%}, {name: c}]")
-		p := c.placer()
+		uid := c.object("batch/v1/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":50,"completions":50}}`)
+		owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: uid, Controller: new(true)}
+		c.createSpread("web", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a, maxReplicas: 20}, {name: b, maxReplicas: 20}, {name: c}]")
+		c.start()
+		replicas, counts := []*Placer{c.placer(), c.placer()}, map[string]int{}
 		c.ForgetRequests()
-		count := func() map[string]int {
-			subsets := make(chan string, 50)
-			var all sync.WaitGroup
-			for range 50 {
-				all.Go(func() { subsets <- c.admit(p, generated(owner)) })
+		for i := range 50 {
+			pod := generated(owner)
+			counts[c.admit(replicas[i%2], pod)]++
+			if i%5 == 4 { // they are seen five at a time
+				c.Sleep("100ms")
 			}
-			all.Wait()
-			close(subsets)
-			counts := map[string]int{}
-			for subset := range subsets {
-				counts[subset]++
-			}
-			return counts
+			pod.Name, pod.Namespace = fmt.Sprint("p", i), "default"
+			c.CreatePod(pod)
 		}
-		want := map[string]int{"a": 20, "b": 20, "c": 10}
-		if diff := cmp.Diff(want, count()); diff != "" {
+		if diff := cmp.Diff(map[string]int{"a": 20, "b": 20, "c": 10}, counts); diff != "" {
 			t.Errorf("(-want +got) %s", diff)
 		}
-		c.Sleep("31s") // none of them was created
-		if diff := cmp.Diff(want, count()); diff != "" {
-			t.Errorf("again (-want +got) %s", diff)
-		}
-		if sent := c.Sent(); len(sent) > 0 {
-			t.Errorf("admission sends %v", sent)
+		c.Sleep("1m")
+		for _, s := range c.spread("web").Status.SubsetStatuses {
+			if len(s.CreatingPods) > 0 {
+				t.Errorf("subset %s holds %v at rest", s.Name, s.CreatingPods)
+			}
 		}
 	})
 }
@@ -292,12 +342,17 @@ func TestPlacerOptions(t *testing.T) {
 	for _, rule := range PlacerRules(Options{}) {
 		all[rule.Resources[0]] = rule.Verbs
 	}
-	want := map[string][]string{}
-	for _, resource := range strings.Fields("workloadspreads pods deployments replicasets statefulsets jobs") {
+	want := map[string][]string{"workloadspreads": {"get", "list", "watch"}, "workloadspreads/status": {"patch"}}
+	for _, resource := range strings.Fields("pods deployments replicasets statefulsets jobs") {
 		want[resource] = []string{"list", "watch"}
 	}
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("rules (-want +got) %s", diff)
+	}
+	for _, rule := range PlacerRules(Options{Alone: true}) {
+		if !slices.Equal(rule.Verbs, []string{"list", "watch"}) {
+			t.Errorf("alone it needs %v", rule)
+		}
 	}
 	if slices.ContainsFunc(Rules(Options{NoNodes: true}), func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "nodes") }) {
 		t.Error("nodes are read although they are not")

@@ -9,8 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
 // reservations are those of all WorkloadSpreads. The zero value is ready for use. (WS-7)
@@ -22,7 +24,11 @@ type reservations struct {
 // entry are those of one WorkloadSpread. Who holds its lock assigns pods.
 type entry struct {
 	sync.Mutex
-	list []spread.Reservation
+	list    []spread.Reservation
+	gone    map[string]time.Time     // when those were dropped that the status may still hold, by key
+	waiting []*question              // in the order in which they came
+	led     bool                     // one of the questions answers for those that wait
+	written *v1alpha1.WorkloadSpread // the last version that this replica wrote, nil once the cache shows it
 }
 
 // of returns the entry of a WorkloadSpread.
@@ -48,12 +54,39 @@ func (r *reservations) forget(key types.NamespacedName) {
 // current drops what has expired, and what is of pods that are seen, and returns the others.
 func (e *entry) current(pods []*corev1.Pod, now time.Time) []spread.Reservation {
 	seen := spread.Seen(e.list, pods)
-	e.list = slices.DeleteFunc(e.list, func(r spread.Reservation) bool { return seen[r.Key] || r.Expired(now) })
+	e.drop(now, func(r spread.Reservation) bool { return seen[r.Key] || r.Expired(now) })
 	return slices.Clone(e.list)
 }
 
+// drop drops reservations for good.
+func (e *entry) drop(now time.Time, which func(spread.Reservation) bool) {
+	e.list = slices.DeleteFunc(e.list, func(r spread.Reservation) bool {
+		if !which(r) {
+			return false
+		}
+		if e.gone == nil {
+			e.gone = map[string]time.Time{}
+		}
+		e.gone[r.Key] = now
+		return true
+	})
+}
+
+// absorb takes note of what others have reserved for pods that this replica has been asked about, too.
+func (r *reservations) absorb(ws *v1alpha1.WorkloadSpread, now time.Time) {
+	r.lock.Lock()
+	e := r.all[cache.MetaObjectToName(ws).AsNamespacedName()]
+	r.lock.Unlock()
+	if e == nil {
+		return
+	}
+	e.Lock()
+	defer e.Unlock()
+	e.absorb(ws, now)
+}
+
 // release drops the reservation of a pod that is seen.
-func (r *reservations) release(pod *corev1.Pod) {
+func (r *reservations) release(pod *corev1.Pod, now time.Time) {
 	key, matched, found := keyOf(pod)
 	if !found {
 		return
@@ -66,7 +99,7 @@ func (r *reservations) release(pod *corev1.Pod) {
 	}
 	e.Lock()
 	defer e.Unlock()
-	e.list = slices.DeleteFunc(e.list, func(r spread.Reservation) bool {
+	e.drop(now, func(r spread.Reservation) bool {
 		return r.Key == pod.Name && pod.Name != "" || r.Key == matched.UID && matched.UID != ""
 	})
 }

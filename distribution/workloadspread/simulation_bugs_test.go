@@ -89,6 +89,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		}})},
 		{"new pods go anywhere", invariants.Placement, 0, inPlacer(misread{spread: demandNothing})},
+		{"replicas do not know of each other", invariants.Placement, 0, ofDeployment(bug{together: true, strangers: true})},
 		{"a webhook writes", invariants.Spec, 0, ofDeployment(bug{webhookWrites: true})},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
@@ -100,7 +101,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 type bug struct {
 	// deployment has a Deployment be spread, and not a CloneSet.
 	deployment bool
-	controller spoil
+	// together has replicas of the webhook know of each other; strangers has them not do it though they should.
+	together, strangers bool
+	controller          spoil
 	// sees is how the controller misreads its caches, placerSees how Placers do.
 	sees, placerSees misread
 	// forgets has Placers forget where they have sent pods, misses not notice those that appear.

@@ -25,9 +25,9 @@ import (
 
 // TestSimulation has users change a WorkloadSpread and its workload at random amid everything that can go
 // wrong, and judges each write of the controller and where each new pod is sent: by the controller of a CloneSet that places
-// its pods itself, or by two replicas of the webhook for the pods of a Deployment.
+// its pods itself, or by two replicas of the webhook for the pods of a Deployment: two that do not know of each other, and two that do.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(&bug{}), simulated(&bug{deployment: true}))
+	simulation.Check(t, simulated(&bug{}), simulated(&bug{deployment: true}), simulated(&bug{deployment: true, together: true}))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.
@@ -242,7 +242,13 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	if err != nil {
 		return nil, err
 	}
-	placer, keys := newPlacer(Options{Reader: bug.placerSees.of(reader), NoNodes: true}), 0
+	o := Options{Reader: bug.placerSees.of(reader), NoNodes: true, Alone: !bug.together || bug.strangers}
+	if !o.Alone {
+		if o.Distribution, err = client.NewForConfig(p.Config); err != nil {
+			return nil, err
+		}
+	}
+	placer, keys := newPlacer(o), 0
 	placer.newKey = func() string {
 		keys++
 		return fmt.Sprint(p.Name, "-", keys)
@@ -266,7 +272,14 @@ func (p *placing) judged(before, after *corev1.Pod) {
 	if p.bug.forgets {
 		p.reserved.forget(simulation.Web)
 	}
-	p.process.Violates(p.judge.Judge(p.process.Cached(), truth, before, after)...)
+	cached := p.process.Cached()
+	if !p.bug.together {
+		p.process.Violates(p.judge.Judge(cached, truth, before, after)...)
+		return
+	}
+	if live := p.process.Live(string(ResourceSpreads)); len(live) > 0 {
+		p.process.Violates(invariants.PlacedTogether(cached, live[0], truth, before, after)...)
+	}
 }
 
 // startWebhook starts a replica of the webhook of pods.

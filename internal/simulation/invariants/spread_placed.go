@@ -84,6 +84,27 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 	return v
 }
 
+// PlacedTogether judges where replicas of a webhook sent a pod that know of each other: into a subset that has room, whatever
+// the caches of this one show of the pods. Live is the WorkloadSpread when the pod was sent, and truth the pods. (WS-7.2)
+func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
+	var v violations
+	now := *cached
+	now.Workload, now.Pods = live, truth
+	f := spreadingOf(&now)
+	if f == nil || f.DeletionTimestamp != nil || len(f.Spec.Subsets) < 2 {
+		return nil
+	}
+	i := f.subsetOf(after)
+	if known := spreadingOf(cached); i < 0 || known == nil || known.UID != f.UID || len(known.Spec.Subsets) == 0 {
+		return nil
+	}
+	checkGiven(&v, &f.Spec.Subsets[i], after)
+	if t := f.tally(before, nil, truth, true); !t.mayTake(f, i, before) {
+		v.add(Placement, "pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, hashOf(before), i, t.all, t.same)
+	}
+	return v
+}
+
 // tooMany tells whether the controller of a new pod would have more pods of its revision than it wants.
 func (f *spreading) tooMany(pod *corev1.Pod, owner types.UID, all []sent) bool {
 	alike, wants := int32(1), f.wants

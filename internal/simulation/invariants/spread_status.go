@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,19 +46,39 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 	has := f.counts(active)
 	for i := range f.Spec.Subsets {
 		s := &status.SubsetStatuses[i]
-		if s.Name != f.Spec.Subsets[i].Name || len(s.CreatingPods)+len(s.DeletingPods) > 0 {
-			v.add(Status, "subset %d is %s in the status, which keeps %d pods", i, s.Name, len(s.CreatingPods)+len(s.DeletingPods))
+		if s.Name != f.Spec.Subsets[i].Name || len(s.DeletingPods) > 0 {
+			v.add(Status, "subset %d is %s in the status, which keeps %d pods that are deleted", i, s.Name, len(s.DeletingPods))
 		}
+		toCome := f.toCome(v, s)
 		if someFailed {
 			continue
 		}
 		missing := int32(-1)
 		if limit := f.limit(i); limit != unbounded {
-			missing = max(limit-has[i], 0)
+			missing = max(limit-has[i]-toCome, 0)
 		}
 		(&counter{fmt.Sprintf("replicas of subset %s", s.Name), has[i], s.Replicas}).check(v)
 		(&counter{fmt.Sprintf("missingReplicas of subset %s", s.Name), missing, s.MissingReplicas}).check(v)
 	}
+}
+
+// toCome counts the pods that a webhook has sent to a subset and that are not there. None is kept for longer than it may take. (WS-7.2)
+func (f *spreading) toCome(v *violations, s *v1alpha1.WorkloadSpreadSubsetStatus) (n int32) {
+	there := map[string]bool{}
+	for _, pod := range f.pods {
+		var says v1alpha1.MatchedWorkloadSpread
+		_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) // otherwise it says nothing
+		there[pod.Name], there[says.UID] = true, true
+	}
+	for key, since := range s.CreatingPods {
+		if age := f.state.Now.Sub(since.Time); age > 31*time.Second || there[key] && age > 11*time.Second {
+			v.add(Status, "subset %s keeps the creation of %s for %v", s.Name, key, age)
+		}
+		if !there[key] {
+			n++
+		}
+	}
+	return n
 }
 
 // counts counts pods of each subset; of a workload that wants none there are none. (WS-12)

@@ -45,11 +45,36 @@ func WorkloadSpread(w *Write) (v []Violation) {
 	return found
 }
 
-// WorkloadSpreadWitness judges the writes of everybody else: replicas of the webhook write nothing.
+// WorkloadSpreadWitness judges the writes of everybody else: replicas of the webhook write nothing but which pods they send
+// where. (WS-7.2)
 func WorkloadSpreadWitness(w *Write) (v []Violation) {
 	var found violations
-	if strings.HasPrefix(w.By, "webhook") {
+	if !strings.HasPrefix(w.By, "webhook") {
+		return found
+	}
+	before, _ := w.Before.(*v1alpha1.WorkloadSpread)
+	after, _ := w.After.(*v1alpha1.WorkloadSpread)
+	if before == nil || after == nil || w.Subresource != "status" {
 		found.add(Spec, "a webhook writes %s", w.Resource)
+		return found
+	}
+	if before.Status.ObservedGeneration != after.Status.ObservedGeneration {
+		found.add(Spec, "a webhook writes which generation was observed")
+	}
+	for _, had := range before.Status.SubsetStatuses {
+		for _, has := range after.Status.SubsetStatuses {
+			if had.Name != has.Name {
+				continue
+			}
+			for key, since := range had.CreatingPods {
+				if at, kept := has.CreatingPods[key]; !kept || !at.Equal(&since) {
+					found.add(Spec, "a webhook drops the creation of %s from subset %s", key, had.Name)
+				}
+			}
+			if had.Replicas != has.Replicas || !equality.Semantic.DeepEqual(had.Conditions, has.Conditions) {
+				found.add(Spec, "a webhook writes more of subset %s than what it creates", had.Name)
+			}
+		}
 	}
 	return found
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spread
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// WS-7.2: how long a reservation stays in the status, and what it takes from missingReplicas.
+func TestCreatingPods(t *testing.T) {
+	there := newPod("p", "a")
+	there.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] = `{"name":"web","subset":"a","uid":"k"}`
+	for _, test := range []struct {
+		name    string
+		age     time.Duration
+		pods    []*corev1.Pod
+		kept    bool
+		missing int32
+		again   time.Duration
+	}{
+		{"still to come", 29 * time.Second, nil, true, 1, time.Second},
+		{"has not come in time", 30 * time.Second, nil, false, 2, 0},
+		{"seen, but perhaps not by all", 9 * time.Second, []*corev1.Pod{there}, true, 1, time.Second},
+		{"seen long enough", 10 * time.Second, []*corev1.Pod{there}, false, 1, 0},
+		{"by a clock that is ahead", -20 * time.Second, nil, true, 1, 50 * time.Second},
+		{"by a clock that nothing can be told from", -10 * time.Minute, nil, false, 2, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ws := spreadOf(t, twoLimits)
+			ws.Status.SubsetStatuses = []v1alpha1.WorkloadSpreadSubsetStatus{{Name: "a", CreatingPods: map[string]metav1.Time{"k": metav1.NewTime(now.Add(-test.age))}}}
+			got := Compute(State{Spread: ws, Workload: deployment(9), Pods: test.pods, Now: now})
+			a := got.Status.SubsetStatuses[0]
+			if _, kept := a.CreatingPods["k"]; kept != test.kept || a.MissingReplicas != test.missing || got.RequeueAfter != test.again {
+				t.Errorf("kept %v, %d missing, again after %v; want %v, %d, %v", kept, a.MissingReplicas, got.RequeueAfter, test.kept, test.missing, test.again)
+			}
+		})
+	}
+}
+
+// WS-7.2: what one replica writes, another one reads.
+func TestReserve(t *testing.T) {
+	ws := spreadOf(t, twoLimits)
+	ws.Status.ObservedGeneration = 3
+	pod := newPod("", "")
+	pod.OwnerReferences = []metav1.OwnerReference{{UID: "1-2-3", Controller: new(true)}}
+	pod.Labels = map[string]string{"pod-template-hash": "6d4.x"}
+	key := ReservationKey(pod, "random")
+	made := []Reservation{
+		{Key: key, Subset: "b", Owner: "1-2-3", Revision: revisionOf(pod), Since: now, Expires: now.Add(ReservedFor)},
+		{Key: "web-0", Subset: "b", Since: now, Expires: now.Add(ReservedFor)},
+	}
+	status := Reserve(ws, 9, made)
+	want := []v1alpha1.WorkloadSpreadSubsetStatus{
+		{Name: "a", MissingReplicas: 2},
+		{Name: "b", MissingReplicas: 0, CreatingPods: map[string]metav1.Time{key: metav1.NewTime(now), "web-0": metav1.NewTime(now)}},
+		{Name: "c", MissingReplicas: -1},
+	}
+	if diff := cmp.Diff(want, status.SubsetStatuses); diff != "" || status.ObservedGeneration != 3 {
+		t.Errorf("generation %d (-want +got) %s", status.ObservedGeneration, diff)
+	}
+	ws.Status = *status
+	got := Creating(ws)
+	slices.SortFunc(got, func(a, b Reservation) int { return len(b.Key) - len(a.Key) })
+	if diff := cmp.Diff(made, got); diff != "" {
+		t.Errorf("read (-want +got) %s", diff)
+	}
+	for _, foreign := range []string{"", "web-0", "0f0e2f7a-8f0b-4a43-8a5c-5c0d3d4d9a01", "one.dot"} {
+		if owner, revision := readKey(foreign); owner != types.UID("") || revision != "" {
+			t.Errorf("%q names the controller %q and the revision %q", foreign, owner, revision)
+		}
+	}
+}
