@@ -76,6 +76,9 @@ func TestCosts(t *testing.T) {
 	}{
 		{"WS-15: within, beyond and outside", twoLimits, deployment(7), of(some(3, "a"), some(1, "b"), some(2, "c"), some(1, "z")), []string{
 			"a 3/0, b 1/1, c 2/-1", "cost a 300: a1 a0", "cost a -100: a2", "cost b 200: b0", "cost c 100: c0 c1", "cost fake-subset-name -400: z0"}},
+		{"WS-15: no pod outside need say so", twoLimits, deployment(5), of(some(2, "a", cost("300")), some(2, "z")), []string{"a 2/0, b 0/2, c 0/-1"}},
+		{"WS-15: one outside that says more does", twoLimits, deployment(5), of(some(2, "a", cost("300")), some(1, "z", cost("300"))), []string{
+			"a 2/0, b 0/2, c 0/-1", "cost fake-subset-name -400: z0"}},
 		{"WS-15: what stands is not written", twoLimits, deployment(3), of(some(2, "a", cost("300")), some(1, "b", cost("+200"))), []string{
 			"a 2/0, b 1/1, c 0/-1", "cost b 200: b0"}},
 		{"WS-15: those first that are missed least", twoLimits, deployment(5), []*corev1.Pod{

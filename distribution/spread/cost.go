@@ -32,7 +32,7 @@ func (c *computer) costs() (result []Cost) {
 		return nil
 	}
 	subsets := c.Spread.Spec.Subsets
-	graded := inPercent(c.Spread)
+	graded, anySurplus := inPercent(c.Spread), false
 	for i := range subsets {
 		pods := active(c.groups[i])
 		limit := Limit(&subsets[i], c.Workload.Wants())
@@ -40,6 +40,7 @@ func (c *computer) costs() (result []Cost) {
 		if limit != Unlimited && len(pods) > int(limit) {
 			pods = slices.SortedStableFunc(slices.Values(pods), c.dispensable)
 			surplus, pods = pods[:len(pods)-int(limit)], pods[len(pods)-int(limit):]
+			anySurplus = true
 		}
 		if graded {
 			result = append(result, c.graded(i, pods)...)
@@ -48,7 +49,10 @@ func (c *computer) costs() (result []Cost) {
 		}
 		result = append(result, changed(surplus, subsets[i].Name, int32(-100*(i+1)))...)
 	}
-	return append(result, changed(active(c.Unassigned), v1alpha1.FakeSubsetName, int32(-100*(len(subsets)+1)))...)
+	outside := slices.DeleteFunc(active(c.Unassigned), func(pod *corev1.Pod) bool {
+		return !anySurplus && pod.Annotations[corev1.PodDeletionCost] == "" // 0 is less than what all others cost
+	})
+	return append(result, changed(outside, v1alpha1.FakeSubsetName, int32(-100*(len(subsets)+1)))...)
 }
 
 // highestCost is above all graded costs. Each is less by about ten times the number of pods that

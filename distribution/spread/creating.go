@@ -3,6 +3,8 @@
 package spread
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,12 +34,13 @@ func readKey(key string) (owner types.UID, revision string) {
 	return types.UID(key[:first]), key[first+1 : last]
 }
 
-// Creating returns the reservations that the status of a WorkloadSpread holds, in no order. (WS-7.2)
+// Creating returns the reservations that the status of a WorkloadSpread holds, by subset and key. (WS-7.2)
 func Creating(ws *v1alpha1.WorkloadSpread) (reservations []Reservation) {
 	for i := range ws.Status.SubsetStatuses {
 		s := &ws.Status.SubsetStatuses[i]
-		for key, since := range s.CreatingPods {
+		for _, key := range slices.Sorted(maps.Keys(s.CreatingPods)) {
 			owner, revision := readKey(key)
+			since := s.CreatingPods[key]
 			reservations = append(reservations, Reservation{Key: key, Subset: s.Name, Owner: owner, Revision: revision,
 				Since: since.Time, Expires: since.Add(ReservedFor)})
 		}

@@ -7,8 +7,8 @@
 // known of its workload, and returns the pod as it is to be created, its subset and why; whoever
 // creates pods calls it, a webhook or a workload. [Compute] takes the same for the pods that
 // are there. Who is in which subset is read from the pods themselves, and from the
-// [Reservation]s of those that are not seen yet: the status of a WorkloadSpread is a report, which
-// nothing is decided by except how long a subset is left alone where pods could not be scheduled.
+// [Reservation]s of those that are not seen yet. Of the status of a WorkloadSpread decisions read two things: creatingPods, and how
+// long a subset is left alone where pods could not be scheduled.
 //
 // The rules are in RULES.md, by the ids that comments cite.
 //
@@ -17,8 +17,8 @@
 // What is written into pods, and into the status, is what OpenKruise 1.4 writes. Where its
 // behaviour harms users, this package does otherwise:
 //
-//   - Admission writes nothing, so that a pod that was refused later, or whose deletion was, is
-//     never counted. creatingPods and deletingPods of the status stay empty.
+//   - Admission writes new pods into creatingPods alone, by one request for all that come at once, and not those of workloads that
+//     place their own pods. A pod that was refused stops counting after a second. deletingPods of the status stays empty.
 //   - A new pod of the latest revision goes where that revision misses one, so that a rolling
 //     update that creates before it deletes ends as it began.
 //   - Pods get their subset before the status was written for the first time.

@@ -5,6 +5,7 @@ package simulation
 import (
 	"cmp"
 	"slices"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,6 +84,7 @@ func (h *history) untilSettled() error {
 	h.sent, h.refused, h.reads = 0, 0, 0
 	calm := time.Now()
 	for range mostRounds {
+		synctest.Wait() // what wakes at the same moment has acted
 		version, writes := h.version, h.sent-h.refused-h.reads
 		if err := h.round(); err != nil || h.failed() {
 			return err

@@ -40,9 +40,13 @@ func (p *Placed) See(pod *corev1.Pod) {
 }
 
 func (s *sent) is(pod *corev1.Pod) bool {
-	var says v1alpha1.MatchedWorkloadSpread
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) // otherwise it says nothing
-	return s.name != "" && s.name == pod.Name || s.key != "" && s.key == says.UID
+	return s.name != "" && s.name == pod.Name || s.key != "" && s.key == says(pod).UID
+}
+
+// says is what a pod says of its subset; nothing if that cannot be read.
+func says(pod *corev1.Pod) (it v1alpha1.MatchedWorkloadSpread) {
+	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &it)
+	return it
 }
 
 // Judge judges what became of a pod that is to be created: by what the caches show, and by which pods there
@@ -77,15 +81,15 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 		v.add(Placement, "pod %s%s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, before.Name, i, least.all, least.same)
 	}
 	if i >= 0 {
-		var says v1alpha1.MatchedWorkloadSpread
-		_ = json.Unmarshal([]byte(after.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) // it is readable
-		p.sent = append(p.sent, sent{name: before.Name, key: says.UID, subset: says.Subset, hash: hashOf(before), owner: ref.UID, spread: f.UID, at: cached.Now})
+		it := says(after)
+		p.sent = append(p.sent, sent{name: before.Name, key: it.UID, subset: it.Subset, hash: hashOf(before), owner: ref.UID, spread: f.UID, at: cached.Now})
 	}
 	return v
 }
 
-// PlacedTogether judges where replicas of a webhook sent a pod that know of each other: into a subset that has room, whatever
-// the caches of this one show of the pods. Live is the WorkloadSpread when the pod was sent, and truth the pods. (WS-7.2)
+// PlacedTogether judges where replicas of a webhook sent a pod that know of each other: into a subset that has room, though the
+// caches of this one may not show what the others have sent for ten seconds. Live is the WorkloadSpread when the pod was sent, and
+// truth the pods. (WS-7.2)
 func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
 	var v violations
 	now := *cached
@@ -99,6 +103,11 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 		return nil
 	}
 	checkGiven(&v, &f.Spec.Subsets[i], after)
+	f.pods = slices.DeleteFunc(f.pods, func(pod *corev1.Pod) bool {
+		seen := cached.Pods[pod.Name]
+		young := now.Now.Sub(pod.CreationTimestamp.Time) < 10*time.Second && says(pod).UID != ""
+		return !young && (seen == nil || seen.UID != pod.UID || f.subsetOf(seen) != f.subsetOf(pod))
+	})
 	if t := f.tally(before, nil, truth, true); !t.mayTake(f, i, before) {
 		v.add(Placement, "pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, hashOf(before), i, t.all, t.same)
 	}

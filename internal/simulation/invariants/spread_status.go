@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -66,9 +65,7 @@ func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadSt
 func (f *spreading) toCome(v *violations, s *v1alpha1.WorkloadSpreadSubsetStatus) (n int32) {
 	there := map[string]bool{}
 	for _, pod := range f.pods {
-		var says v1alpha1.MatchedWorkloadSpread
-		_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation]), &says) // otherwise it says nothing
-		there[pod.Name], there[says.UID] = true, true
+		there[pod.Name], there[says(pod).UID] = true, true
 	}
 	for key, since := range s.CreatingPods {
 		if age := f.state.Now.Sub(since.Time); age > 31*time.Second || there[key] && age > 11*time.Second {
@@ -166,6 +163,7 @@ func (f *spreading) checkCosts(v *violations) {
 	n := len(f.Spec.Subsets)
 	within, beyond := make([][]*corev1.Pod, n), make([][]*corev1.Pod, n)
 	costs := map[string]int{}
+	var silent []string // what they cost is 0
 	for _, pod := range f.pods {
 		if !active(pod) {
 			continue
@@ -174,6 +172,8 @@ func (f *spreading) checkCosts(v *violations) {
 		i := f.subsetOf(pod)
 		costs[pod.Name] = cost
 		switch {
+		case i < 0 && pod.Annotations[corev1.PodDeletionCost] == "":
+			silent = append(silent, pod.Name)
 		case err != nil || !f.mayCost(i, pod.Annotations[corev1.PodDeletionCost]):
 			v.add(Order, "pod %s of subset %d costs %q", pod.Name, i, pod.Annotations[corev1.PodDeletionCost])
 		case i < 0:
@@ -184,6 +184,9 @@ func (f *spreading) checkCosts(v *violations) {
 		}
 	}
 	for i := range n {
+		if len(beyond[i]) > 0 && len(silent) > 0 {
+			v.add(Order, "pods %v of no subset cost more than those beyond the limit of subset %d", silent, i)
+		}
 		if surplus := max(len(within[i])+len(beyond[i])-int(f.limit(i)), 0); surplus != len(beyond[i]) {
 			v.add(Order, "%d pods of subset %d are beyond its limit %d, and %d cost less", surplus, i, f.limit(i), len(beyond[i]))
 		}
