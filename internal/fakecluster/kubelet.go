@@ -3,6 +3,7 @@
 package fakecluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -13,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 // Kubelet plays the part of scheduler and kubelet, one step per call: it
@@ -42,8 +43,8 @@ type Kubelet struct {
 	// PodReasonInfeasible say why not. Default: the node resizes no pod, and does not report
 	// what containers have.
 	Resize func(pod *corev1.Pod) (reason string)
-	// Schedule finds a node for a pod that is pinned to none; empty where there is
-	// none. Default: one of its own.
+	// Schedule finds a node for a pod; empty where there is none. Default: the one that it
+	// names, or one of its own.
 	Schedule func(pod *corev1.Pod) string
 }
 
@@ -122,12 +123,8 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
 		return nil
 	case pod.Spec.NodeName == "":
-		node := nodefit.PinnedTo(&pod.Spec)
-		switch {
-		case node != "":
-		case k.Schedule == nil:
-			node = "node-" + pod.Name
-		default:
+		node := cmp.Or(scheduler.NodeOf(pod), "node-"+pod.Name)
+		if k.Schedule != nil {
 			if node = k.Schedule(pod); node == "" {
 				return nil
 			}

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -79,7 +79,7 @@ func slow(pod *corev1.Pod) bool {
 // run brings the status of a pod to what its spec says.
 func (w *Cluster) run(pod *corev1.Pod) {
 	if pod.Spec.NodeName == "" {
-		pod.Spec.NodeName = cmp.Or(nodefit.PinnedTo(&pod.Spec), "node-"+strings.TrimPrefix(w.Alias(pod.Name), "p"))
+		pod.Spec.NodeName = cmp.Or(scheduler.NodeOf(pod), "node-"+strings.TrimPrefix(w.Alias(pod.Name), "p"))
 	}
 	pod.Status.Phase = corev1.PodRunning
 	old := map[string]corev1.ContainerStatus{}

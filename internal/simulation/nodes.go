@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 // nodes is the resource of a cluster that has nodes.
@@ -36,11 +36,7 @@ func (h *history) hasNodes() bool { return h.workload.Nodes > 0 }
 
 // nodeOf is the node that a pod is on, or is for; nil where there is none.
 func (h *history) nodeOf(pod *corev1.Pod) *corev1.Node {
-	name := pod.Spec.NodeName
-	if name == "" {
-		name = nodefit.PinnedTo(&pod.Spec)
-	}
-	node, _ := h.records[nodes].objects[name].(*corev1.Node)
+	node, _ := h.records[nodes].objects[scheduler.NodeOf(pod)].(*corev1.Node)
 	return node
 }
 
@@ -50,11 +46,10 @@ func (h *history) waitsForNode(pod *corev1.Pod) bool {
 	if !h.hasNodes() {
 		return false
 	}
-	if pod.Spec.NodeName == "" && nodefit.PinnedTo(&pod.Spec) == "" {
+	if pod.Spec.NodeName == "" {
 		return h.schedule(pod) == ""
 	}
-	node := h.nodeOf(pod)
-	return node == nil || pod.Spec.NodeName == "" && nodefit.New(&pod.Spec).Check(node) != ""
+	return h.nodeOf(pod) == nil
 }
 
 // starting tells whether a pod is still too young to have a node.
@@ -73,11 +68,10 @@ func (h *history) reportUnscheduled(pod *corev1.Pod) error {
 	return h.settle()
 }
 
-// schedule finds a node for a pod that is pinned to none, empty where none fits.
+// schedule finds a node for a pod, empty where none takes it.
 func (h *history) schedule(pod *corev1.Pod) string {
-	fit := nodefit.New(&pod.Spec)
 	for _, node := range h.nodeList() {
-		if fit.Check(node) == "" {
+		if scheduler.Takes(node, &pod.Spec) {
 			return node.Name
 		}
 	}
@@ -191,7 +185,7 @@ func (h *history) collectPods() error {
 		case node == nil:
 			options.GracePeriodSeconds = new(int64)
 			h.say("garbage collector: removes pod %s, its node %s is gone", pod.Name, pod.Spec.NodeName)
-		case pod.DeletionTimestamp == nil && evicts(node, pod):
+		case pod.DeletionTimestamp == nil && scheduler.Evicts(node, &pod.Spec):
 			h.say("taint manager: evicts pod %s from node %s", pod.Name, node.Name)
 		default:
 			continue
@@ -201,11 +195,6 @@ func (h *history) collectPods() error {
 		}
 	}
 	return h.settle()
-}
-
-// evicts tells whether a taint of a node drives a pod away.
-func evicts(node *corev1.Node, pod *corev1.Pod) bool {
-	return !nodefit.New(&corev1.PodSpec{Tolerations: pod.Spec.Tolerations}).Stays(node)
 }
 
 // endPod has a pod end that runs, where pods of the kind do, and tells whether it has. One

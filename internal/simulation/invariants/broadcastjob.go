@@ -11,9 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -122,19 +122,9 @@ func (j *jobJudge) former(pod *corev1.Pod, s *State) bool {
 	return !j.always() && node != nil && j.result(pod) != "" && pod.CreationTimestamp.Before(&node.CreationTimestamp)
 }
 
-// takes tells whether a node takes a pod. What a simulation has none of, it does not
-// know: node affinity but to one node, and requests. (BJ-6)
+// takes tells whether a node takes a pod. (BJ-6)
 func takes(node *corev1.Node, spec *corev1.PodSpec) bool {
-	if node == nil || spec.NodeName != "" && spec.NodeName != node.Name || !labels.SelectorFromSet(spec.NodeSelector).Matches(labels.Set(node.Labels)) {
-		return false
-	}
-	taints := slices.Clone(node.Spec.Taints)
-	if node.Spec.Unschedulable {
-		taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
-	}
-	return !slices.ContainsFunc(taints, func(taint corev1.Taint) bool {
-		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(spec, &taint)
-	})
+	return node != nil && scheduler.Takes(node, spec)
 }
 
 // parallelism is how many pods may be active at once; false where nobody can tell. (BJ-12)

@@ -9,9 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 // daemonNode is a node with the pods of a DaemonSet.
@@ -29,9 +28,7 @@ type daemonNode struct {
 }
 
 // nodeOf is the node that a pod is on, or is for; empty where it is for none.
-func nodeOf(pod *corev1.Pod) string {
-	return cmp.Or(pod.Spec.NodeName, nodefit.PinnedTo(&pod.Spec))
-}
+func nodeOf(pod *corev1.Pod) string { return scheduler.NodeOf(pod) }
 
 // survey finds out what there is on each node of a state.
 func (j *daemonSetJudge) survey(s *State) map[string]*daemonNode {
@@ -179,19 +176,19 @@ var tolerated = map[string]corev1.TaintEffect{
 }
 
 // fits tells whether a node should run a pod of a template, and whether one that is
-// there may stay. It knows no node affinity. (DS-2)
+// there may stay. (DS-2)
 func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool) {
 	spec := &template.Spec
 	if spec.NodeName != "" && spec.NodeName != node.Name {
 		return false, false
 	}
-	if !labels.SelectorFromSet(spec.NodeSelector).Matches(labels.Set(node.Labels)) {
+	if !scheduler.Selects(spec, node) {
 		return false, false
 	}
 	runs, stays = true, true
 	for i := range node.Spec.Taints {
 		taint := &node.Spec.Taints[i]
-		if tolerated[taint.Key] == taint.Effect || tolerates(spec, taint) {
+		if tolerated[taint.Key] == taint.Effect || scheduler.Tolerates(spec, taint) {
 			continue
 		}
 		switch taint.Effect {
@@ -202,11 +199,4 @@ func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool
 		}
 	}
 	return runs, stays
-}
-
-// tolerates tells whether a pod tolerates a taint.
-func tolerates(spec *corev1.PodSpec, taint *corev1.Taint) bool {
-	return slices.ContainsFunc(spec.Tolerations, func(t corev1.Toleration) bool {
-		return (t.Key == taint.Key || t.Key == "") && (t.Effect == taint.Effect || t.Effect == "") && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
-	})
 }

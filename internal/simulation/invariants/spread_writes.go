@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 // WorkloadSpread judges a write of the controller of a WorkloadSpread, whose workload is a CloneSet or a Deployment of
@@ -177,12 +177,11 @@ func (f *spreading) fits(pod *corev1.Pod, i int, node *corev1.Node) bool {
 	if subset.RequiredNodeSelectorTerm != nil { // what the pod itself requires, its node has met
 		needs.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: []corev1.NodeSelectorTerm{*subset.RequiredNodeSelectorTerm}}}}
-		own := nodefit.New(&corev1.PodSpec{Affinity: spec.Affinity, Tolerations: needs.Tolerations})
-		if own.Check(node) != "" {
+		if !scheduler.Selects(&corev1.PodSpec{Affinity: spec.Affinity}, node) {
 			return false
 		}
 	}
-	return nodefit.New(&needs).Check(node) == ""
+	return scheduler.Takes(node, &needs)
 }
 
 // preference is the weight of the preferred terms of a subset that a node matches, which are about one label each.
