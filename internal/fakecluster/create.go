@@ -27,6 +27,9 @@ func (s *Server) create(r *storage, req *Request) (any, error) {
 		s.names++
 		object.SetName(fmt.Sprintf("%s%05d", object.GetGenerateName(), s.names))
 	}
+	if s.Mutate != nil {
+		s.Mutate("create", r.Name, "", object)
+	}
 	s.fill(r, object)
 	errs := apivalidation.ValidateObjectMetaAccessor(object, !r.ClusterScoped, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	if err := invalid(r, object.GetName(), errs); err != nil {

@@ -30,7 +30,7 @@ const (
 
 // Checker tells which nodes fit a pod. New makes one.
 type Checker struct {
-	nodeName    string // of the spec, or pinned to by node affinity
+	nodeName    string // of the spec, or of a pin that nothing stands beside
 	affinity    nodeaffinity.RequiredNodeAffinity
 	tolerations []corev1.Toleration
 	requests    corev1.ResourceList
@@ -41,8 +41,8 @@ type Checker struct {
 func New(spec *corev1.PodSpec) *Checker {
 	c := &Checker{nodeName: spec.NodeName, tolerations: spec.Tolerations}
 	selection := corev1.PodSpec{NodeSelector: spec.NodeSelector, Affinity: spec.Affinity}
-	if pinned := PinnedTo(spec); pinned != "" && (spec.NodeName == "" || spec.NodeName == pinned) {
-		c.nodeName, selection.Affinity = pinned, nil
+	if pinned := onlyPinnedTo(spec); pinned != "" && (spec.NodeName == "" || spec.NodeName == pinned) {
+		c.nodeName, selection.Affinity = pinned, nil // needs no parser
 	}
 	c.affinity = nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: selection})
 	c.requests = requests(spec)
@@ -145,20 +145,46 @@ type pin struct {
 	values       [1]string
 }
 
-// PinnedTo returns the node that Pin has pinned a pod to; empty where nobody has.
+// NodeOf returns the node that a pod is on, or that Pin has pinned it to; empty where it is on
+// none and has been pinned to none. What admission has put beside the pin does not count.
+func NodeOf(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" {
+		return pod.Spec.NodeName
+	}
+	return PinnedTo(&pod.Spec)
+}
+
+// PinnedTo returns the node that Pin has pinned a pod to: that of the first field metadata.name
+// that names one node, whatever stands beside it; empty where there is none.
 func PinnedTo(spec *corev1.PodSpec) string {
-	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+	terms := requiredTerms(spec)
+	for i := range terms {
+		for j := range terms[i].MatchFields {
+			if node := namedBy(&terms[i].MatchFields[j]); node != "" {
+				return node
+			}
+		}
+	}
+	return ""
+}
+
+// onlyPinnedTo is PinnedTo where the pin is all that the affinity requires.
+func onlyPinnedTo(spec *corev1.PodSpec) string {
+	terms := requiredTerms(spec)
+	if len(terms) != 1 || len(terms[0].MatchExpressions) > 0 || len(terms[0].MatchFields) != 1 {
 		return ""
 	}
-	required := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if required == nil || len(required.NodeSelectorTerms) != 1 {
-		return ""
+	return namedBy(&terms[0].MatchFields[0])
+}
+
+func requiredTerms(spec *corev1.PodSpec) []corev1.NodeSelectorTerm {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
 	}
-	term := &required.NodeSelectorTerms[0]
-	if len(term.MatchExpressions) > 0 || len(term.MatchFields) != 1 {
-		return ""
-	}
-	field := &term.MatchFields[0]
+	return spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+func namedBy(field *corev1.NodeSelectorRequirement) string {
 	if field.Key != metav1.ObjectNameField || field.Operator != corev1.NodeSelectorOpIn || len(field.Values) != 1 {
 		return ""
 	}

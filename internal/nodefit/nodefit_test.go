@@ -92,6 +92,31 @@ func TestDaemon(t *testing.T) {
 	}
 }
 
+func TestPinnedTo(t *testing.T) {
+	const pin = `matchFields: [{key: metadata.name, operator: In, values: [here]}]`
+	for _, test := range []struct{ name, terms, want, fits string }{
+		{"the pin alone", `{` + pin + `}`, "here", ""},
+		{"an expression beside it", `{` + pin + `, matchExpressions: [{key: pool, operator: NotIn, values: [gpu]}]}`, "here", ""},
+		{"one that the node does not match", `{` + pin + `, matchExpressions: [{key: pool, operator: In, values: [gpu]}]}`, "here", "NodeAffinity"},
+		{"a field before it", `{matchFields: [{key: metadata.name, operator: NotIn, values: [there]}, {key: metadata.name, operator: In, values: [here]}]}`, "here", ""},
+		{"another term", `{matchExpressions: [{key: pool, operator: In, values: [gpu]}]}, {` + pin + `}`, "here", ""},
+		{"two nodes", `{matchFields: [{key: metadata.name, operator: In, values: [here, there]}]}`, "", "InvalidAffinity"},
+		{"another field", `{matchFields: [{key: metadata.uid, operator: In, values: [here]}]}`, "", "NodeAffinity"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var pod corev1.Pod
+			text := `{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [` + test.terms + `]}}}}`
+			if err := yaml.UnmarshalStrict([]byte(text), &pod.Spec); err != nil {
+				t.Fatal(err)
+			}
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "here"}}
+			if got, fits := NodeOf(&pod), New(&pod.Spec).Check(node); got != test.want || string(fits) != test.fits {
+				t.Errorf("node %q, misfit %q; want %q, %q", got, fits, test.want, test.fits)
+			}
+		})
+	}
+}
+
 func TestPin(t *testing.T) {
 	preferred := []corev1.PreferredSchedulingTerm{{Weight: 1}}
 	template := corev1.PodSpec{

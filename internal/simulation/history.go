@@ -149,6 +149,7 @@ func (h *history) begin() error {
 	}
 	h.server.FailBefore(h.before)
 	h.server.FailAfter(h.after)
+	h.installInjections()
 	var err error
 	if h.kube, err = kubernetes.NewForConfig(h.server.Config("cluster")); err != nil {
 		return err

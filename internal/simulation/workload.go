@@ -39,6 +39,8 @@ type Workload struct {
 	// Resizes says that nodes resize pods: soon or later, and for a part of the pods, whose nodes are
 	// full, never.
 	Resizes bool
+	// Injected says that webhooks of others change new pods, in every other history.
+	Injected bool
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -75,7 +77,7 @@ type Workload struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods: each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of these kinds,
-	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, Namespaces, Webhooks, Populate, Others and Beside
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, Injected, Namespaces, Webhooks, Populate, Others and Beside
 	// mean nothing.
 	Beside []*Workload
 }

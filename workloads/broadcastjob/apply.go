@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -78,6 +79,9 @@ func (a *applier) deletePods(ctx context.Context) error {
 	var kept atomic.Int32
 	err := apply.Each(ctx, a.plan.Delete, func(ctx context.Context, d Deletion) error {
 		_, err := a.DeletePod(ctx, d.Pod, apply.Delete)
+		if d.Again && err == nil {
+			a.misfits.Replaced(a.Key, nodefit.NodeOf(d.Pod), a.shell.Clock.Now())
+		}
 		if err != nil && d.Active {
 			kept.Add(1)
 		}
@@ -156,7 +160,7 @@ func (a *applier) status(ctx context.Context) error {
 }
 
 // lasting are the events of what may last over several reconciles.
-var lasting = []string{EventTooManyActivePods, EventDuplicatePod, EventInvalidSpec}
+var lasting = []string{EventTooManyActivePods, EventDuplicatePod, EventPodWithoutNode, EventInvalidSpec}
 
 // events records the events of the plan: those of what has come to stand in the
 // status, and those of what has begun.

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 // largeScenario is a job of n nodes, with requests, which are tainted and tolerated.
@@ -38,7 +40,7 @@ func BenchmarkPlan(b *testing.B) {
 		runs := largeScenario(b, n)
 		runs.apply(NewPlan(runs.snapshot()))
 		for i, pod := range runs.pods {
-			pod.Spec.NodeName, pod.Status.Phase = placeOf(pod), corev1.PodRunning
+			pod.Spec.NodeName, pod.Status.Phase = scheduler.NodeOf(pod), corev1.PodRunning
 			if i%2 == 0 {
 				pod.Status.Phase = corev1.PodSucceeded
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // Controller manages BroadcastJobs. New makes one.
@@ -43,6 +44,7 @@ type Reconciler struct {
 	options Options
 	writer  *apply.Writer
 	taken   apiwriter.Last[map[string]bool] // see Snapshot.TakenNames
+	misfits podplan.BackOff                 // see Snapshot.BackOff
 	shell   *controller.Reconciler[Snapshot, Plan]
 }
 

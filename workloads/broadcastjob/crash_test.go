@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 // witness sees every pod that is created, and finds two on one node.
@@ -30,7 +31,7 @@ func (w *witness) look(pods []corev1.Pod) {
 	present := map[string]string{}
 	for i := range pods {
 		pod := &pods[i]
-		node := placeOf(pod)
+		node := scheduler.NodeOf(pod)
 		if other := present[node]; other != "" {
 			w.t.Errorf("node %s has the pods %s and %s", node, other, pod.Name)
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -106,7 +107,7 @@ func show(plan *Plan) string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, d := range plan.Delete {
-		add("-%s", placeOf(d.Pod))
+		add("-%s", scheduler.NodeOf(d.Pod))
 	}
 	for _, c := range plan.Create {
 		if node := nodefit.PinnedTo(&c.Pod.Spec); node != "" {

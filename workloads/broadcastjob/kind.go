@@ -81,6 +81,7 @@ func newReconciler(o *Options) *Reconciler {
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.taken.Forget(key)
+	r.misfits.Forget(key)
 }
 
 // observe reads everything that a plan for the job depends on. It returns nil
@@ -94,6 +95,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
 	}
 	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, Now: r.shell.Clock.Now()}
+	s.BackOff = r.misfits.Until(key, s.Now, func(string) bool { return false })
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)
 	}

@@ -80,6 +80,8 @@ type Deletion struct {
 	// Active says that the planned status counts on the deletion: where that fails, the
 	// pod is still active.
 	Active bool
+	// Again says that the template fits the node: the next pod may be as unfit, and waits.
+	Again bool
 }
 
 // Wait is a node that should have a pod and has none.
@@ -101,6 +103,9 @@ const (
 	RuleFailedPod rollout.Rule = "FailedPod"
 	// RuleBeingDeleted: the job is being deleted.
 	RuleBeingDeleted rollout.Rule = "BeingDeleted"
+	// RuleAstray: a pod of the job is on no node, or beside another one, and may be meant for
+	// the node.
+	RuleAstray rollout.Rule = "PodWithoutNode"
 	// RuleProblem: the spec has an error.
 	RuleProblem rollout.Rule = "Problem"
 )
@@ -132,6 +137,8 @@ const (
 	EventTooManyActivePods = "TooManyActivePods"
 	// EventDuplicatePod: a node has more than one pod of the job.
 	EventDuplicatePod = "DuplicatePodCreatedOnSameNode"
+	// EventPodWithoutNode: a pod is on no node, and names none.
+	EventPodWithoutNode = "PodWithoutNode"
 	// EventInvalidSpec: the spec has an error, and the job does not go on.
 	EventInvalidSpec = "InvalidSpec"
 )

@@ -42,11 +42,14 @@ func (p *planner) deleteMisfits() {
 		if n.pod == nil || n.pod.DeletionTimestamp != nil {
 			continue
 		}
-		d := Deletion{Pod: n.pod, Active: n.state == Active}
+		d := Deletion{Pod: n.pod, Active: n.state == Active, Again: n.again}
 		switch {
 		case n.former:
 			d.Reason = "it ran on another node of the name " + n.name
 		case n.misfit == "" || n.misfit == nodefit.Gone && n.state != Active:
+			continue
+		case n.again && p.BackOff[n.name].After(p.Now):
+			p.requeueAfter(p.BackOff[n.name].Sub(p.Now))
 			continue
 		default:
 			d.Reason = fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit)
@@ -78,12 +81,19 @@ func (p *planner) createPods() {
 		}
 	}
 	room := max(int64(limit)-int64(active), 0)
+	forgone := 0
 	var held *rollout.Reason
 	var names map[string]bool
 	var maker *podMaker
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		if n.state != Waiting {
+			continue
+		}
+		if forgone < p.astray { // whatever keeps new pods from their nodes would do so again (BJ-27)
+			forgone++
+			p.plan.Waiting = append(p.plan.Waiting, Wait{n.name, &rollout.Reason{Rule: RuleAstray, Observed: int32(p.astray),
+				Message: fmt.Sprintf("%d pods are for no node, or beside another one, and perhaps for this node", p.astray)}})
 			continue
 		}
 		if int64(len(p.plan.Create)) >= room {

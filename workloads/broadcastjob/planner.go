@@ -30,6 +30,9 @@ type planner struct {
 	active []*corev1.Pod // in any order
 	// restarting are those that count as failed because they restarted too often.
 	restarting []*corev1.Pod
+	// astray is how many pods are not where a node waits for them: unscheduled ones that are
+	// for no node, and all but one of those on the same node.
+	astray int
 	// results are those of the nodes, as they are to be.
 	results map[string]v1alpha1.BroadcastJobNodeResult
 }
@@ -41,6 +44,7 @@ type node struct {
 	pod    *corev1.Pod  // the one that tells how far the node is, nil: none
 	state  State        // empty: the job is not about the node
 	misfit nodefit.Misfit
+	again  bool // the node fits the template, and not the pod, which no scheduler has bound
 	former bool // the pod ran on another node of the name, and tells nothing of this one
 }
 
@@ -90,26 +94,31 @@ func (p *planner) placePods() {
 		}
 		return &p.nodes[i]
 	}
-	var twice []string
+	var twice, nowhere []string
 	for _, pod := range p.Pods {
 		if !p.owns(pod) {
 			continue
 		}
 		state := p.take(pod)
-		name := placeOf(pod)
-		if name == "" {
-			continue // it belongs to no node, and counts as active
+		name := nodefit.NodeOf(pod)
+		if name == "" { // it counts as active
+			if state == Active {
+				nowhere = append(nowhere, pod.Name)
+			}
+			continue
 		}
 		n := at(name)
-		if n.pod == nil || before(state, pod, n) {
-			if n.pod != nil {
-				twice = append(twice, name)
-			}
-			n.pod, n.state = pod, state
-		} else {
+		if n.pod != nil {
 			twice = append(twice, name)
+			if state != Leaving && n.state != Leaving {
+				p.astray++
+			}
+		}
+		if n.pod == nil || before(state, pod, n) {
+			n.pod, n.state = pod, state
 		}
 	}
+	p.reportNowhere(nowhere)
 	if p.always() { // with Never, a result leaves with its node (BJ-15)
 		for name := range p.Job.Status.NodeResults {
 			at(name)
@@ -121,6 +130,15 @@ func (p *planner) placePods() {
 		slices.Sort(twice)
 		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventDuplicatePod, Lasting: true,
 			Message: fmt.Sprintf("More than one pod on node %s", strings.Join(slices.Compact(twice), ", "))})
+	}
+}
+
+// reportNowhere reports pods that are for no node. (BJ-27)
+func (p *planner) reportNowhere(pods []string) {
+	if p.astray += len(pods); len(pods) > 0 {
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventPodWithoutNode, Lasting: true,
+			Message: fmt.Sprintf("%d pods are on no node, and their affinity names none, as that of pod %s: what changes pods as they are created "+
+				"must leave them the field metadata.name of their node affinity; as many nodes wait for a pod", len(pods), slices.Min(pods))})
 	}
 }
 
@@ -149,14 +167,6 @@ func rank(state State) int { return slices.Index([]State{Leaving, Active, Failed
 func (p *planner) owns(pod *corev1.Pod) bool {
 	return metav1.IsControlledBy(pod, p.Job) && pod.Labels[v1alpha1.BroadcastJobNameLabel] == p.Job.Name &&
 		pod.Labels[v1alpha1.BroadcastJobControllerUIDLabel] == string(p.Job.UID)
-}
-
-// placeOf returns the node that a pod is on or is to go to. (BJ-4)
-func placeOf(pod *corev1.Pod) string {
-	if pod.Spec.NodeName != "" {
-		return pod.Spec.NodeName
-	}
-	return nodefit.PinnedTo(&pod.Spec)
 }
 
 // stateOf tells how far a pod is. (BJ-5)
@@ -196,6 +206,7 @@ func (p *planner) judge(n *node, template *nodefit.Checker) {
 	switch {
 	case n.pod != nil && n.pod.DeletionTimestamp == nil && !n.former:
 		n.misfit = nodefit.New(&n.pod.Spec).Check(n.object)
+		n.again = n.misfit != "" && n.pod.Spec.NodeName == "" && template.Check(n.object) == ""
 	case n.state == "" || n.state == Leaving:
 		n.misfit = template.Check(n.object)
 		if n.state == "" && n.misfit == "" {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -114,7 +115,7 @@ func (p *promises) check(s *Snapshot, plan *Plan) {
 	taken := map[string]bool{}
 	active := len(plan.Create)
 	for _, pod := range s.Pods {
-		taken[placeOf(pod)] = true
+		taken[scheduler.NodeOf(pod)] = true
 		if pod.DeletionTimestamp == nil && (pod.Status.Phase == corev1.PodPending || pod.Status.Phase == corev1.PodRunning) {
 			active++
 		}
@@ -129,7 +130,7 @@ func (p *promises) check(s *Snapshot, plan *Plan) {
 	}
 	pauses := s.Job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause
 	for _, c := range plan.Create {
-		node := placeOf(c.Pod)
+		node := scheduler.NodeOf(c.Pod)
 		if taken[node] {
 			p.Fatalf("a second pod for node %s: %s", node, show(plan))
 		}
@@ -178,7 +179,7 @@ func (p *promises) converge() {
 	for range 30 {
 		w.kubelets()
 		for _, pod := range w.pods {
-			w.end(placeOf(pod), corev1.PodSucceeded)
+			w.end(scheduler.NodeOf(pod), corev1.PodSucceeded)
 		}
 		p.reconcile()
 	}

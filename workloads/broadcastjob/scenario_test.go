@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -76,7 +77,7 @@ func (w *jobScenario) deletePod(name string) {
 // podOf returns the pod of a node, nil where there is none.
 func (w *jobScenario) podOf(node string) *corev1.Pod {
 	for _, pod := range w.pods {
-		if placeOf(pod) == node {
+		if scheduler.NodeOf(pod) == node {
 			return pod
 		}
 	}
@@ -87,8 +88,8 @@ func (w *jobScenario) podOf(node string) *corev1.Pod {
 func (w *jobScenario) kubelets() {
 	w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
 	for _, pod := range w.pods {
-		if pod.Spec.NodeName == "" && w.node(placeOf(pod)) != nil {
-			pod.Spec.NodeName = placeOf(pod)
+		if pod.Spec.NodeName == "" && w.node(scheduler.NodeOf(pod)) != nil {
+			pod.Spec.NodeName = scheduler.NodeOf(pod)
 		}
 		if pod.Spec.NodeName != "" && pod.Status.Phase == corev1.PodPending {
 			pod.Status.Phase = corev1.PodRunning
@@ -165,7 +166,7 @@ func (w *jobScenario) command(command string, names []string, input string) stri
 			lines = append(lines, "  wait "+wait.String())
 		}
 		for _, d := range plan.Delete {
-			lines = append(lines, "  delete the pod of "+placeOf(d.Pod)+": "+d.Reason)
+			lines = append(lines, "  delete the pod of "+scheduler.NodeOf(d.Pod)+": "+d.Reason)
 		}
 		return strings.Join(lines, "\n")
 	case "clock":

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
@@ -38,7 +39,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			if p.Status != nil {
 				p.Status.NodeResults = maps.Clone(p.Status.NodeResults)
 				maps.DeleteFunc(p.Status.NodeResults, func(node string, _ v1alpha1.BroadcastJobNodeResult) bool {
-					return !slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return placeOf(pod) == node })
+					return !slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return scheduler.NodeOf(pod) == node })
 				})
 			}
 		})},

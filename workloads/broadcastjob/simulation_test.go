@@ -34,6 +34,7 @@ func simulated(bug bug) *simulation.Workload {
 		Resource: jobResource,
 		Empty:    func() simulation.Object { return &v1alpha1.BroadcastJob{} },
 		Nodes:    5,
+		Injected: true,
 		PodsEnd:  true,
 		Create:   anyJob,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },

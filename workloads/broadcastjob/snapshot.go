@@ -24,6 +24,10 @@ type Snapshot struct {
 	Nodes []*corev1.Node
 	// TakenNames are names of pods that are somebody else's. Nil: none are known.
 	TakenNames map[string]bool
+	// BackOff says when pods may be deleted that no scheduler has bound, since something has made
+	// them other than the template, which fits their nodes: by the names of the nodes. Others may
+	// be deleted at once.
+	BackOff map[string]time.Time
 	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default
 	// false: the scheduler does, held to the node by the pod's affinity.
 	AssignDirectly bool

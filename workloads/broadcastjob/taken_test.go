@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 // BJ-12, BJ-21: a user takes a pod out of a job, to look into it. The pod goes on to have its name, and
@@ -36,7 +38,7 @@ func TestPodOfTheNameIsSomebodyElses(t *testing.T) {
 			on := map[string]int{}
 			for _, pod := range c.Pods() {
 				if metav1.GetControllerOf(&pod) != nil {
-					on[placeOf(&pod)]++
+					on[scheduler.NodeOf(&pod)]++
 				}
 			}
 			if len(on) != 2 || len(c.Pods()) != 3 {

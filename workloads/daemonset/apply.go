@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -69,7 +70,7 @@ func (a *applier) allowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error
 		}
 	}
 	if a.plan.Rollout.MaxSurge == 0 {
-		a.attempts.disrupts(a.set, nodeOf(pod))
+		a.attempts.disrupts(a.set, nodefit.NodeOf(pod))
 	}
 	return true, nil
 }
@@ -115,11 +116,13 @@ func (a *applier) mayAdopt(ctx context.Context) error {
 
 // replaced remembers a pod that has ended, so that the next one waits. (DS-4)
 func (a *applier) replaced(pod *corev1.Pod) {
-	a.Reconciler.ended.Replaced(a.Key, backOffName(a.set, nodeOf(pod)), a.shell.Clock.Now())
+	a.Reconciler.ended.Replaced(a.Key, backOffName(a.set, nodefit.NodeOf(pod)), a.shell.Clock.Now())
 }
 
 // tried remembers whether the pod of a node could be created. (DS-7)
-func (a *applier) tried(pod *corev1.Pod, err error) { a.attempts.ended(a.set, nodeOf(pod), err) }
+func (a *applier) tried(pod *corev1.Pod, err error) {
+	a.attempts.ended(a.set, nodefit.NodeOf(pod), err)
+}
 
 // nameTaken takes note of a name that somebody else's pod has, so that another one is
 // tried: a pod of the node that was released, for example. (DS-7)
@@ -140,7 +143,7 @@ func ended(pod *corev1.Pod) (eventType, reason, message string) {
 	if pod.Status.Phase == corev1.PodSucceeded {
 		eventType, reason = corev1.EventTypeNormal, "SucceededDaemonPod"
 	}
-	return eventType, reason, fmt.Sprintf("Pod %s on node %s has ended (%s) and is replaced", pod.Name, nodeOf(pod), pod.Status.Phase)
+	return eventType, reason, fmt.Sprintf("Pod %s on node %s has ended (%s) and is replaced", pod.Name, nodefit.NodeOf(pod), pod.Status.Phase)
 }
 
 // message is the text of the event about a write, that of the DaemonSets of Kubernetes

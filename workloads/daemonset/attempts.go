@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -57,7 +58,7 @@ func (a *attempts) disrupted(set *v1alpha1.DaemonSet, pods []*corev1.Pod, nodes 
 	}
 	known.disrupted = there
 	for _, pod := range pods {
-		if node := nodeOf(pod); known.disrupted[node] && pod.DeletionTimestamp == nil && lifecycle.Available(pod, set.Spec.MinReadySeconds, now) {
+		if node := nodefit.NodeOf(pod); known.disrupted[node] && pod.DeletionTimestamp == nil && lifecycle.Available(pod, set.Spec.MinReadySeconds, now) {
 			delete(known.disrupted, node)
 		}
 	}

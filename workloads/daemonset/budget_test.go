@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -108,7 +109,7 @@ func (d *disruptions) judge(plan *Plan) {
 	for _, pod := range d.w.Pods {
 		if d.w.available(pod) {
 			d.served[pod.UID] = true
-			delete(d.nodes, nodeOf(pod))
+			delete(d.nodes, scheduler.NodeOf(pod))
 		}
 	}
 	for i := range plan.Delete {
@@ -124,7 +125,7 @@ func (d *disruptions) judge(plan *Plan) {
 
 func (d *disruptions) takes(pod *corev1.Pod) {
 	if d.served[pod.UID] {
-		d.nodes[nodeOf(pod)] = true
+		d.nodes[scheduler.NodeOf(pod)] = true
 		delete(d.served, pod.UID)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/client"
@@ -148,7 +149,7 @@ func (c *cluster) outcome(name string) string {
 	var out []string
 	for _, pod := range c.Pods() {
 		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Name == name {
-			out = append(out, fmt.Sprint(nodeOf(&pod), " ", pod.Spec.Containers[0].Image, " ", readiness.Ready(&pod)))
+			out = append(out, fmt.Sprint(scheduler.NodeOf(&pod), " ", pod.Spec.Containers[0].Image, " ", readiness.Ready(&pod)))
 		}
 	}
 	slices.Sort(out)

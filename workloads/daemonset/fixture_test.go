@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/scenario"
@@ -145,7 +146,10 @@ func podOn(t testing.TB, s *Snapshot, node, state string, i int) *corev1.Pod {
 
 func alter(t testing.TB, pod *corev1.Pod, part string) {
 	t.Helper()
-	ready := &pod.Status.Conditions[0]
+	ready := &corev1.PodCondition{}
+	if len(pod.Status.Conditions) > 0 {
+		ready = &pod.Status.Conditions[0]
+	}
 	key, value, _ := strings.Cut(part, "=")
 	switch key {
 	case "down": // it was available, and its kubelet restarted
@@ -162,6 +166,13 @@ func alter(t testing.TB, pod *corev1.Pod, part string) {
 	case "pending":
 		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		nodefit.Pin(&pod.Spec, strings.Split(pod.Name, "-")[0])
+	case "nowhere": // whatever changes new pods has taken its node from it
+		pod.Name, pod.Spec.NodeName, pod.Status = "lost", "", corev1.PodStatus{Phase: corev1.PodPending}
+	case "beside": // it has put something beside its node
+		nodefit.Pin(&pod.Spec, pod.Spec.NodeName)
+		pod.Spec.NodeName = ""
+		term := &pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0]
+		term.MatchExpressions = []corev1.NodeSelectorRequirement{{Key: "pool", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"gpu"}}}
 	case "preparing":
 		pod.Labels[lifecyclev1alpha1.StateLabel] = string(lifecyclev1alpha1.StatePreparingDelete)
 	case "leaving":
@@ -195,10 +206,10 @@ func show(plan *Plan) string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, d := range plan.Delete {
-		add("-%s:%s %s", nodeOf(d.Pod), d.Pod.Spec.Containers[0].Image, d.For)
+		add("-%s:%s %s", scheduler.NodeOf(d.Pod), d.Pod.Spec.Containers[0].Image, d.For)
 	}
 	for _, p := range plan.Patch {
-		node := nodeOf(p.Pod)
+		node := scheduler.NodeOf(p.Pod)
 		if p.Kind == rollout.PatchPrepare {
 			add("!%s", node)
 		} else {
@@ -206,7 +217,7 @@ func show(plan *Plan) string {
 		}
 	}
 	for _, c := range plan.Create {
-		add("+%s:%s", nodeOf(c.Pod), c.Pod.Spec.Containers[0].Image)
+		add("+%s:%s", scheduler.NodeOf(c.Pod), c.Pod.Spec.Containers[0].Image)
 	}
 	for _, problem := range plan.Problems {
 		add("%s", problem)

@@ -40,7 +40,30 @@ func (p *planner) planPods() {
 			lacking = append(lacking, n)
 		}
 	}
+	p.reportAstray()
 	p.createMissing(lacking)
+}
+
+// reportAstray reports pods that are for no node. (DS-21)
+func (p *planner) reportAstray() {
+	if len(p.astray) == 0 {
+		return
+	}
+	first := slices.MinFunc(p.astray, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+	p.Problem(failedCreate, fmt.Errorf("%d pods are on no node, and their affinity names none, as that of pod %s: what changes pods as they are created "+
+		"must leave them the field metadata.name of their node affinity; as many nodes wait for a pod", len(p.astray), first.Name))
+}
+
+// forgo tells whether the pod of a node is not created, since one that is for no node may be
+// meant for it: whatever takes their nodes from new pods would do so again. (DS-21)
+func (p *planner) forgo(n *nodePods) bool {
+	if p.forgone >= len(p.astray) {
+		return false
+	}
+	p.forgone++
+	p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: RuleAstray, Observed: int32(len(p.astray)),
+		Message: fmt.Sprintf("%d pods are for no node, and perhaps for this one", len(p.astray))}})
+	return true
 }
 
 var terminating = &rollout.Reason{Rule: RuleTerminating, Message: "the pod of the node is terminating; another one is created when it is gone"}
@@ -123,6 +146,7 @@ func (p *planner) createMissing(lacking []*nodePods) {
 		case len(p.Stage.Create) >= p.limits.burst:
 			p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: RuleBurst, Limit: int32(p.limits.burst),
 				Message: fmt.Sprintf("burstReplicas %d: as many pods are created first", p.limits.burst)}})
+		case p.forgo(n):
 		default:
 			p.create(n, !progressive && !n.inTurn)
 		}
@@ -162,6 +186,8 @@ const (
 	RuleNodeSelector rollout.Rule = "NodeSelector"
 	// RuleNodeTainted: the node takes no new pods, so its pod stays as it is.
 	RuleNodeTainted rollout.Rule = "NodeTainted"
+	// RuleAstray: a pod is on no node, and names none.
+	RuleAstray rollout.Rule = "PodWithoutNode"
 	// RuleMaxSurge: too many nodes have a second pod.
 	RuleMaxSurge rollout.Rule = "MaxSurge"
 )

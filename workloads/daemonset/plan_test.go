@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 )
 
 const (
@@ -22,7 +24,9 @@ const (
 	onDelete   = "spec: {updateStrategy: {type: OnDelete}}"
 	zoned      = "spec: {template: {spec: {nodeSelector: {zone: a}}}}"
 	unselected = `problem FailedUpdatePod: update pods to revision web-75dfb9448d: spec.selector "app=web" does not match the labels of the template, "app=db"; make them match`
-	hook       = "spec: {lifecycle: {preDelete: {labelsHandler: {hook: 'true'}}}}"
+	nowhere    = "problem FailedCreatePod: 1 pods are on no node, and their affinity names none, as that of pod lost: what changes pods as they are created " +
+		"must leave them the field metadata.name of their node affinity; as many nodes wait for a pod"
+	hook = "spec: {lifecycle: {preDelete: {labelsHandler: {hook: 'true'}}}}"
 )
 
 // ready10 has pods count as available after ten seconds.
@@ -113,6 +117,11 @@ func TestPlan(t *testing.T) {
 		{"DS-16: the hook releases it", hook, "n1:v1+hook n2:v1+preparing", "-n2:v1 Scale"},
 		{"DS-16: on nodes that fit no more", strings.Replace(hook, "spec: {", "spec: {template: {spec: {nodeSelector: {zone: a}}}, ", 1), "other:v2+hook", "!other"},
 
+		{"DS-21: what admission puts beside the node of a pod does not count", "{}", "n1:v2+beside n2", "+n2:v2"},
+		{"DS-21: a pod without a node stands for one that a node waits for", "{}", "n1 n2 n3:v2+nowhere", "+n2:v2 +n3:v2 " + nowhere},
+		{"DS-21: also where it surges", rolling + "maxSurge: 1}}}", "n1:v1 n2:v1 n2:v2+nowhere", nowhere},
+		{"DS-21: not one that has ended", "{}", "n1 n2:v2+nowhere+Failed", "+n1:v2 +n2:v2"},
+
 		{"DS-8: paused", paused, "n1:v1 n2", "+n2:v2"},
 		{"DS-8: OnDelete", onDelete, "n1:v1 n2:v1", ""},
 	} {
@@ -149,7 +158,7 @@ func TestProgressive(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			set := setOf(t, fmt.Sprintf("metadata: {annotations: {daemonset.kruise.io/progressive-create-pod: 'true'}}\n%spartition: %d}}}", rolling, test.partition))
 			plan := NewPlan(place(t, set, nodes(test.n, test.pods)))
-			if len(plan.Create) != test.want || test.want > 0 && !strings.HasPrefix(nodeOf(plan.Create[0].Pod), "n0") {
+			if len(plan.Create) != test.want || test.want > 0 && !strings.HasPrefix(scheduler.NodeOf(plan.Create[0].Pod), "n0") {
 				t.Errorf("plan %s, want %d creations", show(plan), test.want)
 			}
 			for _, c := range plan.Create {
@@ -218,8 +227,8 @@ spec: {template: {spec: {hostNetwork: true, tolerations: [{key: mine, operator: 
 	if gates := fmt.Sprint(pod.Spec.ReadinessGates); gates != "[{InPlaceUpdateReady} {KruisePodReady}]" {
 		t.Errorf("gates %s", gates)
 	}
-	if pod.Spec.NodeName != "" || nodeOf(pod) != "n1" {
-		t.Errorf("it is for node %s, and on %s", nodeOf(pod), pod.Spec.NodeName)
+	if pod.Spec.NodeName != "" || scheduler.NodeOf(pod) != "n1" {
+		t.Errorf("it is for node %s, and on %s", scheduler.NodeOf(pod), pod.Spec.NodeName)
 	}
 
 	s.AssignDirectly = true
@@ -231,7 +240,7 @@ spec: {template: {spec: {hostNetwork: true, tolerations: [{key: mine, operator: 
 		t.Errorf("the name %s is somebody else's", other.Name)
 	}
 	s.RefusedNodes = map[string]bool{"n1": true}
-	if first := nodeOf(NewPlan(s).Create[0].Pod); first != "n2" {
+	if first := scheduler.NodeOf(NewPlan(s).Create[0].Pod); first != "n2" {
 		t.Errorf("%s comes first, though it was refused", first)
 	}
 }

@@ -100,7 +100,7 @@ func (p *planner) underway(n *nodePods) bool {
 func (p *planner) update(n *nodePods) {
 	pod := n.old
 	if p.limits.maxSurge > 0 {
-		if len(p.Stage.Create) < p.limits.burst {
+		if len(p.Stage.Create) < p.limits.burst && !p.forgo(n) {
 			p.createUpdated(n)
 		}
 		return

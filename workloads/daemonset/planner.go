@@ -43,12 +43,14 @@ type planner struct {
 	pods    []*pod      // the DaemonSet's, by name
 	others  []*pod      // those to be adopted or released
 	strays  []*pod      // unscheduled pods of nodes that are gone
+	astray  []*pod      // unscheduled pods that are for no node
 	current string      // the label of pods of the current revision
 	turn    []*nodePods // the nodes that the update may get to, in its order
 
 	fresh, old *podMaker       // of the present template, and of the current revision where that is another
 	taken      map[string]bool // names that new pods cannot have, made by takenNames
 	deferred   int32           // nodes without a pod that the partition holds back
+	forgone    int             // pods that are not created, since others are for no node
 
 	inPlaceUpdates int // begun by the plan
 }
@@ -214,7 +216,7 @@ func (p *planner) classify() {
 		pod.ended = podstate.Ended(shared)
 		if !p.settleOwner(pod) {
 			p.others = append(p.others, pod)
-			if n := byName[nodeOf(shared)]; n != nil && pod.Patch != nil && pod.Kind == rollout.PatchAdopt {
+			if n := byName[nodefit.NodeOf(shared)]; n != nil && pod.Patch != nil && pod.Kind == rollout.PatchAdopt {
 				n.adopts = true
 			}
 			continue
@@ -240,11 +242,13 @@ func (p *planner) classify() {
 }
 
 // settle gives a pod to its node. One whose node is gone is left to the garbage
-// collector of pods, which does not see those that were never scheduled. (DS-5)
+// collector of pods, which does not see those that were never scheduled. (DS-5, DS-21)
 func (p *planner) settle(pod *pod, byName map[string]*nodePods) {
-	name := nodeOf(pod.Pod)
+	name := nodefit.NodeOf(pod.Pod)
 	n := byName[name]
 	switch {
+	case n == nil && pod.Spec.NodeName == "" && !pod.terminating && !pod.ended && name == "":
+		p.astray = append(p.astray, pod)
 	case n == nil && name != "" && pod.Spec.NodeName == "" && !pod.terminating:
 		p.strays = append(p.strays, pod)
 	case n == nil:
@@ -256,14 +260,6 @@ func (p *planner) settle(pod *pod, byName map[string]*nodePods) {
 	default:
 		n.pods = append(n.pods, pod)
 	}
-}
-
-// nodeOf is the node that a pod is on, or is for; empty where it is for none.
-func nodeOf(pod *corev1.Pod) string {
-	if pod.Spec.NodeName != "" {
-		return pod.Spec.NodeName
-	}
-	return nodefit.PinnedTo(&pod.Spec)
 }
 
 // byAge orders the pods of a node: scheduled ones first, the oldest first. (DS-4)

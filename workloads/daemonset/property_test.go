@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/podplan"
 )
 
@@ -124,7 +125,7 @@ func brokenPromises(s *Snapshot, plan *Plan, limit int, surge bool) (broken []st
 	}
 	created := map[string]bool{}
 	for _, c := range plan.Create {
-		node := nodeOf(c.Pod)
+		node := scheduler.NodeOf(c.Pod)
 		if created[node] || !runs[node] {
 			broken = append(broken, "it creates a pod too many for node "+node)
 		}

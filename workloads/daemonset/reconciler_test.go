@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -202,7 +203,7 @@ func TestSetMetrics(t *testing.T) {
 		c.SetImage("nginx:2")
 		c.Settle()
 		for _, pod := range c.Pods() {
-			if nodeOf(&pod) == "n2" {
+			if scheduler.NodeOf(&pod) == "n2" {
 				c.PatchPod(pod.Name, `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
 			}
 		}

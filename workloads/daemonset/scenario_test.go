@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/lifecycle"
@@ -76,15 +77,15 @@ func (w *setScenario) Reconcile(out *strings.Builder) bool {
 func (w *setScenario) apply(plan *Plan) {
 	for _, p := range plan.Patch {
 		if p.Kind == rollout.PatchUpdateInPlace {
-			w.attempts.disrupts(w.set, nodeOf(p.Pod))
+			w.attempts.disrupts(w.set, scheduler.NodeOf(p.Pod))
 		}
 	}
 	for _, d := range plan.Delete {
 		if d.For == rollout.DeleteForUpdate && plan.Rollout.MaxSurge == 0 {
-			w.attempts.disrupts(w.set, nodeOf(d.Pod))
+			w.attempts.disrupts(w.set, scheduler.NodeOf(d.Pod))
 		}
 		if d.For == "Failed" && !w.Refused["delete"] {
-			w.ended.Replaced(keyOf(w.set), backOffName(w.set, nodeOf(d.Pod)), w.Now)
+			w.ended.Replaced(keyOf(w.set), backOffName(w.set, scheduler.NodeOf(d.Pod)), w.Now)
 		}
 	}
 	w.ApplyPlan(&plan.Plan)
@@ -97,11 +98,11 @@ func (w *setScenario) apply(plan *Plan) {
 func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	w.ShowRevisions(&plan.Revisions, out)
 	for _, d := range plan.Delete {
-		fmt.Fprintf(out, "  delete %s on %s (%s)\n", w.Alias(d.Pod.Name), nodeOf(d.Pod), d.For)
+		fmt.Fprintf(out, "  delete %s on %s (%s)\n", w.Alias(d.Pod.Name), scheduler.NodeOf(d.Pod), d.For)
 	}
 	w.ShowPatches(plan.Patch, out)
 	for _, c := range plan.Create {
-		fmt.Fprintf(out, "  create a pod on %s at %s\n", nodeOf(c.Pod), c.Pod.Labels[podplan.RevisionLabel])
+		fmt.Fprintf(out, "  create a pod on %s at %s\n", scheduler.NodeOf(c.Pod), c.Pod.Labels[podplan.RevisionLabel])
 	}
 	w.ShowDeletedRevisions(&plan.Revisions, out)
 	w.ShowReasons(&plan.Plan, out)
@@ -195,7 +196,7 @@ func (w *setScenario) showNodes(out *strings.Builder) {
 		case !w.available(pod):
 			state = "unavailable"
 		}
-		on[nodeOf(pod)] = append(on[nodeOf(pod)], fmt.Sprintf("%s %s %s", w.Alias(pod.Name), pod.Spec.Containers[0].Image, state))
+		on[scheduler.NodeOf(pod)] = append(on[scheduler.NodeOf(pod)], fmt.Sprintf("%s %s %s", w.Alias(pod.Name), pod.Spec.Containers[0].Image, state))
 	}
 	for _, node := range w.nodes {
 		fmt.Fprintf(out, "%s: %s\n", node.Name, strings.Join(on[node.Name], ", "))

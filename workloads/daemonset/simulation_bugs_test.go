@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
@@ -205,7 +206,7 @@ func updateUnavailable(s *Snapshot, p *Plan) {
 func endSurge(s *Snapshot, p *Plan) {
 	for _, pod := range s.Pods {
 		beside := slices.ContainsFunc(s.Pods, func(other *corev1.Pod) bool {
-			return other.UID != pod.UID && nodeOf(other) == nodeOf(pod) && other.CreationTimestamp.After(pod.CreationTimestamp.Time)
+			return other.UID != pod.UID && scheduler.NodeOf(other) == scheduler.NodeOf(pod) && other.CreationTimestamp.After(pod.CreationTimestamp.Time)
 		})
 		if p.Rollout.MaxSurge > 0 && beside && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, s.Set) && len(p.Delete) == 0 {
 			p.Delete = append(p.Delete, rollout.PodDeletion{Pod: pod, For: rollout.DeleteForUpdate})

@@ -32,6 +32,7 @@ func simulated(bug bug) *simulation.Workload {
 		Resource: setResource,
 		Empty:    func() simulation.Object { return &v1alpha1.DaemonSet{} },
 		Nodes:    4,
+		Injected: true,
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.Act(act),
