@@ -12,8 +12,8 @@ type Rollout struct {
 
 	// Underway is how many nodes have no old pod that serves, and no updated one that is
 	// available: an update, or something else, has taken their pod out of service.
-	// With MaxSurge, it is how many have an updated pod beside the old one that is not
-	// available yet.
+	// With MaxSurge, it is how many have an updated pod that is not available, be it beside the
+	// old one or alone, or no pod at all.
 	Underway int32
 	// Unserved is how many nodes have an old pod that has never been ready.
 	Unserved int32
@@ -60,7 +60,7 @@ func (r *Rollout) Replace() Replace {
 func (r *Rollout) held(now Replace) (limit, observed int32, message string) {
 	if r.MaxSurge > 0 {
 		observed = r.Underway + now.Interrupted + now.Unavailable + now.Available
-		return r.MaxSurge, observed, fmt.Sprintf("maxSurge %d: %d nodes have an updated pod beside the old one, or get it now", r.MaxSurge, observed)
+		return r.MaxSurge, observed, fmt.Sprintf("maxSurge %d: %d nodes have an updated pod that is not available, or none, or get one now", r.MaxSurge, observed)
 	}
 	observed = r.Underway + r.Unserved + r.Interrupted + r.Unavailable + now.Available
 	return r.MaxUnavailable, observed, fmt.Sprintf("maxUnavailable %d: %d nodes are without an available pod, or are updated now", r.MaxUnavailable, observed)

@@ -25,6 +25,9 @@
 //     Kubernetes, old pods that are not available are replaced beside it: a restart of
 //     all kubelets, or two updates within minReadySeconds, lets all pods go at once.
 //     Old pods that never became ready are replaced at once here too: nobody misses them.
+//   - With maxSurge, an old pod that served stays until the new one beside it serves, also
+//     where it is not ready for a moment; and a node counts until an updated pod is
+//     available there. Otherwise a bad image takes one node after the other.
 //   - No pod is updated to a template that the selector does not match.
 //   - A pod that is created on a node that partition or selector hold back is of the
 //     revision that the node had. OpenKruise creates it of the present template.

@@ -114,9 +114,15 @@ func (p *planner) thinOut(n *nodePods) {
 	}
 	p.retain(n, func(pod *pod) bool { return pod.Updated })
 	p.retain(n, func(pod *pod) bool { return !pod.Updated })
-	if n.old != nil && n.fresh != nil && (n.fresh.Available || !n.old.ready()) {
+	if n.old != nil && n.fresh != nil && n.old.replacedBy(n.fresh) {
 		p.remove(n.old, rollout.DeleteForUpdate)
 	}
+}
+
+// replacedBy tells whether an old pod gives way to the one that surges beside it. One that has
+// served, and does not for a moment, stays while nobody knows that the other one ever will. (DS-14)
+func (p *pod) replacedBy(fresh *pod) bool {
+	return fresh.Available || !p.ready() && (fresh.ready() || p.neverReady())
 }
 
 // retain removes all pods of a kind but one: an available one where there is any, and

@@ -87,7 +87,7 @@ func (p *planner) underway(n *nodePods) bool {
 	preparing := n.has(func(pod *pod) bool { return pod.preparing && pod.Updated })
 	if p.limits.maxSurge > 0 {
 		ended := slices.ContainsFunc(n.ended, func(pod *pod) bool { return pod.Updated })
-		return n.crowded || preparing || n.old != nil && (ended || n.fresh != nil && !n.fresh.Available)
+		return n.crowded || preparing || ended && n.old != nil || n.fresh == nil && n.old == nil || n.fresh != nil && !n.fresh.Available
 	}
 	if n.crowded || n.old != nil && n.fresh != nil {
 		return true

@@ -58,8 +58,8 @@ func (j *daemonSetJudge) checkCreation(pod *corev1.Pod) {
 	}
 }
 
-// checkSurge: a second pod comes to as many nodes as maxSurge says, and to those whose
-// pod never was ready. (DS-8, DS-14)
+// checkSurge: a second pod comes to as many nodes as maxSurge says, those included whose only pod
+// is an updated one that is not available; beside pods that never were ready one always may. (DS-8, DS-14)
 func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 	j.checkUpdates(n.old, "surges beside")
 	if j.old(pod) {
@@ -67,7 +67,7 @@ func (j *daemonSetJudge) checkSurge(n *daemonNode, pod *corev1.Pod) {
 	}
 	surging := []string{n.Name}
 	for _, other := range running(j.nodes) {
-		if other != n && other.old != nil && other.fresh != nil && !j.available(other.fresh) && !j.unserved(other.old) {
+		if other != n && other.fresh != nil && !j.available(other.fresh) && (other.old == nil || !j.unserved(other.old)) {
 			surging = append(surging, other.Name)
 		}
 	}
@@ -139,8 +139,11 @@ func (j *daemonSetJudge) checkDeletion(pod *corev1.Pod) {
 	case n == nil, !n.stays, ended(pod), preparingDelete(pod):
 	case j.surplus(n, pod):
 	case j.maxSurge > 0 && n.fresh != nil && j.old(pod): // the surge is complete
-		if ready(pod) && !j.available(n.fresh) {
+		switch {
+		case ready(pod) && !j.available(n.fresh):
 			j.add(Availability, "deletes pod %s on node %s before the updated one is available", pod.Name, n.Name)
+		case !j.past.daemons.ready[n.fresh.UID] && !j.unserved(pod):
+			j.add(Availability, "deletes pod %s on node %s, which served, and pod %s beside it was never ready", pod.Name, n.Name, n.fresh.Name)
 		}
 	case j.maxSurge > 0:
 		j.add(Availability, "deletes pod %s on node %s, beside which no updated one is, maxSurge %d", pod.Name, n.Name, j.maxSurge)

@@ -79,7 +79,7 @@ func (j *daemonSetJudge) checkPlaced(s *State) {
 		case len(n.live) == 0 && !stays && !s.refuses("create", "pods") && !progressive && matches(j.set.Spec.Selector, j.set.Spec.Template.Labels):
 			j.add(Placement, "node %s has no pod", n.Name)
 		case stays:
-		case n.crowded, len(n.live) > 1 && j.maxSurge == 0, n.old != nil && n.fresh != nil && (j.available(n.fresh) || !ready(n.old)):
+		case n.crowded, len(n.live) > 1 && j.maxSurge == 0, n.old != nil && n.fresh != nil && (j.available(n.fresh) || !ready(n.old) && ready(n.fresh)):
 			j.add(Placement, "node %s has %d pods", n.Name, len(n.live))
 		}
 	}
@@ -104,6 +104,7 @@ func (j *daemonSetJudge) checkUpdated(s *State) {
 			updated++
 			if !j.serving(n) {
 				without++
+				surging++
 			}
 		case n.fresh != nil:
 			surging++
