@@ -79,7 +79,7 @@ var versions = []string{"v0", "v1", "v2"}
 //	n1 n2:v1 n3:v1+down n3:v2 (gone):v1
 //
 // A node of the name "tainted…" keeps pods away, one of the name "evicting…" evicts them,
-// one of the name "other…" is of another zone, one in parentheses is not there. A pod is
+// the kubelet of one of the name "dead…" is away, one of the name "other…" is of another zone, one in parentheses is not there. A pod is
 // available, unless what follows a plus says otherwise.
 func place(t testing.TB, set *v1alpha1.DaemonSet, text string) *Snapshot {
 	t.Helper()
@@ -111,6 +111,8 @@ func newNode(name string) *corev1.Node {
 	switch {
 	case strings.HasPrefix(name, "tainted"):
 		node.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
+	case strings.HasPrefix(name, "dead"):
+		node.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}}
 	case strings.HasPrefix(name, "evicting"):
 		node.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoExecute}}
 	case strings.HasPrefix(name, "other"):

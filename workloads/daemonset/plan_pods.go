@@ -194,6 +194,8 @@ const (
 	RuleNodeTainted rollout.Rule = "NodeTainted"
 	// RuleAstray: a pod is on no node, and names none.
 	RuleAstray rollout.Rule = "PodWithoutNode"
+	// RuleNodeAway: the node cannot be reached, and comes last.
+	RuleNodeAway rollout.Rule = "NodeAway"
 	// RuleMaxSurge: too many nodes have a second pod.
 	RuleMaxSurge rollout.Rule = "MaxSurge"
 )

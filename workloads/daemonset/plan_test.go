@@ -96,6 +96,13 @@ func TestPlan(t *testing.T) {
 		{"DS-11: pods that never became ready are replaced whatever counts", "{}", "n1:v1+pulling n2:v1+never n3:v1 n4:v2+never", "-n2:v1 Update -n1:v1 Update"},
 		{"DS-11: one broken updated pod holds up the others", "{}", "n1:v1 n2:v2+down", ""},
 
+		{"DS-11: nodes that cannot be reached come last", "{}", "n1:v1 dead:v1+down n3:v1", "-n3:v1 Update"},
+		{"DS-11: and do not count", "{}", "n1:v1 dead1:v1+leaving dead2:v1+down dead3:v2+down n3:v1", "-n3:v1 Update"},
+		{"DS-11: while others wait", "{}", "dead1:v1+down n2:v2+down n3:v1", ""},
+		{"DS-11: when no others are left they are updated, as many at once", two, "dead1:v1+down dead2:v1+down dead3:v1+leaving n4:v2", "-dead2:v1 Update"},
+		{"DS-9: nor do they use up what the partition leaves", rolling + "partition: 1}}}", "dead:v1+never n2:v1", "-n2:v1 Update"},
+		{"DS-14: nor do they count where pods surge", rolling + "maxSurge: 1}}}", "n1:v1 dead1:v1+down dead2:v1+down dead2:v2+never", "+n1:v2"},
+
 		{"DS-13: in place", inPlace, "n1:v1+gate n2:v1+gate n3:v1+gate", "~n2 UpdateInPlace ~n3 UpdateInPlace"},
 		{"DS-13: pods without the gate are recreated", inPlace, "n1:v1+gate n2:v1", "-n2:v1 Update ~n1 UpdateInPlace"},
 		{"DS-13, IP-33: not while a SidecarSet updates the pod", inPlace, "n1:v1+gate n2:v1+gate+sidecar", "~n1 UpdateInPlace"},

@@ -50,6 +50,32 @@ func (p *planner) planUpdate() {
 			p.update(n)
 		}
 	}
+	p.updateAway(len(unserved)+len(interrupted)+len(unavailable)+len(available) > 0)
+}
+
+// updateAway updates the pods of nodes that cannot be reached, when no others are left: what is
+// begun there may never end. As many nodes at once as elsewhere. (DS-11)
+func (p *planner) updateAway(others bool) {
+	left := max(p.limits.maxUnavailable, p.limits.maxSurge) - p.plan.Rollout.Underway
+	var nodes []*nodePods
+	for _, n := range p.turn {
+		switch {
+		case !n.away:
+		case n.old == nil || n.fresh != nil || n.adopts || n.old.Deleted:
+			if n.fresh == nil || !n.fresh.Available {
+				left--
+			}
+		default:
+			nodes = append(nodes, n)
+		}
+	}
+	for i, n := range nodes {
+		if others || i >= int(left) {
+			p.Wait(n.old.Pod, away)
+			continue
+		}
+		p.update(n)
+	}
 }
 
 // count finds out which nodes have an old pod to update, by what that would mean. (DS-10, DS-11)
@@ -58,6 +84,7 @@ func (p *planner) count() (unserved, interrupted, unavailable, available []*node
 	r.MaxUnavailable, r.MaxSurge = p.limits.maxUnavailable, p.limits.maxSurge
 	for _, n := range p.turn {
 		switch {
+		case n.away: // see updateAway
 		case p.underway(n):
 			r.Underway++
 		case r.MaxSurge > 0 && n.adopts: // a second pod would be a third one (DS-14)
@@ -165,5 +192,6 @@ func (p *planner) waitForTurn() {
 
 var (
 	tainted     = &rollout.Reason{Rule: RuleNodeTainted, Message: "the node has a taint that keeps new pods away: the pod could not be created again"}
+	away        = &rollout.Reason{Rule: RuleNodeAway, Message: "the node cannot be reached: its pod is updated after all others, as many at once"}
 	notSelected = &rollout.Reason{Rule: RuleNodeSelector, Message: "rollingUpdate.selector does not match the node"}
 )

@@ -67,6 +67,7 @@ type nodePods struct {
 	node  *corev1.Node
 	runs  bool // it should run a pod
 	stays bool // a pod that it has may go on
+	away  bool // its kubelet is: nothing that is asked of its pods happens
 
 	pods    []*pod // neither ended nor terminating, scheduled ones first, the oldest first
 	ended   []*pod // Failed or Succeeded, not terminating, in the same order
@@ -149,6 +150,7 @@ func (p *planner) placeNodes() {
 	for i, node := range p.Nodes {
 		all[i] = nodePods{name: node.Name, node: node}
 		all[i].runs = fit.Check(node) == ""
+		all[i].away = slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnreachable })
 		all[i].stays = all[i].runs || fit.Stays(node)
 		if all[i].runs {
 			p.desired++

@@ -24,13 +24,15 @@ func (p *planner) survey() {
 	if p.rolling == nil {
 		return
 	}
-	var ahead, empty, hurt, rest []*nodePods
+	var ahead, empty, hurt, rest, away []*nodePods
 	for _, n := range slices.Backward(p.nodes) {
 		switch {
 		case !n.runs:
 		case n.ahead():
 			ahead = append(ahead, n)
 		case !p.selects(n):
+		case n.away:
+			away = append(away, n)
 		case n.old == nil:
 			empty = append(empty, n)
 		case p.interrupted(n):
@@ -39,7 +41,7 @@ func (p *planner) survey() {
 			rest = append(rest, n)
 		}
 	}
-	p.turn = slices.Concat(ahead, empty, hurt, rest)
+	p.turn = slices.Concat(ahead, empty, hurt, rest, away)
 	p.turn = p.turn[:min(len(p.turn), int(max(p.desired-p.limits.partition, 0)))]
 	for _, n := range p.turn {
 		n.inTurn = true
