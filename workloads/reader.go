@@ -11,8 +11,8 @@ import (
 
 // PodReader is the part of a kind's Reader that reads the pods of a workload.
 type PodReader interface {
-	// Pods returns the pods of the namespace that name the UID as an owner, in any
-	// order.
+	// Pods returns the pods of the namespace that the UID controls, in any order. Others
+	// that name it as an owner may be among them, and are left alone.
 	Pods(namespace string, owner types.UID) ([]*corev1.Pod, error)
 }
 
@@ -26,8 +26,9 @@ type ClaimReader interface {
 // RevisionReader is the part of a kind's Reader that reads the revisions of a
 // workload.
 type RevisionReader interface {
-	// Revisions returns the revisions of the namespace that name the UID as an owner,
-	// and those without a controller that match the selector, each once, in any order.
+	// Revisions returns the revisions of the namespace that the UID controls, and those
+	// without a controller that match the selector, each once, in any order. Others that
+	// name it as an owner may be among them, and are left alone.
 	Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error)
 }
 

@@ -21,7 +21,7 @@ type Reader interface {
 	Eviction(namespace, name string) (*Eviction, error)
 	// Pod returns a pod, or an error for which apierrors.IsNotFound holds.
 	Pod(namespace, name string) (*corev1.Pod, error)
-	// Pods returns the pods of a namespace that name the UID as an owner, in any order.
+	// Pods returns the pods of a namespace that the UID controls, in any order.
 	Pods(namespace string, owner types.UID) ([]*corev1.Pod, error)
 	// CloneSet returns a CloneSet, or an error for which apierrors.IsNotFound holds; so it does
 	// where CloneSets are not read.

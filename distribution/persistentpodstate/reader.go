@@ -26,7 +26,7 @@ type Reader interface {
 	State(namespace, name string) (*v1alpha1.PersistentPodState, error)
 	// States returns the PersistentPodStates of a namespace, or of all where it is empty, in any order.
 	States(namespace string) ([]*v1alpha1.PersistentPodState, error)
-	// Pods returns the pods of the namespace that name the UID as an owner, in any order.
+	// Pods returns the pods of the namespace that the UID controls, in any order.
 	Pods(namespace string, owner types.UID) ([]*corev1.Pod, error)
 	// Nodes returns all nodes, in any order.
 	Nodes() ([]*corev1.Node, error)

@@ -29,7 +29,7 @@ type Reader interface {
 	// Workload returns a workload, nil where there is none of that name. Where known is false,
 	// no cache has the kind.
 	Workload(namespace string, kind schema.GroupKind, name string) (w *Workload, known bool, err error)
-	// Pods returns the pods that name the UID as an owner, in any order.
+	// Pods returns the pods that the UID controls, in any order.
 	Pods(namespace string, owner types.UID) ([]*corev1.Pod, error)
 	// Node returns a node, or an error for which apierrors.IsNotFound holds.
 	Node(name string) (*corev1.Node, error)
@@ -65,7 +65,7 @@ func (r informerReader) Workload(namespace string, kind schema.GroupKind, name s
 	if err != nil || w == nil || kind != spread.Deployments {
 		return w, true, err
 	}
-	replicaSets, err := caches.OwnedBy[*appsv1.ReplicaSet](r.Reader[resourceReplicaSets], w.UID)
+	replicaSets, err := caches.ControlledBy[*appsv1.ReplicaSet](r.Reader[resourceReplicaSets], w.UID)
 	if err != nil {
 		return nil, true, err
 	}

@@ -76,10 +76,18 @@ func (p *Patch) owners(pod *corev1.Pod) (changes []any) {
 	if p.RemoveOwner != "" && ownedBy(pod, p.RemoveOwner) {
 		changes = append(changes, map[string]any{"$patch": "delete", "uid": p.RemoveOwner})
 	}
-	if p.AddOwner != nil && !ownedBy(pod, p.AddOwner.UID) {
+	if p.AddOwner != nil && !p.hasOwner(pod) {
 		changes = append(changes, p.AddOwner)
 	}
 	return changes
+}
+
+// hasOwner tells whether a pod has the owner that the patch adds, as its controller where it is to be that.
+func (p *Patch) hasOwner(pod *corev1.Pod) bool {
+	controls := func(o metav1.OwnerReference) bool { return o.Controller != nil && *o.Controller }
+	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.UID == p.AddOwner.UID && (controls(o) || !controls(*p.AddOwner))
+	})
 }
 
 func ownedBy(pod *corev1.Pod, owner types.UID) bool {

@@ -28,6 +28,8 @@ func TestOwners(t *testing.T) {
 	}{
 		{"an owner is added to the others", podpatch.Patch{AddOwner: &owner}, nil,
 			[]string{`: {"metadata":{"ownerReferences":[` + add + `]}}`}, []types.UID{"o3", "o1", "o2"}},
+		{"one that only owns becomes the controller", podpatch.Patch{AddOwner: &metav1.OwnerReference{UID: "o2", Name: "b", Controller: new(true)}}, nil,
+			[]string{`: {"metadata":{"ownerReferences":[{"apiVersion":"","kind":"","name":"b","uid":"o2","controller":true}]}}`}, []types.UID{"o1", "o2"}},
 		{"one that owns already writes nothing, whatever else it says", podpatch.Patch{AddOwner: &metav1.OwnerReference{UID: "o2", Name: "renamed"}}, nil,
 			nil, []types.UID{"o1", "o2"}},
 		{"one added and one removed are one write", podpatch.Patch{AddOwner: &owner, RemoveOwner: "o1"}, nil,

@@ -28,8 +28,8 @@ type Patch struct {
 	// AddFinalizers lists finalizers that the pod should have beside its own.
 	AddFinalizers []string
 
-	// AddOwner is an owner reference to add, unless the pod has one of its UID;
-	// nil adds none.
+	// AddOwner is an owner reference to add, unless the pod has one of its UID, which
+	// becomes the controller where AddOwner says so; nil adds none.
 	AddOwner *metav1.OwnerReference
 	// RemoveOwner is the UID of an owner reference to remove; empty removes none.
 	RemoveOwner types.UID

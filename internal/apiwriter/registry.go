@@ -5,7 +5,6 @@ package apiwriter
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,7 +62,7 @@ func (r Registry) Newest(ctx context.Context, namespace string, resource podwrig
 	return live.Newest(ctx, namespace)
 }
 
-// Exists tells whether there is an object of that name and owner.
+// Exists tells whether there is an object of that name that the owner controls.
 func (r Registry) Exists(ctx context.Context, resource podwright.Resource, namespace, name string, owner types.UID) (bool, error) {
 	live, found := r[resource]
 	if !found {
@@ -76,5 +75,6 @@ func (r Registry) Exists(ctx context.Context, resource podwright.Resource, names
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner }), nil
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.UID == owner, nil
 }

@@ -55,12 +55,15 @@ var errForeignClaim = errors.New("a claim of that name exists, which another con
 // not for it.
 func (p *Sync) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim) error {
 	found, err := p.Kubernetes.CoreV1().PersistentVolumeClaims(p.Key.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
-	controller := metav1.GetControllerOfNoCopy(wanted)
+	wants, has := metav1.GetControllerOfNoCopy(wanted), (*metav1.OwnerReference)(nil)
+	if err == nil {
+		has = metav1.GetControllerOfNoCopy(found)
+	}
 	switch {
 	case err != nil:
 	case found.DeletionTimestamp != nil:
 		err = errors.New("the claim of that name is still being deleted")
-	case controller != nil && !slices.ContainsFunc(found.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == controller.UID }):
+	case wants != nil && (has == nil || has.UID != wants.UID):
 		err = errForeignClaim
 	default:
 		return nil

@@ -140,7 +140,7 @@ func (p *Sync) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelecto
 	if err != nil {
 		matcher = labels.Nothing()
 	}
-	return caches.IsOwnedOrOrphaned(r, p.Workload.GetUID(), matcher)
+	return caches.IsControlledOrOrphaned(r, p.Workload.GetUID(), matcher)
 }
 
 // DeleteRevisions deletes revisions that nothing uses. One that has changed

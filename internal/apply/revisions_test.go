@@ -113,6 +113,7 @@ func TestPrepareRevisions(t *testing.T) {
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
 		{"CS-CR5: equal data of its own is found", nil, taken(func(s *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences, r.Labels = []metav1.OwnerReference{owner(s.set.UID)}, nil
+			r.OwnerReferences[0].Controller = ptr.To(true)
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
 		{"CS-CR4: equal data that another one keeps, and does not control, is found", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}

@@ -94,21 +94,25 @@ func TestOwners(t *testing.T) {
 	if diff := cmp.Diff([]string{"controlled", "owned", "owned-and-controlled-by-another"}, names(t, found, err)); diff != "" {
 		t.Errorf("owned by 1 (-want +got):\n%s", diff)
 	}
+	found, err = ControlledBy[*corev1.Pod](in, "1")
+	if diff := cmp.Diff([]string{"controlled"}, names(t, found, err)); diff != "" {
+		t.Errorf("controlled by 1 (-want +got):\n%s", diff)
+	}
 	found, err = OwnedBy[*corev1.Pod](in, "3")
 	if diff := cmp.Diff([]string(nil), names(t, found, err)); diff != "" {
 		t.Errorf("owned by 3 (-want +got):\n%s", diff)
 	}
-	want := []string{"controlled", "kept-by-another", "nobodys", "owned", "owned-and-controlled-by-another"}
-	found, err = OwnedOrOrphaned[*corev1.Pod](in, "x", "1", selector)
+	want := []string{"controlled", "kept-by-another", "nobodys", "owned"}
+	found, err = ControlledOrOrphaned[*corev1.Pod](in, "x", "1", selector)
 	if diff := cmp.Diff(want, names(t, found, err)); diff != "" {
-		t.Errorf("owned by 1 or orphaned, each once (-want +got):\n%s", diff)
+		t.Errorf("controlled by 1 or orphaned, each once (-want +got):\n%s", diff)
 	}
-	found, err = OwnedOrOrphaned[*corev1.Pod](in, "x", "1", labels.Nothing())
-	if diff := cmp.Diff([]string{"controlled", "owned", "owned-and-controlled-by-another"}, names(t, found, err)); diff != "" {
+	found, err = ControlledOrOrphaned[*corev1.Pod](in, "x", "1", labels.Nothing())
+	if diff := cmp.Diff([]string{"controlled"}, names(t, found, err)); diff != "" {
 		t.Errorf("with a selector of nothing (-want +got):\n%s", diff)
 	}
 	for _, pod := range pods {
-		if pod.Namespace == "x" && IsOwnedOrOrphaned(pod, "1", selector) != slices.Contains(want, pod.Name) {
+		if pod.Namespace == "x" && IsControlledOrOrphaned(pod, "1", selector) != slices.Contains(want, pod.Name) {
 			t.Errorf("whether %s is found and whether it says so differ", pod.Name)
 		}
 	}
@@ -136,7 +140,7 @@ func TestIndexErrors(t *testing.T) {
 		t.Error("a cache of pods gives nodes")
 	}
 	bare := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	if _, err := OwnedOrOrphaned[*corev1.Pod](bare, "x", "1", labels.Everything()); err == nil {
+	if _, err := ControlledOrOrphaned[*corev1.Pod](bare, "x", "1", labels.Everything()); err == nil {
 		t.Error("no error without an index")
 	}
 	for _, keys := range []cache.IndexFunc{ownerUIDs, parents} {

@@ -38,17 +38,26 @@ func ownerUIDs(obj any) ([]string, error) {
 }
 
 // OwnedBy returns the objects of an informer indexed by AddOwnerIndex that name the
-// UID as an owner. They are shared with the cache and must not be changed.
+// UID as an owner, whoever controls them. They are shared with the cache and must not
+// be changed.
 func OwnedBy[T any](indexer cache.Indexer, owner types.UID) ([]T, error) {
 	return byIndex[T](indexer, byOwner, string(owner))
 }
 
-// OwnedOrOrphaned returns the objects of an informer indexed by AddOwnerIndex
-// that name the UID as an owner, and those of the namespace that match the
+// ControlledBy returns the objects of an informer indexed by AddOwnerIndex that the
+// UID controls. One that only names it as an owner, so that it is collected with it, is
+// somebody else's. They are shared with the cache and must not be changed.
+func ControlledBy[T metav1.Object](indexer cache.Indexer, owner types.UID) ([]T, error) {
+	owned, err := OwnedBy[T](indexer, owner)
+	return slices.DeleteFunc(owned, func(object T) bool { return !controlledBy(object, owner) }), err
+}
+
+// ControlledOrOrphaned returns the objects of an informer indexed by AddOwnerIndex
+// that the UID controls, and those of the namespace that match the
 // selector and have no controller. They are shared with the cache and must not
 // be changed.
-func OwnedOrOrphaned[T metav1.Object](indexer cache.Indexer, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
-	owned, err := OwnedBy[T](indexer, owner)
+func ControlledOrOrphaned[T metav1.Object](indexer cache.Indexer, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
+	controlled, err := ControlledBy[T](indexer, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -57,21 +66,22 @@ func OwnedOrOrphaned[T metav1.Object](indexer cache.Indexer, namespace string, o
 		return nil, err
 	}
 	for _, orphan := range orphans {
-		if !ownedBy(orphan, owner) && selector.Matches(labels.Set(orphan.GetLabels())) {
-			owned = append(owned, orphan)
+		if selector.Matches(labels.Set(orphan.GetLabels())) {
+			controlled = append(controlled, orphan)
 		}
 	}
-	return owned, nil
+	return controlled, nil
 }
 
-// IsOwnedOrOrphaned tells whether OwnedOrOrphaned returns an object of the
+// IsControlledOrOrphaned tells whether ControlledOrOrphaned returns an object of the
 // namespace, once the cache holds it.
-func IsOwnedOrOrphaned(object metav1.Object, owner types.UID, selector labels.Selector) bool {
-	return ownedBy(object, owner) || orphaned(object) && selector.Matches(labels.Set(object.GetLabels()))
+func IsControlledOrOrphaned(object metav1.Object, owner types.UID, selector labels.Selector) bool {
+	return controlledBy(object, owner) || orphaned(object) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
-func ownedBy(object metav1.Object, owner types.UID) bool {
-	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+func controlledBy(object metav1.Object, owner types.UID) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.UID == owner
 }
 
 // orphaned tells whether an object can be adopted. It may have owners that only

@@ -39,20 +39,20 @@ func (r Reader) SyncedResourceVersion(resource podwright.Resource) string {
 	return indexer.LastStoreSyncResourceVersion()
 }
 
-// Pods returns the pods that name the UID as an owner.
+// Pods returns the pods that the UID controls.
 func (r Reader) Pods(_ string, owner types.UID) ([]*corev1.Pod, error) {
-	return OwnedBy[*corev1.Pod](r[Pods], owner)
+	return ControlledBy[*corev1.Pod](r[Pods], owner)
 }
 
-// Claims returns the claims that name the UID as an owner.
+// Claims returns the claims that name the UID as an owner: StatefulSets own claims without controlling them.
 func (r Reader) Claims(_ string, owner types.UID) ([]*corev1.PersistentVolumeClaim, error) {
 	return OwnedBy[*corev1.PersistentVolumeClaim](r[Claims], owner)
 }
 
-// Revisions returns the revisions that name the UID as an owner, and those of the
+// Revisions returns the revisions that the UID controls, and those of the
 // namespace that match the selector and have no controller.
 func (r Reader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
-	return OwnedOrOrphaned[*appsv1.ControllerRevision](r[Revisions], namespace, owner, selector)
+	return ControlledOrOrphaned[*appsv1.ControllerRevision](r[Revisions], namespace, owner, selector)
 }
 
 // Nodes returns all nodes.

@@ -301,7 +301,8 @@ func panics(t *testing.T, k *Kind, want calm) {
 	}
 }
 
-// strangers: what belongs to somebody else is neither changed nor deleted.
+// strangers: what belongs to somebody else is neither changed nor deleted, also when it names the object as a plain owner,
+// so that it is collected with it.
 func strangers(t *testing.T, k *Kind, want calm) {
 	if k.Strangers == nil {
 		return
@@ -310,7 +311,13 @@ func strangers(t *testing.T, k *Kind, want calm) {
 		k.Strangers(c, name)
 		theirs := c.Objects()
 		defer c.start()()
-		c.scenario(name)
+		k.Create(c, name)
+		c.settle()
+		c.LendStrangers(name)
+		c.settle()
+		c.change(name)
+		c.settle()
+		c.expectSettled(name)
 		c.expectOnce(want)
 		for _, r := range c.Requests(fixture.ControllerUser) {
 			object := fmt.Sprintf("%s %s/%s", r.Resource, r.Namespace, r.Name)

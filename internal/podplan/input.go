@@ -76,9 +76,33 @@ func FirstNames(names []string) string {
 	return strings.Join(first, ", ")
 }
 
-// OwnedBy tells whether an object names the UID as an owner.
+// OwnedBy tells whether an object names the UID as an owner, whoever controls it.
 func OwnedBy(object metav1.Object, owner types.UID) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+}
+
+// ControlledBy tells whether the UID is that of the controller of an object. An object
+// that only names it as an owner, so that it is collected with it, is somebody else's.
+func ControlledBy(object metav1.Object, uid types.UID) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.UID == uid
+}
+
+// Controlled returns the objects that the workload controls. Those that only name it as an
+// owner are left out without a report: they are not wrong. All others that Usable
+// leaves out are reported as there. The given slice is not changed.
+func Controlled[T Object](p *Planner, objects []T, field, wanted string) []T {
+	uid := p.Workload.Object.GetUID()
+	owned := Usable(p, objects, field, wanted, func(object T) bool { return OwnedBy(object, uid) })
+	return without(owned, func(object T) bool { return !ControlledBy(object, uid) })
+}
+
+// without returns the objects but some; the given slice where there are none of these.
+func without[T any](objects []T, some func(T) bool) []T {
+	if !slices.ContainsFunc(objects, some) {
+		return objects
+	}
+	return slices.DeleteFunc(slices.Clone(objects), some)
 }
 
 // Selector reads the selector of a workload.
@@ -119,12 +143,16 @@ func (p *Planner) Unfit(err error) *rollout.Reason {
 }
 
 // UseHistory plans with the usable revisions of a history, which it returns: those that
-// the workload owns, which wanted says, and those that nobody controls. Others of these
-// that cannot be used are left out without a report.
+// the workload controls, and those that nobody does. Others that name it as an owner,
+// which wanted says, and those that cannot be used are left out without a report.
 func (p *Planner) UseHistory(revisions []*appsv1.ControllerRevision, wanted string) []*appsv1.ControllerRevision {
 	uid := p.Workload.Object.GetUID()
-	p.History = revision.Usable(Usable(p, revisions, "Snapshot.Revisions", wanted+", or without a controller", func(r *appsv1.ControllerRevision) bool {
+	named := Usable(p, revisions, "Snapshot.Revisions", wanted+", or without a controller", func(r *appsv1.ControllerRevision) bool {
 		return OwnedBy(r, uid) || metav1.GetControllerOfNoCopy(r) == nil
+	})
+	p.History = revision.Usable(without(named, func(r *appsv1.ControllerRevision) bool {
+		controller := metav1.GetControllerOfNoCopy(r)
+		return controller != nil && controller.UID != uid
 	}))
 	return p.History
 }

@@ -62,14 +62,13 @@ func JobsOf(jobs Jobs, enabled bool, workload metav1.Object, kind string) ([]str
 // Owned names the jobs of the namespace that the owner with that UID controls
 // and that are not being deleted, sorted. It sends no request.
 func (s *Store) Owned(namespace string, owner types.UID) ([]string, error) {
-	found, err := caches.OwnedBy[*distributionv1alpha1.ImagePullJob](s.jobs, owner)
+	found, err := caches.ControlledBy[*distributionv1alpha1.ImagePullJob](s.jobs, owner)
 	if err != nil {
 		return nil, fmt.Errorf("read ImagePullJobs: %w", err)
 	}
 	var names []string
 	for _, job := range found {
-		controller := metav1.GetControllerOfNoCopy(job)
-		if job.Namespace == namespace && job.DeletionTimestamp == nil && controller != nil && controller.UID == owner {
+		if job.Namespace == namespace && job.DeletionTimestamp == nil {
 			names = append(names, job.Name)
 		}
 	}

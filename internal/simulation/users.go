@@ -131,6 +131,26 @@ func (u *User) CreateStranger(name string) {
 	})
 }
 
+// Lend creates a pod that another controller has, and that names the workload as an owner, so that it is collected with
+// it. Selectors match one in two.
+func (u *User) Lend(r *rand.Rand) {
+	workload, other := u.Workload(), u.AnyObject(revisions, r)
+	if other == nil {
+		return
+	}
+	kind := u.kind.Resource.GroupVersionKind
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("lent-", r.IntN(2)), OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "apps/v1", Kind: "ControllerRevision", Name: other.GetName(), UID: other.GetUID(), Controller: new(true)},
+			{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: workload.GetName(), UID: workload.GetUID()}}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "theirs"}}},
+	}
+	if r.IntN(2) == 0 {
+		pod.Labels = map[string]string{"app": "web"}
+	}
+	u.CreatePod(pod)
+}
+
 // TakeName puts a pod of somebody else in the place of one.
 func (u *User) TakeName(pod *corev1.Pod) {
 	u.DeletePod(pod.Name, new(int64))

@@ -23,7 +23,7 @@ type Reader interface {
 	// PodsFor returns the pods that the selector of a SidecarSet matches, of its namespace
 	// or of all, in any order. Others among them do no harm, but take time.
 	PodsFor(set *v1alpha1.SidecarSet) ([]*corev1.Pod, error)
-	// Revisions returns the revisions in Options.Namespace that name the UID as an owner,
+	// Revisions returns the revisions in Options.Namespace that the UID controls,
 	// in any order.
 	Revisions(owner types.UID) ([]*appsv1.ControllerRevision, error)
 	// Namespace returns a namespace, or an error for which apierrors.IsNotFound holds.
@@ -44,7 +44,7 @@ func (r informerReader) PodsFor(set *v1alpha1.SidecarSet) ([]*corev1.Pod, error)
 }
 
 func (r informerReader) Revisions(owner types.UID) ([]*appsv1.ControllerRevision, error) {
-	return caches.OwnedBy[*appsv1.ControllerRevision](r.Reader[ResourceRevisions], owner)
+	return caches.ControlledBy[*appsv1.ControllerRevision](r.Reader[ResourceRevisions], owner)
 }
 
 func (r informerReader) Namespace(name string) (*corev1.Namespace, error) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -108,5 +107,5 @@ func (a *applier) livePod(ctx context.Context, name string) (*corev1.Pod, error)
 }
 
 func (a *applier) owns(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == a.set.UID })
+	return metav1.IsControlledBy(pod, a.set)
 }

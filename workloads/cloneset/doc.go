@@ -45,6 +45,8 @@
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
+//   - A pod that another workload controls is left alone, also where it names the CloneSet
+//     as a plain owner, so that it is collected with it.
 //   - A pod that is released, since the selector no longer matches it, becomes the owner
 //     of its claims first. They are removed together with it, and no new pod asks for
 //     its name.

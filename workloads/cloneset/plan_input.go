@@ -3,13 +3,11 @@
 package cloneset
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podwright/podwright/internal/podplan"
 )
 
 // checkInput returns the error of a snapshot that no plan can be made of. It
-// leaves out what does not belong to the CloneSet, and reports it.
+// leaves out what does not belong to the CloneSet, and reports what should not be there. (CS-1)
 func (p *planner) checkInput() error {
 	if p.Snapshot == nil || p.Set == nil {
 		return podplan.NoWorkload("CloneSet")
@@ -17,13 +15,11 @@ func (p *planner) checkInput() error {
 	if p.Now.IsZero() {
 		return podplan.ErrNoTime
 	}
-	s, uid := *p.Snapshot, p.Set.UID
+	s := *p.Snapshot
 	p.Snapshot, p.Workload, p.At, p.Refusals = &s, p.workload(), s.Now, s.Refused
 	const owned = "that name the CloneSet as an owner"
-	s.Pods = podplan.Usable(&p.Planner, s.Pods, "Snapshot.Pods", owned,
-		func(pod *corev1.Pod) bool { return podplan.OwnedBy(pod, uid) })
-	s.Claims = podplan.Usable(&p.Planner, s.Claims, "Snapshot.Claims", owned,
-		func(claim *corev1.PersistentVolumeClaim) bool { return podplan.OwnedBy(claim, uid) })
+	s.Pods = podplan.Controlled(&p.Planner, s.Pods, "Snapshot.Pods", owned)
+	s.Claims = podplan.Controlled(&p.Planner, s.Claims, "Snapshot.Claims", owned)
 	s.Revisions = p.UseHistory(s.Revisions, owned)
 	return nil
 }

@@ -231,7 +231,7 @@ func (g greedy) Pods(_ string, owner types.UID) (pods []*corev1.Pod, err error) 
 	for _, each := range g.pods.List() {
 		if pod := each.(*corev1.Pod); pod.Labels["app"] == "web" {
 			pod = pod.DeepCopy()
-			pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{UID: owner})
+			pod.OwnerReferences = []metav1.OwnerReference{{UID: owner, Controller: new(true)}}
 			pods = append(pods, pod)
 		}
 	}

@@ -142,18 +142,20 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 type fields struct {
 	types []v1alpha1.CloneSetUpdateStrategyType
 	edits []simulation.Edit
+	// lends says that they have the CloneSet own pods that another controller has.
+	lends bool
 }
 
 // everything is all that there is; earlier is what was known when the regressions were found.
 var (
 	earlier = fields{[]v1alpha1.CloneSetUpdateStrategyType{
 		v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
-	}, edits}
+	}, edits, false}
 	everything = fields{append(slices.Concat(earlier.types, earlier.types), v1alpha1.OnDeleteCloneSetUpdateStrategyType), append(slices.Clone(edits),
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
-	)}
+	), true}
 )
 
 // anySet is a CloneSet of a seed.
@@ -267,6 +269,10 @@ func amount(n *intstr.IntOrString) int {
 
 // act is what users, and the owners of hooks, do in a step.
 func (f fields) act(u *simulation.User, r *rand.Rand) {
+	if f.lends && r.IntN(30) == 0 {
+		u.Lend(r)
+		return
+	}
 	pod := u.AnyPod(r)
 	switch n := r.IntN(30); {
 	case n == 0 && r.IntN(3) == 0:

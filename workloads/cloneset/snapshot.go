@@ -21,12 +21,13 @@ import (
 type Snapshot struct {
 	// Set is the CloneSet. Required.
 	Set *v1alpha1.CloneSet
-	// Revisions are those that the CloneSet owns, and those without a
+	// Revisions are those that the CloneSet controls, and those without a
 	// controller that match its selector, in any order.
 	Revisions []*appsv1.ControllerRevision
-	// Pods are those that name the CloneSet as an owner, whatever their phase.
+	// Pods are those that the CloneSet controls, whatever their phase. Of the pods and claims,
+	// others that name it as an owner are left alone.
 	Pods []*corev1.Pod
-	// Claims are those that name the CloneSet as an owner.
+	// Claims are those that the CloneSet controls.
 	Claims []*corev1.PersistentVolumeClaim
 	// NodeLabels holds the labels of nodes by node name. It is read where the
 	// template has topology spread constraints; nodes may be missing.

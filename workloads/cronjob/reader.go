@@ -20,10 +20,10 @@ type Reader interface {
 	// CronJob returns an AdvancedCronJob, or an error for which
 	// apierrors.IsNotFound holds.
 	CronJob(namespace, name string) (*v1alpha1.AdvancedCronJob, error)
-	// Jobs returns the Jobs of the namespace that name the UID as an owner, in any order.
+	// Jobs returns the Jobs of the namespace that the UID controls, in any order.
 	Jobs(namespace string, owner types.UID) ([]*batchv1.Job, error)
-	// BroadcastJobs returns the BroadcastJobs of the namespace that name the UID as
-	// an owner, in any order.
+	// BroadcastJobs returns the BroadcastJobs of the namespace that the UID
+	// controls, in any order.
 	BroadcastJobs(namespace string, owner types.UID) ([]*v1alpha1.BroadcastJob, error)
 }
 
@@ -37,7 +37,7 @@ func (r informerReader) CronJob(namespace, name string) (*v1alpha1.AdvancedCronJ
 }
 
 func (r informerReader) Jobs(_ string, owner types.UID) ([]*batchv1.Job, error) {
-	return caches.OwnedBy[*batchv1.Job](r.Reader[ResourceJobs], owner)
+	return caches.ControlledBy[*batchv1.Job](r.Reader[ResourceJobs], owner)
 }
 
 func (r informerReader) BroadcastJobs(_ string, owner types.UID) ([]*v1alpha1.BroadcastJob, error) {
@@ -45,5 +45,5 @@ func (r informerReader) BroadcastJobs(_ string, owner types.UID) ([]*v1alpha1.Br
 	if !served {
 		return nil, nil
 	}
-	return caches.OwnedBy[*v1alpha1.BroadcastJob](indexer, owner)
+	return caches.ControlledBy[*v1alpha1.BroadcastJob](indexer, owner)
 }

@@ -24,7 +24,7 @@ type Reader interface {
 	// DaemonSet returns a DaemonSet, or an error for which
 	// apierrors.IsNotFound holds.
 	DaemonSet(namespace, name string) (*v1alpha1.DaemonSet, error)
-	// Pods returns the pods of the namespace that name the UID as an owner, and
+	// Pods returns the pods of the namespace that the UID controls, and
 	// those without a controller that match the selector.
 	Pods(namespace string, owner types.UID, selector labels.Selector) ([]*corev1.Pod, error)
 }
@@ -39,5 +39,5 @@ func (r informerReader) DaemonSet(namespace, name string) (*v1alpha1.DaemonSet, 
 }
 
 func (r informerReader) Pods(namespace string, owner types.UID, selector labels.Selector) ([]*corev1.Pod, error) {
-	return caches.OwnedOrOrphaned[*corev1.Pod](r.Reader[ResourcePods], namespace, owner, selector)
+	return caches.ControlledOrOrphaned[*corev1.Pod](r.Reader[ResourcePods], namespace, owner, selector)
 }

@@ -23,7 +23,7 @@ type Snapshot struct {
 	// Revisions are those that the DaemonSet owns, and those without a
 	// controller that match its selector, in any order.
 	Revisions []*appsv1.ControllerRevision
-	// Pods are those that name the DaemonSet as an owner, and those without a
+	// Pods are those that the DaemonSet controls, and those without a
 	// controller that match its selector, whatever their phase, in any order.
 	Pods []*corev1.Pod
 	// Nodes are all nodes of the cluster, in any order.

@@ -70,5 +70,5 @@ func (r informerReader) PodsAt(namespace, revision string) ([]*corev1.Pod, error
 }
 
 func owned[T metav1.Object](r informerReader, resource Resource, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
-	return caches.OwnedOrOrphaned[T](r.Reader[resource], namespace, owner, selector)
+	return caches.ControlledOrOrphaned[T](r.Reader[resource], namespace, owner, selector)
 }

@@ -119,7 +119,7 @@ func (c *cloneSetCounts) add(j *cloneSetJudge, pod *corev1.Pod, exclude bool) {
 }
 
 func (j *cloneSetJudge) owned(pod *corev1.Pod) bool {
-	return owns(j.set.UID, pod) && matches(j.set.Spec.Selector, pod.Labels)
+	return controls(j.set.UID, pod) && matches(j.set.Spec.Selector, pod.Labels)
 }
 
 func (j *cloneSetJudge) old(pod *corev1.Pod) bool {
@@ -201,7 +201,7 @@ func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
 		j.add(Identity, "creates pod %s with the instance id %q", pod.Name, id)
 	}
 	for _, other := range j.Truth.Pods {
-		if other.Labels[v1alpha1.CloneSetInstanceIDLabel] == id && owns(j.set.UID, other) {
+		if other.Labels[v1alpha1.CloneSetInstanceIDLabel] == id && controls(j.set.UID, other) {
 			j.add(Identity, "creates pod %s, pod %s has its instance id", pod.Name, other.Name)
 		}
 	}

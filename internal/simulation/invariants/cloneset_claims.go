@@ -83,7 +83,7 @@ func (j *cloneSetJudge) checkNewOwner(before, after *corev1.PersistentVolumeClai
 	if !equality.Semantic.DeepEqual(before, rest) {
 		j.add(Claims, "changes more of claim %s than its owners", before.Name)
 	}
-	if owns(j.set.UID, before) && !owns(j.set.UID, after) {
+	if controls(j.set.UID, before) && !controls(j.set.UID, after) {
 		j.checkUnused(before, "releases")
 	}
 	for _, owner := range after.OwnerReferences {
@@ -132,11 +132,11 @@ func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
 
 // checkRelease: a pod that is given up takes its claims along.
 func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
-	if !owns(j.set.UID, before) || owns(j.set.UID, after) {
+	if !controls(j.set.UID, before) || controls(j.set.UID, after) {
 		return
 	}
 	for name, claim := range j.Known.Claims {
-		if mounts(before, name) && owns(j.set.UID, claim) && claim.DeletionTimestamp == nil {
+		if mounts(before, name) && controls(j.set.UID, claim) && claim.DeletionTimestamp == nil {
 			j.add(Claims, "releases pod %s, and keeps its claim %s", before.Name, name)
 		}
 	}
@@ -150,7 +150,7 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 // while this one released it to a stranger of the pod's name. (CS-20, CS-36)
 func (j *cloneSetJudge) checkOwners(s *State) {
 	for name, claim := range s.Claims {
-		mine, used := owns(j.set.UID, claim), false
+		mine, used := controls(j.set.UID, claim), false
 		for _, pod := range s.Pods {
 			if !active(pod) || !uses(pod, claim) {
 				continue

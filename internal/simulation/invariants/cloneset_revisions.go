@@ -38,7 +38,7 @@ func (j *cloneSetJudge) checkRevisionDeletion(r *appsv1.ControllerRevision) {
 	}
 	var unused []string // in the order in which they go
 	for _, other := range slices.SortedFunc(maps.Values(j.Observed.Revisions), earlier) {
-		if (owns(j.set.UID, other) || metav1.GetControllerOfNoCopy(other) == nil) && needed[shortHash(other.Name)] == "" {
+		if (controls(j.set.UID, other) || metav1.GetControllerOfNoCopy(other) == nil) && needed[shortHash(other.Name)] == "" {
 			unused = append(unused, other.Name)
 		}
 	}
@@ -70,7 +70,7 @@ func (j *cloneSetJudge) reads(r *appsv1.ControllerRevision) bool {
 	if r == nil {
 		return false
 	}
-	return owns(j.set.UID, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(j.set.Spec.Selector, r.Labels)
+	return controls(j.set.UID, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(j.set.Spec.Selector, r.Labels)
 }
 
 // checkCurrent: the current revision moves to the update revision, and to no other,

@@ -105,7 +105,7 @@ func (j *cloneSetJudge) claimStuck(s *State) bool {
 	for name, claim := range s.Claims {
 		next := j.set.Name + "-" + claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
 		for _, pod := range s.Pods {
-			if owns(j.set.UID, claim) && (mounts(pod, name) || pod.Name == next) && !j.owned(pod) {
+			if controls(j.set.UID, claim) && (mounts(pod, name) || pod.Name == next) && !j.owned(pod) {
 				return true
 			}
 		}

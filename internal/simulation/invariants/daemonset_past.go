@@ -70,7 +70,7 @@ func (d *daemons) look(now time.Time) {
 	}
 	seconds := d.set.Spec.MinReadySeconds
 	for uid, pod := range d.pods {
-		if !owns(d.set.UID, pod) || !ready(pod) {
+		if !controls(d.set.UID, pod) || !ready(pod) {
 			continue
 		}
 		d.ready[uid] = true

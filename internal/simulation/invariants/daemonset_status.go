@@ -222,7 +222,7 @@ func (j *daemonSetJudge) historyLimit() int {
 func (j *daemonSetJudge) neededRevisions(s *State) map[string]string {
 	needed := map[string]string{shortHash(j.set.Status.CurrentRevision): "status.currentRevision"}
 	for _, pod := range s.Pods {
-		if owns(j.set.UID, pod) || metav1.GetControllerOfNoCopy(pod) == nil && matches(j.set.Spec.Selector, pod.Labels) {
+		if controls(j.set.UID, pod) || metav1.GetControllerOfNoCopy(pod) == nil && matches(j.set.Spec.Selector, pod.Labels) {
 			needed[shortHash(pod.Labels[revisionLabel])] = "pod " + pod.Name
 		}
 	}
@@ -235,7 +235,7 @@ func (j *daemonSetJudge) unused(s *State, needed map[string]string) (n int) {
 	templates := templatesOf(s.Revisions)
 	for name, r := range s.Revisions {
 		orphan := metav1.GetControllerOfNoCopy(r) == nil && matches(j.set.Spec.Selector, r.Labels) && templates[shortHash(name)] != nil
-		if (orphan || owns(j.set.UID, r)) && needed[shortHash(name)] == "" {
+		if (orphan || controls(j.set.UID, r)) && needed[shortHash(name)] == "" {
 			n++
 		}
 	}

@@ -7,17 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// checkOwnership: nothing is touched that the workload does not own. What it
-// owned when the author looked, and was given up since, is excused; another
+// checkOwnership: nothing is touched that the workload does not control. What it
+// controlled when the author looked, and was given up since, is excused; another
 // object of the same name is not. may says what else may be touched.
 func checkOwnership(v *violations, w *Write, uid types.UID, may func(before, after Object) bool) {
 	if w.Before == nil || uid == "" {
 		return
 	}
-	if w.Before.GetUID() == uid || owns(uid, w.Before) || may(w.Before, w.After) {
+	if w.Before.GetUID() == uid || controls(uid, w.Before) || may(w.Before, w.After) {
 		return
 	}
-	if known := w.knownObject(); known != nil && known.GetUID() == w.Before.GetUID() && owns(uid, known) {
+	if known := w.knownObject(); known != nil && known.GetUID() == w.Before.GetUID() && controls(uid, known) {
 		return
 	}
 	v.add(Ownership, "%s of %s %s, whose owners are %v", w.Verb, w.Resource, w.name(), ownerNames(w.Before))

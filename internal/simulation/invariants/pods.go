@@ -98,6 +98,13 @@ func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	return active(pod) && serves(pod) && readyFor(pod, minReadySeconds, now)
 }
 
+// controls tells whether a UID is that of the controller of an object. One that only names it as an owner, so that it is
+// collected with it, is somebody else's.
+func controls(uid types.UID, object metav1.Object) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.UID == uid
+}
+
 // owns tells whether a UID is among the owners of an object.
 func owns(uid types.UID, object metav1.Object) bool {
 	for _, owner := range object.GetOwnerReferences() {

@@ -111,7 +111,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 func (j *sidecarSetJudge) checkHistory(s *State) {
 	needed, n, unneeded := j.neededRevisions(s, true), 0, 0
 	for name, r := range s.Revisions {
-		if !owns(j.set.UID, r) {
+		if !controls(j.set.UID, r) {
 			continue
 		}
 		if n++; needed[name] == "" {

@@ -150,7 +150,7 @@ func (w *Write) revisions(uid types.UID, selector *metav1.LabelSelector) map[str
 	}
 	found := map[string]*appsv1.ControllerRevision{}
 	for name, r := range of.Revisions {
-		if owns(uid, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(selector, r.Labels) {
+		if controls(uid, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(selector, r.Labels) {
 			found[name] = r
 		}
 	}

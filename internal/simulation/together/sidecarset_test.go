@@ -78,7 +78,7 @@ func (r sidecarSetReader) PodsFor(set *v1alpha1.SidecarSet) ([]*corev1.Pod, erro
 }
 
 func (r sidecarSetReader) Revisions(owner types.UID) ([]*appsv1.ControllerRevision, error) {
-	return caches.OwnedBy[*appsv1.ControllerRevision](r.Reader[caches.Revisions], owner)
+	return caches.ControlledBy[*appsv1.ControllerRevision](r.Reader[caches.Revisions], owner)
 }
 
 func (r sidecarSetReader) Namespace(name string) (*corev1.Namespace, error) { // no SidecarSet asks for its labels
