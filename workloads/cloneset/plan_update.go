@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -140,7 +141,8 @@ func (p *planner) allPods() []*corev1.Pod {
 func (p *planner) candidates(pods []*corev1.Pod) []Candidate {
 	candidates := make([]Candidate, len(pods))
 	for i, pod := range pods {
-		candidates[i] = Candidate{Pod: pod, Available: p.byPod(pod).Available,
+		available := p.byPod(pod).Available
+		candidates[i] = Candidate{Pod: pod, Available: available, Settling: !available && lifecycle.Available(pod, 0, p.Now),
 			Prepared: p.byPod(pod).PreparedUpdate()}
 	}
 	return candidates

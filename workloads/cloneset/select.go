@@ -17,8 +17,9 @@ type Candidate struct {
 	// the workload's minReadySeconds and, for a deletion, with
 	// minReadySeconds 0.
 	Available bool
-	// Settling says, for a deletion, that the pod is ready, but not for the
-	// workload's minReadySeconds: it does not count as available yet.
+	// Settling says that the pod serves, but not for the workload's minReadySeconds:
+	// it does not count as available yet. With a maxSurge it is updated as an
+	// available one is.
 	Settling bool
 	// Prepared says, for an update, that the pod has been taken out of service
 	// for it already. It does not wait for others, which may wait for it.
@@ -45,7 +46,8 @@ type Unavailable struct {
 // unavailable at it, or updated; and so that service goes on, no available pod
 // is updated where so many pods of any revision are unavailable. Pods that are
 // missing narrow that limit, but not for a pod that is unavailable already: the
-// missing ones may wait for it. A prepared pod is not held back. A pod that is
+// missing ones may wait for it. With a maxSurge, a pod that only waits for
+// minReadySeconds is held back as an available one is: users may go to it. A prepared pod is not held back. A pod that is
 // held back is passed over, and holds back nobody. (CS-31)
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []rollout.Wait) {
 	w := walk{Tally: t, diff: t.Diff(),
@@ -85,6 +87,7 @@ const (
 	heldByTarget        // too many pods are unavailable at the target
 	heldByBroken        // the same, for a pod that is unavailable itself
 	heldByAll           // too many pods are unavailable
+	heldSettling        // the same, for a pod that only waits for minReadySeconds
 	holds
 )
 
@@ -100,10 +103,15 @@ type walk struct {
 // step accepts a candidate, or says what holds it back.
 func (w *walk) step(c Candidate) hold {
 	at := w.unavailable.AtTarget + w.accepted
+	settling := c.Settling && !c.Available && w.MaxSurge > 0
 	switch {
 	case w.accepted >= max(w.diff.Update, -w.diff.Update):
 		return heldByRevision
 	case c.Prepared && !c.Available:
+	case settling && (at >= w.diff.UpdateMaxUnavailable || w.unavailable.All+w.disrupted >= w.diff.UpdateMaxUnavailable):
+		return heldSettling
+	case settling:
+		w.disrupted++
 	case !c.Available && at >= w.brokenMaxUnavailable():
 		return heldByBroken
 	case !c.Available:
@@ -131,6 +139,10 @@ func (w *walk) reason(why hold) *rollout.Reason {
 		return w.revisionReason(w.diff)
 	case heldByAll:
 		return w.allUnavailable(w.diff, w.unavailable.All, w.disrupted)
+	case heldSettling:
+		reason := w.allUnavailable(w.diff, w.unavailable.All, w.disrupted)
+		reason.Message += "; with maxSurge, a pod that serves and waits for minReadySeconds is replaced as an available one is"
+		return reason
 	case heldByBroken:
 		return w.targetUnavailable(w.diff, w.brokenWords(), w.brokenMaxUnavailable(), w.unavailable.AtTarget, w.accepted)
 	default:

@@ -108,6 +108,19 @@ func TestSelectForUpdate(t *testing.T) {
 			[]string{"now: 0 1",
 				`MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are updated now": 2`,
 				`Partition 1/4 "partition 4 of 5 replicas: 1 pod stays at the update revision": 3`}},
+		{"CS-31, difference: with a surge, pods that only wait for minReadySeconds stay until others are available",
+			Tally{Replicas: 5, MaxSurge: 5, Old: Class{Total: 10, Unavailable: 5}}, "~~~~~+++++", Unavailable{All: 5},
+			[]string{"now: ",
+				`MaxUnavailable 5/5 "maxUnavailable 0 and 5 pods beyond replicas: 5 pods are unavailable already; with maxSurge, a pod that serves and waits for minReadySeconds is replaced as an available one is": 0 1 2 3 4`,
+				`Replicas 5/5 "replicas 5, partition 0: the update revision gets no more than 5 pods": 5 6 7 8 9`}},
+		{"CS-31, difference: with a surge, they are replaced within the limit, and those that are not ready at once",
+			Tally{Replicas: 5, MaxSurge: 3, Old: Class{Total: 8, Unavailable: 2}}, "-~++++++", Unavailable{All: 2},
+			[]string{"now: 0 1",
+				`MaxUnavailable 3/3 "maxUnavailable 0 and 3 pods beyond replicas: 2 pods are unavailable already and 1 pod is updated now": 2 3 4`,
+				`Replicas 5/5 "replicas 5, partition 0: the update revision gets no more than 5 pods": 5 6 7`}},
+		{"CS-31: without a surge, a canary that waits for minReadySeconds is updated at once",
+			Tally{Replicas: 3, MaxUnavailable: 1, Old: Class{Total: 3, Unavailable: 1}}, "~++", Unavailable{All: 1},
+			[]string{"now: 0", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is updated now": 1 2`}},
 		{"CS-31: rollback, unavailable at the current revision",
 			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 1, New: Class{Total: 4}, Old: Class{Total: 1, Unavailable: 1}, RollBack: true}, "++++", Unavailable{All: 1, AtTarget: 1},
 			[]string{"now: ",
@@ -123,7 +136,11 @@ func TestSelectForUpdate(t *testing.T) {
 		{"no candidates", Tally{Replicas: 2, MaxUnavailable: 2, Old: Class{Total: 2}}, "", Unavailable{}, []string{"now: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := answer(tt.tally.SelectForUpdate(line(tt.candidates), tt.unavailable))
+			candidates := line(tt.candidates)
+			for i := range candidates { // for an update, one that is settling is not available
+				candidates[i].Available = candidates[i].Available && !candidates[i].Settling
+			}
+			got := answer(tt.tally.SelectForUpdate(candidates, tt.unavailable))
 			if diff := cmp.Diff(tt.want, strings.Split(got, "\n")); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}

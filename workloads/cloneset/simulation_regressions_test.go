@@ -22,6 +22,7 @@ func TestSimulationRegressions(t *testing.T) {
 		{Found: "held-back pods at the update revision, where the cache of revisions was behind", Seed: 1882548472906583, Workload: played(bug{}, earlier)},
 		{Found: "a new pod deleted that has the name of one to be deleted", Seed: 1882629830886872, Workload: played(bug{}, earlier)},
 		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: played(bug{Often: raisePartition}, earlier)},
+		{Found: "serving pods taken at once under a surge, since they wait for minReadySeconds", Seed: 9, Workload: played(bug{Often: surgeSlowly}, everything)},
 	})
 }
 
@@ -40,5 +41,13 @@ func raisePartition(u *simulation.User, r *rand.Rand) {
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":%v}}}`, 0, `"100%"`),
 		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
 		simulation.Hooks[1],
+	}))
+}
+
+// surgeSlowly pushes templates whose surge pods must be ready for long to count as available.
+func surgeSlowly(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"replicas":%v,"minReadySeconds":600,"updateStrategy":{"type":"ReCreate","maxSurge":"100%%","maxUnavailable":0,"partition":0,"paused":false}}}`, 2, 3),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
 	}))
 }

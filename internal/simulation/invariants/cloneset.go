@@ -221,6 +221,10 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 		if !j.old(pod) || j.set.Spec.UpdateStrategy.Paused || c.movingOld-1 < j.limits.partition { // otherwise it may be recreated
 			j.checkSurplus(pod)
 		}
+		exchange := min(c.movingOld-j.limits.partition, j.limits.replicas-j.limits.partition-c.movingNew)
+		if c.total-c.specified <= j.limits.replicas+min(j.limits.surge, exchange) { // it is no surplus
+			j.checkSettling(pod, "deletes")
+		}
 	default:
 		j.checkUpdate(pod, "deletes")
 		if j.inPlaceOnly() {
@@ -257,6 +261,7 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		j.add(Needless, "%s pod %s within the grace period of its former update", verb, pod.Name)
 	}
 	j.checkTurn(pod, verb)
+	j.checkSettling(pod, verb)
 	switch {
 	case j.old(pod):
 		if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
@@ -269,6 +274,19 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
 	case c.movingOld+1 > l.partition:
 		j.add(Partition, "%s pod %s, %d are of old revisions, partition %d", verb, pod.Name, c.movingOld, l.partition)
+	}
+}
+
+// checkSettling: with a surge, a pod that serves and only waits for minReadySeconds goes as an available one does: while
+// the available ones are more than maxUnavailable must leave. (CS-31)
+func (j *cloneSetJudge) checkSettling(known *corev1.Pod, verb string) {
+	before, _ := j.pods()
+	settling := func(pod *corev1.Pod, s *State) bool {
+		return available(pod, 0, s.Now) && !available(pod, j.set.Spec.MinReadySeconds, s.Now)
+	}
+	if least := j.limits.replicas - j.limits.unavailable; j.limits.surge > 0 && settling(known, j.Known) && settling(before, j.Truth) && j.counts.available <= least {
+		j.add(Availability, "%s pod %s, which serves and waits for minReadySeconds; %d are available, replicas %d, maxUnavailable %d",
+			verb, known.Name, j.counts.available, j.limits.replicas, j.limits.unavailable)
 	}
 }
 
