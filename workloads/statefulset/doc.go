@@ -36,11 +36,14 @@
 //     its revision is wanted no more, or when its deletion or update is being
 //     prepared; and one of the current revision when the update goes back to an
 //     older one, when no pod is available at its revision, or when all pods above
-//     it are updated and available. Pods that are ready are never updated for this;
+//     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this;
 //     nor are those of the current revision while pods have the update and none
 //     of them is available: an outage lets no bad image out.
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
+//   - maxUnavailable counts all wanted pods that do not serve before one that is ready is taken for the update:
+//     those beyond the partition and the walk, and those that hooks have taken aside, too. Pods that do not serve are
+//     updated meanwhile. OpenKruise counts all from 1.5.5 on, and ends the walk there.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
 //     releases it, although that has taken it and a lower one out of service.
 //   - With OrderedReady pods that are left over and have ended, which never get ready

@@ -283,6 +283,7 @@ func (j *judge) checkUpdate(plan *Plan) {
 			j.fail(plan, "partition %d: updates pod %s", j.partition(), pod.Name)
 		}
 	}
+	j.checkBudget(plan, pods)
 	switch {
 	case j.rolling.UnorderedUpdate != nil:
 		j.checkUnordered(plan, pods)
@@ -291,25 +292,46 @@ func (j *judge) checkUpdate(plan *Plan) {
 	}
 }
 
-// checkWalk: from the highest ordinal to the last ready pod that is updated, no more
-// than maxUnavailable do not serve. (STS-18)
+// checkBudget: the pods that serve and are taken, and all wanted ones that do not, are no more than
+// maxUnavailable. (STS-18)
+func (j *judge) checkBudget(plan *Plan, pods []*corev1.Pod) {
+	taken, down := 0, 0
+	for _, ordinal := range j.wanted {
+		pod := j.pods[ordinal]
+		state := ""
+		if pod != nil {
+			state = pod.Labels[lifecyclev1alpha1.StateLabel]
+		}
+		switch {
+		case slices.Contains(pods, pod) && j.ready(pod) && (state == "" || state == string(lifecyclev1alpha1.StateNormal)):
+			taken++
+		case pod == nil || !j.serves(pod, pod.Labels[podplan.RevisionLabel]):
+			down++
+		}
+	}
+	if taken > 0 && taken+down > j.max {
+		j.fail(plan, "maxUnavailable %d: takes %d pods that are ready, and %d of the wanted ones do not serve", j.max, taken, down)
+	}
+}
+
+// checkWalk: pods that serve are taken from the highest ordinal down. (STS-17)
 func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
 	last := len(j.wanted)
 	for _, pod := range pods {
-		if j.ready(pod) && lifecycle.StateOf(pod) != lifecyclev1alpha1.StatePreparingUpdate { // out of service already (LC-22)
+		if j.serves(pod, pod.Labels[podplan.RevisionLabel]) {
 			last = min(last, slices.Index(j.wanted, j.ordinal(pod)))
 		}
 	}
-	down := 0
+	behind := 0
 	for _, ordinal := range j.wanted[last:] {
 		pod := j.pods[ordinal]
-		if !j.serves(pod, revision) && !j.heldBack(ordinal) && (slices.Contains(pods, pod) || !j.stuck(pod)) {
-			down++
+		if !j.serves(pod, revision) && (slices.Contains(pods, pod) || !j.stuck(pod)) {
+			behind++
 		}
 	}
-	if last < len(j.wanted) && down > j.max {
-		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve after this reconcile", j.max, down, j.wanted[last])
+	if behind > j.max {
+		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve at the update revision after this reconcile", j.max, behind, j.wanted[last])
 	}
 }
 
@@ -344,45 +366,15 @@ func withoutImages(spec *corev1.PodSpec) *corev1.PodSpec {
 	return spec
 }
 
-// heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be
-// created or replaced: as many lower pods are not available. (STS-9)
-func (j *judge) heldBack(ordinal int) bool {
-	strategy := j.set.Spec.ScaleStrategy
-	if strategy == nil || j.pods[ordinal] != nil && !ended(j.pods[ordinal]) {
-		return false
-	}
-	lower := 0
-	for _, o := range j.wanted {
-		if o < ordinal && !j.available(j.pods[o]) {
-			lower++
-		}
-	}
-	return lower >= strategy.MaxUnavailable.IntValue()
-}
-
-// checkUnordered: of the updated pods and the ready ones that are updated now, no more than maxUnavailable do not serve, and partition pods stay unless
-// there is but one revision to be at. (STS-17, STS-18)
+// checkUnordered: partition pods stay unless there is but one revision to be at. (STS-17)
 func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
-	revision := plan.Revisions.Update.Name
-	moved, taken, down := len(pods), 0, 0
-	for _, pod := range pods {
-		if j.ready(pod) && lifecycle.StateOf(pod) != lifecyclev1alpha1.StatePreparingUpdate { // out of service already (LC-22)
-			taken++
-		}
-	}
+	revision, moved := plan.Revisions.Update.Name, len(pods)
 	for _, ordinal := range j.wanted {
-		pod := j.pods[ordinal]
-		if pod == nil || pod.DeletionTimestamp != nil || pod.Labels[podplan.RevisionLabel] == revision {
+		if pod := j.pods[ordinal]; pod == nil || pod.DeletionTimestamp != nil || pod.Labels[podplan.RevisionLabel] == revision {
 			moved++
-			if !j.serves(pod, revision) && !j.heldBack(ordinal) {
-				down++
-			}
 		}
 	}
 	if most := len(j.wanted) - j.partition(); moved > most && plan.Revisions.Current.Name != revision {
 		j.fail(plan, "partition %d: %d pods are on their way to the update revision, %d may", j.partition(), moved, most)
-	}
-	if taken > 0 && taken+down > j.max {
-		j.fail(plan, "maxUnavailable %d: %d pods of those that are updated do not serve after this reconcile", j.max, taken+down)
 	}
 }

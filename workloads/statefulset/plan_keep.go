@@ -36,13 +36,13 @@ func (p *planner) planKeep() {
 // replacement deletes pods that are wanted, so that others come in their places.
 type replacement struct {
 	*planner
-	down []int // the places, ascending, whose pods are not available or will not be after this reconcile
+	down []int // the places, ascending, whose pods do not serve or will not after this reconcile; their own hook does not count
 }
 
 func (p *planner) newReplacement() *replacement {
 	r := &replacement{planner: p}
 	for i, s := range p.wanted {
-		if s.pod == nil || !s.pod.own || s.pod.terminating || !s.pod.Available {
+		if !s.serves() && !s.ending() {
 			r.down = append(r.down, i)
 		}
 	}

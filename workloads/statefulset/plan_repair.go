@@ -75,7 +75,7 @@ func (p *planner) broken(sequence []slot) *pod {
 		case !mustUpdate(s), p.stuck(s):
 			next = next && pod.Available
 		case pod.ready(), pod.PreparedUpdate():
-			next = false
+			next = next && !p.ordered // with Parallel those may wait for this very pod
 		case pod.prepared(), !p.isCurrent(pod):
 			other = pod
 		case !spreads && (next || p.givenUp(works)):

@@ -128,14 +128,13 @@ func (p *planner) unordered() reach {
 	return reach{sequence: updated[:n], held: updated[n:]}
 }
 
-// walk goes down the sequence and updates pods until maxUnavailable of those it
-// has come by are not available. Before a pod that is ready is taken out of service,
-// those that are prepared count too, wherever they are. (STS-18)
+// walk goes down the sequence and updates pods until maxUnavailable of those it has come by are not
+// available at the update revision. A pod that serves is passed over while so many others do not,
+// wherever they are and for whatever reason. (STS-18)
 func (p *planner) walk(sequence []slot) {
-	unavailable, prepared, updated := int32(0), p.countPrepared(sequence), false
+	b, unavailable, updated := p.newUpdateBudget(), int32(0), false
 	for i, s := range sequence {
-		serving := mustUpdate(s) && !s.pod.PreparedUpdate() && s.pod.ready()
-		if unavailable >= p.limits.maxUnavailable || serving && unavailable+prepared >= p.limits.maxUnavailable {
+		if unavailable >= p.limits.maxUnavailable {
 			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
 				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)}
 			if updated {
@@ -148,43 +147,27 @@ func (p *planner) walk(sequence []slot) {
 		switch {
 		case p.stuck(s):
 			p.update(s.pod)
-			if (!s.pod.Available || s.pod.prepared()) && !s.pod.Substituted() {
+			if p.out(s) {
 				unavailable++
 			}
 			continue
-		case mustUpdate(s):
-			if s.pod.PreparedUpdate() {
-				prepared--
-			}
+		case !mustUpdate(s):
+		case b.take(s):
 			p.update(s.pod)
 			updated = true
+		default:
+			b.wait(s.pod)
+			continue
 		}
-		if !serves(s) && !(s.pod != nil && s.pod.Substituted()) {
+		if !s.servesUpdated() {
 			unavailable++
 		}
 	}
 }
 
-// countPrepared counts the pods that have been taken out of service for their
-// update, without those that never come to it.
-func (p *planner) countPrepared(sequence []slot) (n int32) {
-	for _, s := range sequence {
-		if mustUpdate(s) && s.pod.PreparedUpdate() && !p.stuck(s) {
-			n++
-		}
-	}
-	return n
-}
-
 // mustUpdate tells whether the pod of a place has to be updated.
 func mustUpdate(s slot) bool {
 	return s.pod != nil && s.pod.own && !s.pod.Updated && !s.pod.terminating && !s.pod.ended && !s.pod.Deleted
-}
-
-// serves tells whether a pod is at the update revision and serves there. One whose
-// record of its update cannot be read serves as far as anybody will ever know.
-func serves(s slot) bool {
-	return s.pod != nil && s.pod.own && s.pod.Updated && s.pod.healthy() && s.pod.Available && (!s.pod.Updating || s.pod.Unreadable)
 }
 
 // waitAll says why the pods that have to be updated stay.

@@ -15,6 +15,8 @@ func TestSimulationRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
 		{Found: "a claim that goes with a former set of the same name is used", Seed: 59, Workload: simulated(bug{})},
 		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{Often: holdUpdates})},
+		{Found: "a pod that serves is taken while another is down elsewhere", Seed: 0, Workload: simulated(bug{Often: editAmid})},
+		{Found: "the same, for a hook", Seed: 7, Workload: simulated(bug{Often: editAmid})},
 	})
 }
 
@@ -25,5 +27,15 @@ func holdUpdates(u *simulation.User, r *rand.Rand) {
 		simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible","partition":%v}}}}`, 0, 5),
 		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
 		simulation.Pick(`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`),
+	}))
+}
+
+// editAmid edits the template while an update is under way, or waits for a hook.
+func editAmid(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"hold-delete":"%v"}}}}}`, true, false),
+		simulation.Pick(`{"spec":{"lifecycle":{"preDelete":%v}}}`, `{"labelsHandler":{"hold-delete":"true"}}`, "null"),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"podUpdatePolicy":"%v","paused":false,"partition":0}}}}`, "ReCreate"),
 	}))
 }

@@ -57,7 +57,7 @@ func TestStatefulSetPast(t *testing.T) {
 		{"STS-8: none is scaled in before the wanted are available", statefulSet(1), pods(at(p0, notReady), at(p1, notReady)), at(p1, notReady), nil, []Invariant{Order}},
 		{"STS-8: OrderedReady, one that ended is replaced in its turn", statefulSet(3), pods(at(p0, notReady), at(p1, failed)), at(p1, failed), nil, []Invariant{Order}},
 		{"a hook released it: in its turn", statefulSet(3), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, nil},
-		{"a hook released it: OrderedReady", statefulSet(3), pods(at(n0, notReady), testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Order}},
+		{"a hook released it: OrderedReady", statefulSet(3), pods(at(n0, notReady), testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Availability, Order}},
 		{"a hook released it: paused", statefulSet(3, parallel, paused), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Paused}},
 		{"a hook released it: within maxUnavailable", statefulSet(3, parallel), pods(n0, at(testPod("web-1", "b"), held), at(n2, notReady)), at(testPod("web-1", "b"), held), nil, []Invariant{Availability}},
 	} {

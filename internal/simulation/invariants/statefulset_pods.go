@@ -118,15 +118,9 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	if j.rolling != nil && j.rolling.Paused {
 		j.add(Paused, "deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
 	}
-	down := 1
-	for _, ordinal := range j.wanted {
-		other := j.at(ordinal)
-		if ordinal > j.ordinalOf(pod.Name) && !j.available(other) && !j.heldBack(ordinal) {
-			down++
-		}
-	}
-	if down > j.unavailable {
-		j.add(Availability, "deletes pod %s, which its hook released, %d pods from the highest down to it are not available then, maxUnavailable is %d", pod.Name, down, j.unavailable)
+	released := func(other *corev1.Pod) bool { return held(other) && j.available(other) } // they go one after the other
+	if down := 1 + j.countOut(pod, released); down > j.unavailable {
+		j.add(Availability, "deletes pod %s, which its hook released, %d of the wanted pods are down then, maxUnavailable is %d", pod.Name, down, j.unavailable)
 	}
 	j.checkTurn(pod)
 }
@@ -217,6 +211,9 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		}
 		j.checkWalk(pod, verb)
 	}
+	if j.rolling != nil {
+		j.checkBudget(pod, verb)
+	}
 	if !preparesUpdate(pod) {
 		j.checkTurn(pod)
 	}
@@ -254,18 +251,49 @@ func (j *statefulSetJudge) wasPrepared(pod *corev1.Pod) bool {
 	return was != nil && was.UID == pod.UID && preparesUpdate(was)
 }
 
-// checkWalk: from the highest ordinal down to a ready pod that is updated, no more
-// than maxUnavailable do not serve. (STS-18)
-func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
-	down := 0
+// checkBudget: a pod that serves is taken only while fewer than maxUnavailable of the other wanted
+// pods do not, wherever they stand and whatever keeps them. One that is out of service already
+// takes nothing more. (STS-18)
+func (j *statefulSetJudge) checkBudget(pod *corev1.Pod, verb string) {
+	if !ready(pod) || !serves(pod) {
+		return
+	}
+	if down := 1 + j.countOut(pod, nil); down > j.unavailable {
+		j.add(Availability, "%s pod %s, %d of the wanted pods do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
+	}
+}
+
+// countOut counts the wanted pods beside one that are out of service, but some.
+func (j *statefulSetJudge) countOut(beside *corev1.Pod, but func(*corev1.Pod) bool) (out int) {
 	for _, ordinal := range j.wanted {
-		if ordinal >= j.ordinalOf(pod.Name) && !j.heldBack(ordinal) && !j.servesUpdated(j.at(ordinal)) && (ordinal == j.ordinalOf(pod.Name) || !j.stuck(j.at(ordinal))) {
+		if pod := j.at(ordinal); ordinal != j.ordinalOf(beside.Name) && !j.inService(pod) && (but == nil || pod == nil || !but(pod)) {
+			out++
+		}
+	}
+	return out
+}
+
+// inService tells whether users may count on a pod, whatever its revision: it is available, it runs
+// what its spec says, and nothing takes it aside.
+func (j *statefulSetJudge) inService(pod *corev1.Pod) bool {
+	return j.available(pod) && serves(pod) && runs(pod)
+}
+
+// checkWalk: pods that serve are taken from the highest ordinal down. (STS-17)
+func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
+	behind, down := 1, 1
+	for _, ordinal := range j.wanted {
+		other := j.at(ordinal)
+		if ordinal <= j.ordinalOf(pod.Name) || j.heldBack(ordinal) || j.servesUpdated(other) || j.stuck(other) {
+			continue
+		}
+		if behind++; !j.inService(other) {
 			down++
 		}
 	}
 	j.checkContained(pod, down, verb)
-	if ready(pod) && !preparesUpdate(pod) && down > j.unavailable {
-		j.add(Availability, "%s pod %s, %d pods from the highest down to it do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
+	if j.inService(pod) && behind > j.unavailable {
+		j.add(Availability, "%s pod %s, %d pods from the highest down to it do not serve at the update revision then, maxUnavailable is %d", verb, pod.Name, behind, j.unavailable)
 	}
 }
 
@@ -319,9 +347,8 @@ func (j *statefulSetJudge) heldBack(ordinal int) bool {
 	return lower >= j.scaleUnavailable
 }
 
-// checkUnordered: of the pods that are updated and this one, no more than
-// maxUnavailable do not serve if it is ready, and so many stay as the partition
-// says, unless there is but one revision to be at. (STS-17, STS-18)
+// checkUnordered: so many pods stay as the partition says, unless there is but one revision to be
+// at. (STS-17)
 func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	gone, down := 1, 1
 	for _, ordinal := range slices.DeleteFunc(slices.Clone(j.wanted), func(o int) bool { return o == j.ordinalOf(pod.Name) }) {
@@ -341,8 +368,5 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	current := j.observedCurrent()
 	if most := len(j.wanted) - j.partition; gone > most && current != "" && current != j.update {
 		j.add(Partition, "%s pod %s, %d pods are on their way to the update revision then, partition %d", verb, pod.Name, gone, j.partition)
-	}
-	if ready(pod) && !preparesUpdate(pod) && down > j.unavailable {
-		j.add(Availability, "%s pod %s, %d pods of those that are updated do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
 }

@@ -106,7 +106,7 @@ func (j *statefulSetJudge) checkBrought(s *State) {
 }
 
 // checkUpdated: with Parallel no pod waits for the update that maxUnavailable lets
-// go, whatever else is refused. (STS-18)
+// go, whatever else is refused. One that serves also waits for those beyond the update. (STS-18)
 func (j *statefulSetJudge) checkUpdated(s *State) {
 	p := j.rolling
 	if p == nil || p.Paused || p.UnorderedUpdate != nil || p.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType ||
@@ -120,6 +120,9 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 			return
 		}
 		if j.owned(pod) && pod.DeletionTimestamp == nil && !ended(pod) && shortHash(pod.Labels[revisionLabel]) != j.update {
+			if j.inService(pod) && j.countOut(pod, nil) >= j.unavailable {
+				continue
+			}
 			j.add(Settled, "pod %d waits for its update to %s, and %d of higher ordinals do not serve, maxUnavailable %d", ordinal, j.update, down, j.unavailable)
 		}
 		if !j.servesUpdated(pod) {

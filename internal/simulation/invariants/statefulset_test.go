@@ -56,6 +56,7 @@ func TestStatefulSet(t *testing.T) {
 	}
 	p0, p1, p2, p3 := testPod("web-0", "a"), testPod("web-1", "a"), testPod("web-2", "a"), testPod("web-3", "a")
 	n2 := testPod("web-2", "b")
+	aside := func(state string) podEdit { return labelled(lifecyclev1alpha1.StateLabel, state) }
 	mounts := func(claim string) podEdit {
 		return func(p *corev1.Pod) {
 			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
@@ -90,6 +91,13 @@ func TestStatefulSet(t *testing.T) {
 		{"STS-18: the highest is updated first", statefulSet(3, parallel), pods(p0, p1, p2), "delete", p2, at(p2, going), nil},
 		{"STS-18: not the next while it does not serve", statefulSet(3, parallel), pods(p0, p1, at(n2, notReady)), "delete", p1, at(p1, going), []Invariant{Availability}},
 		{"STS-18: the next when it serves", statefulSet(3, parallel), pods(p0, p1, n2), "delete", p1, at(p1, going), nil},
+		{"STS-18: a lower one is down", statefulSet(3, parallel), pods(at(p0, notReady), p1, p2), "delete", p2, at(p2, going), []Invariant{Availability}},
+		{"STS-18: that one itself", statefulSet(3, parallel), pods(at(p0, notReady), p1, p2), "delete", at(p0, notReady), at(p0, going), nil},
+		{"STS-18: one that the partition holds back is down", statefulSet(4, parallel, partition), pods(at(p0, notReady), p1, p2, p3), "delete", p3, at(p3, going), []Invariant{Availability}},
+		{"STS-18: one is missing", statefulSet(3, parallel), pods(p1, p2), "delete", p2, at(p2, going), []Invariant{Availability}},
+		{"STS-18: a lower one is prepared for its deletion", statefulSet(3), pods(at(p0, aside("PreparingDelete")), p1, p2), "delete", p2, at(p2, going), []Invariant{Availability}},
+		{"STS-18: a lower one is Updating", statefulSet(3), pods(at(p0, aside("Updating")), p1, p2), "delete", p2, at(p2, going), []Invariant{Availability}},
+		{"STS-18: unordered, one that stays is down", statefulSet(4, parallel, unordered, partition), pods(at(p0, notReady), p1, p2, p3), "delete", p2, at(p2, going), []Invariant{Availability}},
 		{"STS-18: a pod that is updated already", statefulSet(3, parallel), pods(p0, p1, n2), "delete", n2, at(n2, going), []Invariant{Needless}},
 		{"STS-17: the partition", statefulSet(3, parallel, partition), pods(p0, p1, n2), "delete", p1, at(p1, going), []Invariant{Partition}},
 		{"STS-17: unordered, any", statefulSet(3, parallel, unordered), pods(p0, p1, p2), "delete", p0, at(p0, going), nil},
@@ -97,7 +105,7 @@ func TestStatefulSet(t *testing.T) {
 		{"STS-18: unordered, within maxUnavailable", statefulSet(3, parallel, unordered), pods(p0, p1, at(n2, notReady)), "delete", p0, at(p0, going), []Invariant{Availability}},
 		{"STS-14: paused", statefulSet(3, paused), pods(p0, p1, p2), "delete", p2, at(p2, going), []Invariant{Paused}},
 		{"STS-22: OnDelete", statefulSet(3, onDelete), pods(p0, p1, p2), "delete", p2, at(p2, going), []Invariant{Needless}},
-		{"STS-E11: OrderedReady, no update while one is not available", statefulSet(3), pods(at(p0, notReady), p1, p2), "delete", p2, at(p2, going), []Invariant{Order}},
+		{"STS-E11: OrderedReady, no update while one is not available", statefulSet(3), pods(at(p0, notReady), p1, p2), "delete", p2, at(p2, going), []Invariant{Availability, Order}},
 		{"STS-21: taken aside out of turn", statefulSet(4, parallel), pods(p0, p1, p2, p3), "patch", p1,
 			at(p1, labelled(lifecyclev1alpha1.StateLabel, "PreparingUpdate")), []Invariant{Availability}},
 		{"adoption: a pod of nobody", statefulSet(3), pods(p0, p1, p2), "patch", at(p2, disowned), p2, nil},
