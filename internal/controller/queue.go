@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,6 +32,9 @@ type Config struct {
 	FirstRetry, LastRetry time.Duration
 	// OnTime is that of Kind.
 	OnTime bool
+	// Waits tells whether the last reconcile of a key did nothing but wait for a cache, which is no success: the back-off of
+	// failures before it goes on. Nil: none waits. (CT-1)
+	Waits func(key types.NamespacedName) bool
 	// Informers are run as long as the Loop runs.
 	Informers []cache.SharedIndexInformer
 	// Synced tells whether the caches have been filled. Nothing is reconciled
@@ -42,6 +46,7 @@ type Config struct {
 type Loop struct {
 	Config
 	queue workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	ran   atomic.Bool
 }
 
 // The back-off of a key whose reconciles fail: the first retry is quick, for
@@ -55,7 +60,7 @@ const (
 // informers that the sources have made.
 func (r *Reconciler[S, P]) Loop(sources *Sources) (*Loop, error) {
 	loop := sources.Loop(Config{
-		Options: r.Options, Name: r.Name, Reconcile: r.Reconcile, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry, OnTime: r.OnTime,
+		Options: r.Options, Name: r.Name, Reconcile: r.reconcile, Waits: r.waits.Get, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry, OnTime: r.OnTime,
 	})
 	collected := func(key types.NamespacedName) { loop.AddAfter(key, r.SettleTime(key)) }
 	return loop, sources.Subscribe(loop.Add, collected, r.WroteStatus)
@@ -92,8 +97,12 @@ func (l *Loop) Add(key types.NamespacedName) { l.queue.Add(key) }
 func (l *Loop) AddAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
 
 // Run runs the informers, waits for the caches and reconciles until the context
-// is done, then waits for everything it has started. It can be called once.
+// is done, then waits for everything it has started. It can be called once: then its queue is shut down, and
+// another call returns an error. (CT-4)
 func (l *Loop) Run(ctx context.Context) error {
+	if l.ran.Swap(true) {
+		return fmt.Errorf("%s: Run was called before, and a controller runs once: make another one by New", l.Name)
+	}
 	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName(l.Name))
 	defer l.runInformers(ctx)()
 	defer l.queue.ShutDown()
@@ -161,6 +170,7 @@ func (l *Loop) next(ctx context.Context) bool {
 	case err != nil:
 		logFailure(logger, err)
 		l.queue.AddRateLimited(key)
+	case l.Waits != nil && l.Waits(key):
 	default:
 		l.queue.Forget(key)
 	}

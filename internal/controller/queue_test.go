@@ -173,3 +173,17 @@ func TestLoopRunsInformers(t *testing.T) {
 		}
 	})
 }
+
+func TestLoopRunsOnce(t *testing.T) { // CT-4
+	synctest.Test(t, func(t *testing.T) {
+		loop := NewLoop(Config{Name: "test", Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, nil }})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := loop.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := loop.Run(t.Context()); err == nil {
+			t.Error("a second Run returns no error")
+		}
+	})
+}

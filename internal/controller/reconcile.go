@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -78,6 +79,8 @@ type Reconciler[S, P any] struct {
 	Kind[S, P]
 	live     apiwriter.Registry
 	planning apiwriter.Last[time.Duration] // how long planning took
+	waits    apiwriter.Last[bool]          // whether the last reconcile only waited for a cache
+	failures apiwriter.Last[int]           // reconciles in a row that failed, whatever waits lie between them
 }
 
 // NewReconciler returns the Reconciler of a kind.
@@ -97,19 +100,59 @@ func NewReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
 // Reconcile reconciles an object once. It asks to be called again after a time
 // (0: only when something changes), or returns an error and wants to be called
 // again after a back-off. It does nothing while the caches have not seen what
-// earlier reconciles wrote.
+// earlier reconciles wrote; after failures that takes as long as their back-off, since a queue takes
+// it for a success, and begins anew. (CT-1)
 func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	requeueAfter, err = r.reconcile(ctx, key)
+	if failures := r.failures.Get(key); failures > 0 && r.waits.Get(key) {
+		requeueAfter = max(requeueAfter, r.backOff(failures))
+	}
+	return requeueAfter, err
+}
+
+// backOff is how long the queue of a Loop waits after so many failures in a row.
+func (r *Reconciler[S, P]) backOff(failures int) time.Duration {
+	d, most := cmp.Or(r.FirstRetry, firstRetry), cmp.Or(r.LastRetry, lastRetry)
+	for ; failures > 1 && d < most; failures-- {
+		d *= 2
+	}
+	return min(d, most)
+}
+
+// reconcile is Reconcile for a queue that knows waits from successes.
+func (r *Reconciler[S, P]) reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	r.waits.Forget(key)
+	if requeueAfter, err = r.settle(ctx, key); requeueAfter > 0 && err == nil {
+		r.waits.Set(key, true)
+		return requeueAfter, nil
+	}
+	if err == nil {
+		requeueAfter, err = r.act(ctx, key)
+	}
+	if err == nil {
+		r.failures.Forget(key)
+	} else {
+		r.failures.Set(key, r.failures.Get(key)+1)
+	}
+	return requeueAfter, err
+}
+
+// settle finds out what became of writes without an answer, and returns how long to wait until the caches show all own writes.
+func (r *Reconciler[S, P]) settle(ctx context.Context, key types.NamespacedName) (wait time.Duration, err error) {
 	if err := r.Writes.Settle(key, func(resource podwright.Resource, name string) (string, error) {
 		return r.live.Find(ctx, resource, key.Namespace, name, func() (bool, error) { return r.shown(ctx, key, resource, name) })
 	}); err != nil {
 		return 0, err
 	}
-	if wait, err := r.wait(ctx, key); wait > 0 || err != nil {
-		if metrics, ok := r.Metrics.(podwright.WaitMetrics); ok && err == nil {
-			metrics.Waited(r.Name)
-		}
-		return wait, err
+	wait, err = r.wait(ctx, key)
+	if metrics, ok := r.Metrics.(podwright.WaitMetrics); ok && wait > 0 && err == nil {
+		metrics.Waited(r.Name)
 	}
+	return wait, err
+}
+
+// act observes, plans and applies.
+func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	observed := r.Clock.Now()
 	snapshot, err := r.Observe(ctx, key)
 	if err != nil {

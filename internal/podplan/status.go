@@ -70,8 +70,8 @@ func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 	return status
 }
 
-// Same tells whether a status need not be written after another one: when a
-// condition began is not worth a write of its own.
+// Same tells whether a status need not be written after another one: when a condition began is not worth a write of
+// its own, nor is another text of the same failure. (CT-2)
 func (k *Status[S, C, T]) Same(a, b *S) bool {
 	x, y := *a, *b
 	atX, atY := k.Fields(&x).Conditions, k.Fields(&y).Conditions
@@ -82,7 +82,10 @@ func (k *Status[S, C, T]) Same(a, b *S) bool {
 	}
 	for i := range of {
 		c, w := k.Condition(&of[i]), k.Condition(&wanted[i])
-		if *c.Type != *w.Type || *c.Status != *w.Status || *c.Reason != *w.Reason || *c.Message != *w.Message {
+		if *c.Type != *w.Type || *c.Status != *w.Status || *c.Reason != *w.Reason {
+			return false
+		}
+		if *c.Message != *w.Message && (slices.Contains(k.Kept, *c.Type) || !SameFailure(*c.Message, *w.Message)) {
 			return false
 		}
 	}
