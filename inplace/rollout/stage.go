@@ -61,6 +61,8 @@ const (
 	DeleteForUpdate DeletionReason = "Update"
 	// DeleteFailed: the pod has ended, and is recreated.
 	DeleteFailed DeletionReason = "Failed"
+	// DeleteUnselected: the pod was created a moment ago, and the selector does not match it: something has changed its labels.
+	DeleteUnselected DeletionReason = "Unselected"
 )
 
 // ClaimPatch changes who owns a claim, and so with whom it is removed.

@@ -62,6 +62,19 @@ func (r Resource) Create(ctx context.Context, object Object) (resourceVersion st
 	return send(ctx, r.Client.Post().Namespace(object.GetNamespace()).Resource(r.Name).Body(object))
 }
 
+// CreateRead creates an object and returns its metadata as the API server has stored it: admission may have changed it.
+func (r Resource) CreateRead(ctx context.Context, object Object) (*metav1.PartialObjectMetadata, error) {
+	raw, err := answer(ctx, r.Client.Post().Namespace(object.GetNamespace()).Resource(r.Name).Body(object))
+	if err != nil {
+		return nil, err
+	}
+	stored, err := metadataOf(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the answer to a creation: %w", err)
+	}
+	return stored, nil
+}
+
 // Update replaces an object, if it is as it was read, and returns the resourceVersion of
 // the write.
 func (r Resource) Update(ctx context.Context, object Object) (resourceVersion string, err error) {
@@ -139,11 +152,7 @@ const onlyMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetada
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 func send(ctx context.Context, request *rest.Request) (string, error) {
-	result := request.SetHeader("Accept", onlyMetadata).Do(ctx)
-	if err := result.Error(); err != nil {
-		return "", err
-	}
-	raw, err := result.Raw()
+	raw, err := answer(ctx, request)
 	if err != nil {
 		return "", err
 	}
@@ -152,6 +161,15 @@ func send(ctx context.Context, request *rest.Request) (string, error) {
 		return "", fmt.Errorf("read the answer to a write: %w", err)
 	}
 	return version, nil
+}
+
+// answer sends a write, and returns the metadata of what was written, encoded.
+func answer(ctx context.Context, request *rest.Request) ([]byte, error) {
+	result := request.SetHeader("Accept", onlyMetadata).Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err // that of Raw does not say what the API server said
+	}
+	return result.Raw()
 }
 
 // Final tells whether an error is the API server's, and the same request will get
@@ -196,6 +214,20 @@ func versionOf(raw []byte) (string, error) {
 		}
 	}
 	return string(message), nil
+}
+
+// metadataOf reads the metadata of an object in JSON or protobuf.
+func metadataOf(raw []byte) (*metav1.PartialObjectMetadata, error) {
+	object := &metav1.PartialObjectMetadata{}
+	message, encoded := bytes.CutPrefix(raw, protobufPrefix)
+	if !encoded {
+		return object, json.Unmarshal(raw, object)
+	}
+	message, err := field(message, fieldRaw)
+	if err != nil {
+		return nil, err
+	}
+	return object, object.Unmarshal(message)
 }
 
 // field returns the bytes of a field of a protobuf message, nil where it has none.

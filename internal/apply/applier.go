@@ -88,6 +88,9 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 	if a.Uncreated != nil {
 		a.Tried = a.created.note
 	}
+	if selector, err := metav1.LabelSelectorAsSelector(a.Selector); err == nil && !selector.Empty() {
+		a.Selected = selector
+	}
 	if began := a.since(a.Now); a.Now.Sub(began) < late {
 		a.ReusedBy = began.UTC().Format(time.RFC3339Nano)
 	}
@@ -223,7 +226,7 @@ func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error
 	if len(stage.Delete) == 0 {
 		return nil
 	}
-	reason := stage.Delete[0].For // where it matters, a stage deletes for one reason
+	reason := stage.Delete[len(stage.Delete)-1].For // where it matters, a stage deletes for one reason, beside pods that are none
 	err := Each(ctx, stage.Delete, a.deletePod)
 	if reason == rollout.DeleteForUpdate {
 		return a.failedUpdates(stage, err)
@@ -265,6 +268,9 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 	}
 	if d.For == rollout.DeleteFailed && a.Replaced != nil {
 		a.Replaced(d.Pod)
+	}
+	if d.For == rollout.DeleteUnselected {
+		return a.unselected(d.Pod)
 	}
 	if !deleted { // a new pod of its name may mount the claims
 		return nil

@@ -42,11 +42,18 @@ type refusal struct {
 	generation int64
 }
 
+func refusalOf(of metav1.Object) refusal {
+	return refusal{refused: true, uid: of.GetUID(), generation: of.GetGeneration()}
+}
+
+// is tells whether it is about an object in its present state.
+func (r refusal) is(of metav1.Object) bool { return r == refusalOf(of) }
+
 // Create calls create on behalf of an object, unless that is known to be in vain.
 func (c *Creations) Create(of metav1.Object, create func() error) error {
 	key := keyOf(of)
-	now := refusal{refused: true, uid: of.GetUID(), generation: of.GetGeneration()}
-	if c.refused.Get(key) == now {
+	now := refusalOf(of)
+	if c.refused.Get(key).is(of) {
 		return namespaceEnding(of.GetNamespace())
 	}
 	err := create()

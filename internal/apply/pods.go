@@ -70,35 +70,54 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	if err := p.noteReuse(ctx, c); err != nil {
 		return err
 	}
-	version, placed, err := p.createPlaced(ctx, c.Pod)
-	if placed && apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
+	made, sent, err := p.createPlaced(ctx, c.Pod)
+	if sent && apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
 		p.Own.Lost(p.Key, caches.Pods, c.Pod.Name)
+	}
+	if sent {
+		p.podWrites.ended(c.Pod, err)
+	}
+	if sent && err != nil {
+		err = p.Unanswered(caches.Pods, c.Pod.Name, err)
+	}
+	if err == nil {
+		p.Wrote(caches.Pods, made.ResourceVersion)
+		if differs := unlike(c.Pod, made, p.Selected); differs != nil {
+			err = p.undo(ctx, made, differs)
+		}
 	}
 	p.recordOutcome(Outcome{Action: Create, Pod: c.Pod.Name, Err: err})
 	if p.Tried != nil {
 		p.Tried(c.Pod, err)
 	}
-	p.podWrites.ended(c.Pod, err)
 	if err != nil {
-		if placed {
-			err = p.Unanswered(caches.Pods, c.Pod.Name, err)
-		}
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: err}
 	}
-	p.Wrote(caches.Pods, version)
 	p.Own.Created(p.Key, apiwriter.Creation{Resource: caches.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
 	return nil
 }
 
-// createPlaced creates a pod where it belongs. Where that cannot be told, nothing is sent.
-func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (resourceVersion string, placed bool, err error) {
+// createPlaced creates a pod where it belongs. Where that cannot be told, nothing is sent, nor where the pod would then be
+// none of the workload. (CT-5)
+func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (made *metav1.PartialObjectMetadata, sent bool, err error) {
+	if err := p.misfits.waits(p.Workload, p.now()); err != nil {
+		return nil, false, err
+	}
 	if p.Place != nil {
+		asked := pod
 		if pod, err = p.Place(ctx, pod); err != nil {
-			return "", false, fmt.Errorf("find its place: %w", err)
+			return nil, false, fmt.Errorf("find its place: %w", err)
+		}
+		if differs := unlike(asked, pod, p.Selected); differs != nil {
+			return nil, false, fmt.Errorf("find its place: Placement returned another pod than the one given: %w; "+
+				"what places pods, a subset of a WorkloadSpread for example, must not change that", differs)
 		}
 	}
-	resourceVersion, err = p.create(func() (string, error) { return p.Pods.Create(ctx, pod) })
-	return resourceVersion, true, err
+	_, err = p.create(func() (string, error) {
+		made, err = p.Pods.CreateRead(ctx, pod)
+		return "", err
+	})
+	return made, true, err
 }
 
 // DeletePod deletes a pod, and tells whether it has: one that is gone already is no

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
@@ -38,6 +39,8 @@ type Sync struct {
 	// Place returns a new pod as it is to be created, or an error where it cannot be told; nil
 	// leaves it as it is. It is called by several goroutines, and does not change what it is given.
 	Place func(context.Context, *corev1.Pod) (*corev1.Pod, error)
+	// Selected is the selector of the workload, which new pods have to match. Nil: it has none.
+	Selected labels.Selector
 	// Tried is called with the end of every creation of a pod. May be nil. It is called
 	// by several goroutines.
 	Tried func(pod *corev1.Pod, err error)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -49,11 +50,15 @@ type Writer struct {
 	// create it. Reports then leave the name out.
 	GeneratedNames bool
 
+	// Clock is the time by which creations wait after others turned out to be in vain. Default: the real one.
+	Clock clock.PassiveClock
+
 	// Own remembers the writes of earlier reconciles.
 	Own apiwriter.Store
 
 	creations Creations
 	refusals  refusals
+	misfits   misfits
 	states    apiwriter.Last[map[string]types.UID] // see Begins
 
 	began atomic.Pointer[time.Time] // when the first reconcile did
@@ -79,6 +84,13 @@ func (w *Writer) version(pod *corev1.Pod) string {
 	return pod.Labels[podplan.RevisionLabel]
 }
 
+func (w *Writer) now() time.Time {
+	if w.Clock != nil {
+		return w.Clock.Now()
+	}
+	return time.Now()
+}
+
 // since returns when the first reconcile began, which is now if none has.
 func (w *Writer) since(now time.Time) time.Time {
 	w.began.CompareAndSwap(nil, &now)
@@ -97,6 +109,7 @@ func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)
 	w.creations.Forget(key)
 	w.refusals.forget(key)
+	w.misfits.forget(key)
 	w.states.Forget(key)
 	w.statuses.Forget(key)
 	w.intended.Forget(key)

@@ -27,8 +27,8 @@ func (s *Server) create(r *storage, req *Request) (any, error) {
 		s.names++
 		object.SetName(fmt.Sprintf("%s%05d", object.GetGenerateName(), s.names))
 	}
-	if s.Mutate != nil {
-		s.Mutate("create", r.Name, "", object)
+	if s.mutate != nil {
+		s.mutate(*req, object)
 	}
 	s.fill(r, object)
 	errs := apivalidation.ValidateObjectMetaAccessor(object, !r.ClusterScoped, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))

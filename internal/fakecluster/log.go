@@ -2,7 +2,11 @@
 
 package fakecluster
 
-import "slices"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // FailBefore has a function called before every request is served. An error
 // refuses the request: an API status error (of k8s.io/apimachinery/pkg/api/errors)
@@ -54,4 +58,13 @@ func (s *Server) record(r *Request) (before, after func(Request) error) {
 	defer s.lock.Unlock()
 	s.requests = append(s.requests, *r)
 	return s.failFirst, s.failAfter
+}
+
+// Mutate has a function change what a creation or an update is about to store, as mutating webhooks and policies of others do:
+// it is called with the request and the object before that is validated, also in dry runs. Nil takes the function away.
+// It must not use the server.
+func (s *Server) Mutate(f func(request Request, object *unstructured.Unstructured)) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.mutate = f
 }

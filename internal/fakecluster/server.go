@@ -28,11 +28,7 @@ type Server struct {
 	requests  []Request
 	failFirst func(Request) error
 	failAfter func(Request) error
-
-	// Mutate changes an object before it is validated, as the mutating webhooks of others do. It is
-	// called for every creation, with the lock of the server held. Nil: there are none. Set it before
-	// the first request.
-	Mutate func(verb, resource, subresource string, object *unstructured.Unstructured)
+	mutate    func(Request, *unstructured.Unstructured)
 }
 
 // storage is one resource with its objects and its past.

@@ -36,6 +36,10 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 		return nil, conflict(r, req, "the object has been modified, it is at resourceVersion %s and not %s", current.GetResourceVersion(), v)
 	}
 	after := r.within(req.Subresource, current, wanted)
+	if s.mutate != nil {
+		after = after.DeepCopy()
+		s.mutate(*req, after)
+	}
 	keepMetadata(current, after)
 	errs := apivalidation.ValidateObjectMetaAccessorUpdate(after, current, field.NewPath("metadata"))
 	validate := r.validate

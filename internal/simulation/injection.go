@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 // injections are what webhooks of others do to new pods: policies that keep pods off nodes,
@@ -63,8 +65,8 @@ func (h *history) installInjections() {
 	r := h.random(-1)
 	first, second := r.IntN(len(injections)), r.IntN(len(injections))
 	h.say("webhooks of others inject %s and %s into new pods", injections[first].what, injections[second].what)
-	h.server.Mutate = func(verb, resource, subresource string, object *unstructured.Unstructured) {
-		if verb != "create" || resource != pods || subresource != "" {
+	h.server.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
+		if request.Verb != "create" || request.Resource != pods || request.Subresource != "" {
 			return
 		}
 		var pod corev1.Pod
@@ -76,5 +78,5 @@ func (h *history) installInjections() {
 		if injected, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod); err == nil {
 			object.Object = injected
 		}
-	}
+	})
 }

@@ -9,16 +9,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // inject has the API server change new pods by these fields of their spec.
 func (c *cluster) inject(value any, fields ...string) {
-	c.Mutate = func(_, resource, _ string, object *unstructured.Unstructured) {
-		if resource == "pods" {
+	c.Mutate(func(request fakecluster.Request, object *unstructured.Unstructured) {
+		if request.Verb == "create" && request.Resource == "pods" {
 			c.Must(unstructured.SetNestedField(object.Object, value, append([]string{"spec"}, fields...)...))
 		}
-	}
+	})
 }
 
 // created counts the pods that the controller has created.

@@ -90,6 +90,10 @@ func (p *planner) claimUsers() claimUsers {
 		users.add(ended, claimUser{ended: ended})
 	}
 	for _, pod := range p.released {
+		if p.JustMade(pod.Pod) { // it is deleted, and the next pod uses them
+			users.add(pod.Pod, claimUser{active: true})
+			continue
+		}
 		users.add(pod.Pod, claimUser{release: pod})
 	}
 	for _, pod := range p.pods {

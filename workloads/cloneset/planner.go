@@ -144,7 +144,7 @@ func (p *planner) classify() {
 func (p *planner) planRelease() {
 	for _, pod := range p.released {
 		if !pod.getsClaims {
-			pod.Change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+			p.Release(&pod.View)
 		}
 	}
 }

@@ -290,7 +290,7 @@ func (p *planner) settleOwner(pod *pod) bool {
 	case matches:
 		pod.own = true
 	case !pod.terminating:
-		pod.Change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		p.Release(&pod.View)
 	}
 	return pod.own
 }

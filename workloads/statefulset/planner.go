@@ -218,7 +218,7 @@ func (p *planner) settleOwner(pod *pod) {
 	case controller != nil && matches:
 		pod.own = true
 	case controller != nil && !idle:
-		pod.Change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		p.Release(&pod.View)
 	}
 }
 

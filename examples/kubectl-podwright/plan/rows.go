@@ -28,7 +28,7 @@ type Row struct {
 
 // deletions says what the deletion of a pod is, by its reason.
 var deletions = map[rollout.DeletionReason]string{
-	rollout.DeleteForScale: "delete", rollout.DeleteForUpdate: "recreate", rollout.DeleteFailed: "replace",
+	rollout.DeleteForScale: "delete", rollout.DeleteForUpdate: "recreate", rollout.DeleteFailed: "replace", rollout.DeleteUnselected: "delete",
 }
 
 // patches says what the patch of a pod is, by its kind.
