@@ -5,7 +5,12 @@
 // It needs API types alone, so that every package may use it.
 package podstate
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // Ended tells whether a pod will never run again.
 func Ended(pod *corev1.Pod) bool {
@@ -14,6 +19,23 @@ func Ended(pod *corev1.Pod) bool {
 
 // Active tells whether a pod has not ended and is not being deleted.
 func Active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !Ended(pod) }
+
+// NeverReady tells whether a pod has surely not been ready for a moment since a time, which is that
+// of its creation or of its last update in place: its kubelet has reported nothing, no container has run, or
+// it has been reported as not ready since then, to the second.
+func NeverReady(pod *corev1.Pod, since time.Time) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status != corev1.ConditionTrue && (!hasRun(pod) || c.LastTransitionTime.Sub(since) <= time.Second)
+		}
+	}
+	return true
+}
+
+// hasRun tells whether a container of a pod runs or has run.
+func hasRun(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.ContainerID != "" || s.RestartCount > 0 })
+}
 
 // Container is the container of a pod with a name, nil where there is none. It points into
 // the pod.

@@ -4,6 +4,7 @@ package podstate
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,31 @@ func TestContainers(t *testing.T) {
 	for name, want := range map[string]bool{"log": true, "main": false, "new": false, "other": false} {
 		if got := ContainerReady(pod, name); got != want {
 			t.Errorf("container %s is ready: %t, want %t", name, got, want)
+		}
+	}
+}
+
+func TestNeverReady(t *testing.T) {
+	created := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	reported := func(status corev1.ConditionStatus, after time.Duration) []corev1.PodCondition {
+		return []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.NewTime(created.Add(after))}}
+	}
+	ran, restarted := []corev1.ContainerStatus{{ContainerID: "c"}}, []corev1.ContainerStatus{{RestartCount: 1}}
+	for name, test := range map[string]struct {
+		conditions []corev1.PodCondition
+		containers []corev1.ContainerStatus
+		want       bool
+	}{
+		"nothing is reported":            {nil, nil, true},
+		"it is ready":                    {reported(corev1.ConditionTrue, 0), ran, false},
+		"not ready from the first":       {reported(corev1.ConditionFalse, time.Second), ran, true},
+		"not ready later":                {reported(corev1.ConditionFalse, 2*time.Second), ran, false},
+		"not ready later, and restarted": {reported(corev1.ConditionFalse, 2*time.Second), restarted, false},
+		"no container has run":           {reported(corev1.ConditionFalse, time.Hour), []corev1.ContainerStatus{{}}, true},
+	} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: created}, Status: corev1.PodStatus{Conditions: test.conditions, ContainerStatuses: test.containers}}
+		if got := NeverReady(pod, created.Time); got != test.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

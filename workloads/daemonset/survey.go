@@ -11,6 +11,7 @@ import (
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -91,15 +92,7 @@ func (p *planner) neverAvailable(pod *pod) bool {
 
 // neverReady tells whether a pod has surely not been ready for a moment since it was
 // created or updated in place. (DS-11)
-func (p *pod) neverReady() bool {
-	c := readiness.Condition(p.Pod, corev1.PodReady)
-	return c == nil || c.Status != corev1.ConditionTrue && (!p.hasRun() || c.LastTransitionTime.Sub(p.since()) <= time.Second)
-}
-
-// hasRun tells whether a container of a pod runs or has run.
-func (p *pod) hasRun() bool {
-	return slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.ContainerID != "" || s.RestartCount > 0 })
-}
+func (p *pod) neverReady() bool { return podstate.NeverReady(p.Pod, p.since()) }
 
 // since is when a pod was created, or last updated in place.
 func (p *pod) since() time.Time {

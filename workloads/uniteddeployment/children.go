@@ -70,6 +70,9 @@ type Child struct {
 	CurrentReplicas, ReadyReplicas int32
 	// Observed says that its controller has seen its spec.
 	Observed bool
+
+	start    int32 // of a StatefulSet, the ordinal of its first pod
+	parallel bool  // of a StatefulSet, that no pod waits for another one to be created
 }
 
 // children returns all workloads of the snapshot.
@@ -98,6 +101,10 @@ func statefulSetChild(o *appsv1.StatefulSet) Child {
 		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
 			*c.Partition = ptr.Deref(rolling.Partition, 0)
 		}
+	}
+	c.parallel = o.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
+	if o.Spec.Ordinals != nil {
+		c.start = o.Spec.Ordinals.Start
 	}
 	return c
 }

@@ -31,6 +31,9 @@
 //   - Orphans of subsets that there are not are left alone. OpenKruise adopts and deletes them.
 //   - UnitedDeployments of CloneSets have a history. OpenKruise finds none of their revisions.
 //   - A Deployment that is as it should be is not written. OpenKruise writes it in every reconcile.
+//   - Of the pods for which the update of a StatefulSet waits, the one that blocks it is deleted, and
+//     not before it has been out of service for minutes. OpenKruise deletes all that are not ready
+//     at a moment.
 //   - Fields of a StatefulSet's template that it lets change can be changed.
 //   - Failures are in the conditions. OpenKruise never writes those.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.

@@ -35,8 +35,9 @@ type Plan struct {
 	Delete []Child
 	// Update lists the workloads to change.
 	Update []Update
-	// DeletePods are pods of StatefulSets that keep an update from going on. (UD-11)
-	DeletePods []*corev1.Pod
+	// DeletePods are pods of StatefulSets that keep an update from going on, one of each subset at
+	// most, and Blocking those that do and are left for now, because they have been ready. (UD-11)
+	DeletePods, Blocking []*corev1.Pod
 
 	// Reserve are pods that get v1alpha1.ReservedPodLabel, and Unreserve pods that lose it.
 	// (UD-21.3)

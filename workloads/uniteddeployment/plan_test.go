@@ -10,10 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -271,30 +273,93 @@ func TestUpdateKeepsWhatOthersSet(t *testing.T) {
 	}
 }
 
-// UD-11: pods at an old revision that are not ready keep a StatefulSet of Kubernetes from
-// updating any, and are deleted.
+// UD-11: of the pods for which a StatefulSet of Kubernetes waits the one that blocks its update is deleted: one of
+// each subset at most, and one that was ready not before it has not been for minutes.
 func TestDeletePods(t *testing.T) {
-	w := newWorld(t, newSet(t, "replicas: 8", templateYAML(StatefulSet, ""), "updateStrategy: {manualUpdate: {partitions: {b: 1}}}"))
-	plan := w.settle()
-	old := plan.Revisions.Update.Name
-	w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { podTemplate(&s.Template).Spec.Containers[0].Image = "bad" })
-	w.do(NewPlan(&w.Snapshot))
-	b, present := w.set("b"), NewPlan(&w.Snapshot).Revisions.Update.Name
-	for i, ready := range []bool{false, false, true, false} {
-		w.pod(fmt.Sprint(b.Object.GetName(), "-", i), b.Object, map[bool]string{true: old, false: present}[i < 3], ready)
+	for name, test := range map[string]struct {
+		more string // in the spec of the template
+		// pods has a letter for each ordinal: old ones that are ready (o), never were (x), were a minute (m) or an hour (h) ago,
+		// terminate (t) or have failed (f), updated ones that are ready (U) or not (N), and none (-).
+		pods string
+		want []int // ordinals that are deleted
+		left []int // that are left for now
+	}{
+		"UD-11: one that never was ready":                 {pods: "oxoN", want: []int{1}},
+		"UD-11: one that is held back":                    {pods: "xxoo"},
+		"UD-11: an updated one":                           {pods: "oNxo"},
+		"UD-11: nothing blocks":                           {pods: "oooU"},
+		"UD-11.1: one of many":                            {pods: "oxxx", want: []int{1}},
+		"UD-11.1: one that terminates comes first":        {pods: "otho"},
+		"UD-11.1: a missing one comes first":              {pods: "o-ho"},
+		"UD-11.1: one that has failed is replaced anyway": {pods: "ofho"},
+		"UD-11.1: missing ones behind it":                 {pods: "oh--", want: []int{1}},
+		"UD-11.1: Parallel":                               {more: "podManagementPolicy: Parallel, ", pods: "xxxU", want: []int{2}},
+		"UD-11.1: Parallel, an updated one":               {more: "podManagementPolicy: Parallel, ", pods: "oxxN"},
+		"UD-11.1: Parallel, a missing one":                {more: "podManagementPolicy: Parallel, ", pods: "oxx-"},
+		"UD-11.1: Parallel, all are held back":            {more: "podManagementPolicy: Parallel, ", pods: "xooU"},
+		"UD-11: ordinals from 5, one is held back":        {more: "ordinals: {start: 5}, ", pods: "xooo"},
+		"UD-11: ordinals from 5":                          {more: "ordinals: {start: 5}, ", pods: "oxoo", want: []int{6}},
+		"UD-11.2: a hiccup":                               {pods: "ommm", left: []int{1}},
+		"UD-11.2: a hiccup of the first":                  {pods: "omho", left: []int{1}},
+		"UD-11.2: not ready for long":                     {pods: "ohmo", want: []int{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newSet(t, "replicas: 8", templateYAML(StatefulSet, test.more), "updateStrategy: {manualUpdate: {partitions: {b: 1}}}"))
+			w.Now = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+			old := w.settle().Revisions.Update.Name
+			w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { podTemplate(&s.Template).Spec.Containers[0].Image = "bad" })
+			w.settle()
+			b := w.set("b")
+			for i, letter := range test.pods {
+				w.blocking(b.Object, i+int(b.start), letter, old, NewPlan(&w.Snapshot).Revisions.Update.Name)
+			}
+			w.pod(b.Object.GetName()+"-1", w.Set, old, false) // of somebody else
+			plan := NewPlan(&w.Snapshot)
+			if diff := cmp.Diff([][]int{test.want, test.left}, [][]int{ordinals(plan.DeletePods), ordinals(plan.Blocking)}); diff != "" {
+				t.Errorf("deleted, and left (-want +got):\n%s", diff)
+			}
+			if left := plan.RequeueAfter; len(test.left) > 0 && left != 4*time.Minute {
+				t.Errorf("UD-11.2: planned again after %v", left)
+			}
+			edited(w, b.Object.(*appsv1.StatefulSet), func(o *appsv1.StatefulSet) { o.Generation = 7 })
+			if got := NewPlan(&w.Snapshot).DeletePods; len(got) > 0 {
+				t.Errorf("UD-11: %d pods of a StatefulSet whose controller has not seen the update", len(got))
+			}
+		})
 	}
-	w.pod(b.Object.GetName()+"-1", w.Set, old, false) // of somebody else
-	var got []string
-	for _, pod := range NewPlan(&w.Snapshot).DeletePods {
-		got = append(got, strings.TrimPrefix(pod.Name, b.Object.GetName()))
+}
+
+// blocking is a pod of a StatefulSet in the state that a letter stands for, see TestDeletePods.
+func (w *world) blocking(of metav1.Object, ordinal int, state rune, old, present string) {
+	if state == '-' {
+		return
 	}
-	if diff := cmp.Diff([]string{"-1"}, got); diff != "" {
-		t.Errorf("pods (-want +got):\n%s", diff)
+	revision := old
+	if state == 'U' || state == 'N' {
+		revision = present
 	}
-	edited(w, b.Object.(*appsv1.StatefulSet), func(o *appsv1.StatefulSet) { o.Generation = 7 })
-	if got := NewPlan(&w.Snapshot).DeletePods; len(got) > 0 {
-		t.Errorf("%d pods of a StatefulSet whose controller has not seen the update", len(got))
+	pod := w.pod(fmt.Sprint(of.GetName(), "-", ordinal), of, revision, state == 'o' || state == 'U')
+	pod.CreationTimestamp.Time = w.Now.Add(-24 * time.Hour)
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{ContainerID: "c"}}
+	ago, unready := map[rune]time.Duration{'m': time.Minute, 'h': time.Hour, 't': time.Hour, 'f': time.Hour, 'x': 24 * time.Hour, 'N': time.Hour}[state]
+	if unready {
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(w.Now.Add(-ago))}}
 	}
+	switch state {
+	case 't':
+		pod.DeletionTimestamp = &metav1.Time{Time: w.Now}
+	case 'f':
+		pod.Status.Phase = corev1.PodFailed
+	}
+}
+
+func ordinals(pods []*corev1.Pod) (found []int) {
+	for _, pod := range pods {
+		_, n, _ := podplan.SplitOrdinal(pod.Name)
+		found = append(found, int(n))
+	}
+	return found
 }
 
 func BenchmarkNewPlan(b *testing.B) {

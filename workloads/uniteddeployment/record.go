@@ -18,6 +18,7 @@ const (
 	ReasonFailedSpecifySubsetReplicas = "Failed SpecifySubsetReplicas"
 	ReasonInvalidSpec                 = "InvalidSpec"
 	ReasonResolvedSubsetReplicas      = "ResolvedSubsetReplicas"
+	ReasonUpdateBlocked               = "UpdateBlocked"
 	ReasonSubsetUnschedulable         = "SubsetUnschedulable"
 	ReasonSubsetSchedulable           = "SubsetSchedulable"
 )
@@ -38,6 +39,9 @@ func (a *applier) recordPlan() {
 	if a.Begins("resolved", a.plan.Resolved) {
 		a.Event(corev1.EventTypeWarning, ReasonResolvedSubsetReplicas,
 			"the replicas that subsets ask for do not add up to spec.replicas: these are split in their proportion")
+	}
+	if pods := a.plan.Blocking; a.Begins("blocked", len(pods) > 0) {
+		a.Event(corev1.EventTypeWarning, ReasonUpdateBlocked, "the update waits for pod %s: it is deleted when it has not been ready for %v", pods[0].Name, UnreadyFor)
 	}
 }
 

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -67,6 +69,19 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"pods that keep a StatefulSet from updating stay", invariants.Settled, 75, inPlan(func(_ *Snapshot, p *Plan) { p.DeletePods = nil })},
 		{"ready pods are deleted to update", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) { p.DeletePods = s.Pods })},
+		{"pods that were ready a moment ago are deleted", invariants.Needless, 0, inSnapshot(func(s *Snapshot) {
+			for i, pod := range s.Pods {
+				s.Pods[i] = pod.DeepCopy()
+				s.Pods[i].Status.ContainerStatuses = nil
+			}
+		})},
+		{"all pods that are not ready are deleted at once", invariants.Needless, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if len(p.DeletePods) > 0 {
+				p.DeletePods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool {
+					return lifecycle.Ready(pod) || pod.Labels[v1alpha1.SubsetRevisionLabel] == p.Status.UpdateStatus.UpdatedRevision
+				})
+			}
+		})},
 		{"revisions that pods have are deleted", invariants.History, 7, often(rollOut, inSnapshot(func(s *Snapshot) {
 			s.Pods, s.Set.Spec.RevisionHistoryLimit = nil, new(int32)
 		}))},

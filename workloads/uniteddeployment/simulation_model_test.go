@@ -31,10 +31,10 @@ type model struct {
 	replicas  int
 	partition int
 	pods      *corev1.PodTemplateSpec
-	// inOrder has the update wait for each pod that is not ready, and paused for ever.
-	inOrder, paused bool
-	observed        int64
-	has, ready      int32 // as its status says
+	// waits has the update wait for each pod that is not ready, inOrder also the creation of those behind it, and paused for ever.
+	waits, inOrder, paused bool
+	observed               int64
+	has, ready             int32 // as its status says
 	// byNode has pods without nodes go first, as of CloneSets and Deployments.
 	byNode bool
 }
@@ -54,7 +54,8 @@ func modelOf(object simulation.Object) *model {
 		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
 		m.owner = *metav1.NewControllerRef(o, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	case *appsv1.StatefulSet:
-		m.resource, m.replicas, m.pods, m.inOrder = ResourceStatefulSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, true
+		m.resource, m.replicas, m.pods, m.inOrder = ResourceStatefulSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+		m.waits = true
 		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
 			m.partition = int(ptr.Deref(rolling.Partition, 0))
 		}
@@ -91,7 +92,7 @@ func runAll(u *simulation.User) {
 
 // run does one thing: it reports, creates the pods that are missing, deletes one that is too many, or that is to be updated.
 func (m *model) run(u *simulation.User) {
-	m.byNode = m.byNode && !m.inOrder
+	m.byNode = m.byNode && !m.waits
 	var pods []*corev1.Pod
 	ready := int32(0)
 	for _, pod := range u.Pods() {
@@ -117,6 +118,9 @@ func (m *model) run(u *simulation.User) {
 	}
 	made := false
 	for i := range int32(min(m.replicas, math.MaxInt16)) {
+		if at := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return ordinal(pod) == i }); m.inOrder && (made || at >= 0 && !readiness.Ready(pods[at])) {
+			return // for which it waits
+		}
 		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return ordinal(pod) == i }) && !slices.ContainsFunc(u.Pods(), func(pod *corev1.Pod) bool { return pod.Name == m.podName(i) }) {
 			u.CreatePod(m.pod(i))
 			made = true
@@ -125,11 +129,12 @@ func (m *model) run(u *simulation.User) {
 	if made {
 		return
 	}
+	stuck := m.waits && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return int(ordinal(pod)) < m.replicas && !readiness.Ready(pod) })
 	for _, pod := range pods {
 		switch at := int(ordinal(pod)); {
 		case at >= m.replicas:
-		case m.inOrder && !readiness.Ready(pod) && pod.Labels[v1alpha1.SubsetRevisionLabel] != m.pods.Labels[v1alpha1.SubsetRevisionLabel]:
-			return // for which it waits
+		case stuck:
+			return
 		case !m.paused && at >= m.partition && pod.Labels[v1alpha1.SubsetRevisionLabel] != m.pods.Labels[v1alpha1.SubsetRevisionLabel]:
 		default:
 			continue

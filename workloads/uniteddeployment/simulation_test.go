@@ -135,7 +135,8 @@ func anySet(r *rand.Rand) *v1alpha1.UnitedDeployment {
 // anyTemplate is a template of one of the kinds.
 func anyTemplate(r *rand.Rand) string {
 	fields := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate"}
-	own := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate", "statefulSetTemplate"}[r.IntN(4)]
+	n := r.IntN(4)
+	own := []string{"cloneSetTemplate", "deploymentTemplate", "statefulSetTemplate", "statefulSetTemplate"}[n]
 	templates := map[string]any{}
 	for _, field := range fields {
 		templates[field] = nil
@@ -144,6 +145,9 @@ func anyTemplate(r *rand.Rand) string {
 				"metadata": map[string]any{"labels": map[string]any{"app": "web"}},
 				"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": fmt.Sprint("nginx:", 1+r.IntN(3))}}},
 			}}}
+			if n == 3 {
+				templates[field].(map[string]any)["spec"].(map[string]any)["podManagementPolicy"] = "Parallel"
+			}
 		}
 	}
 	return specPatch("template", templates)

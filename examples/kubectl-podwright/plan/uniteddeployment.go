@@ -104,6 +104,10 @@ func unitedRows(p *uniteddeployment.Plan) (rows []Row) {
 	for _, pod := range p.DeletePods {
 		say("pod/"+pod.Name, "delete", "it keeps the update from going on")
 	}
+	for _, pod := range p.Blocking {
+		rows = append(rows, Row{Pod: "pod/" + pod.Name, Action: "wait", Rule: uniteddeployment.RuleUnready,
+			Detail: fmt.Sprintf("the update waits for it: it is deleted when it has not been ready for %v", uniteddeployment.UnreadyFor)})
+	}
 	slices.SortStableFunc(rows, byPod)
 	for _, subset := range p.Subsets {
 		if subset.Partition > 0 {

@@ -19,7 +19,8 @@ type UnitedPast struct {
 	// AdaptiveScheduling says that minReplicas, maxReplicas and the schedule strategy are read.
 	AdaptiveScheduling bool
 
-	sets []*v1alpha1.UnitedDeployment
+	sets   []*v1alpha1.UnitedDeployment
+	served services
 }
 
 // of finds the UnitedDeployment of a state, nil where there is none.
@@ -33,6 +34,7 @@ func (p *UnitedPast) of(s *State) *united {
 
 // Observe takes note of a change.
 func (p *UnitedPast) Observe(c *Change) {
+	p.served.observe(c)
 	if set, ok := c.After.(*v1alpha1.UnitedDeployment); ok {
 		p.sets = append(p.sets, set)
 	}
@@ -66,7 +68,7 @@ func (p *UnitedPast) Write(w *Write) []Violation {
 	case w.Resource == "controllerrevisions":
 		u.checkRevisionWrite(&v, w)
 	case w.Resource == "pods" && w.Verb == "delete":
-		u.checkPodDeletion(&v, w)
+		p.checkPodDeletion(&v, u, w)
 	case w.Resource == "pods" && w.Verb == "patch" && p.AdaptiveScheduling:
 		u.checkPodPatch(&v, w)
 	case slices.Contains(unitedKinds, w.Resource) && w.Subresource == "":
@@ -227,7 +229,7 @@ func images(pods *corev1.PodTemplateSpec) (images []string) {
 }
 
 // checkPodDeletion: a pod is deleted that keeps a StatefulSet from updating. (UD-11)
-func (u *united) checkPodDeletion(v *violations, w *Write) {
+func (p *UnitedPast) checkPodDeletion(v *violations, u *united, w *Write) {
 	before, _ := w.pods()
 	pod := w.knownPod()
 	if pod == nil {
@@ -244,7 +246,9 @@ func (u *united) checkPodDeletion(v *violations, w *Write) {
 	_, ordinal, _ := cutOrdinal(pod.Name)
 	if ready(pod) || pod.Labels[v1alpha1.SubsetRevisionLabel] == c.revision || ordinal < c.partition || pod.DeletionTimestamp != nil {
 		v.add(Needless, "pod %s is deleted: ready %t, of revision %s", pod.Name, ready(pod), pod.Labels[v1alpha1.SubsetRevisionLabel])
+		return
 	}
+	p.checkStuck(v, u, c, w)
 }
 
 // cutOrdinal cuts the ordinal off the name of a pod.
