@@ -25,11 +25,13 @@ type Decision struct {
 	Status *v1alpha1.PodUnavailableBudgetStatus
 }
 
-// The reasons of denials, as OpenKruise words them; NoStatusYet is ours.
+// The reasons of denials, as OpenKruise words them; the last ones are ours.
 const (
 	ReasonNothingAllowed = "pub unavailable allowed is negative"
 	ReasonTooManyRecords = "DisruptedPods and UnavailablePods map too big - too many unavailable not confirmed by PUB controller"
 	ReasonNoStatusYet    = "the budget has no status yet; try again"
+	ReasonOthersFirst    = "the pod was allowed to go for a minute and has not gone; others come first; try again"
+	ReasonChanged        = "the budget has changed, and its pods are still to be counted; try again"
 )
 
 // Request is what somebody is about to do.
@@ -59,14 +61,19 @@ func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha
 		return Decision{Allowed: true, Reason: reason}
 	}
 	s := &b.Status
-	if s.ObservedGeneration == 0 {
+	switch {
+	case s.ObservedGeneration == 0:
 		return Decision{Reason: ReasonNoStatusYet}
-	}
-	if s.DesiredAvailable == 0 {
+	case s.ObservedGeneration < b.Generation:
+		return Decision{Reason: ReasonChanged}
+	case s.DesiredAvailable == 0:
 		return Decision{Allowed: true, Reason: "no pod has to be available"}
 	}
-	if _, kind := recordOf(s, pod); kind != "" {
+	if _, kind := recordOf(s, pod); kind != "" && now.Sub(since(s, pod)) <= renewedFor {
 		return Decision{Allowed: true, Reason: fmt.Sprintf("the pod is in %s already", kind), Status: renew(s, pod, kind, now)}
+	}
+	if first, waits := waitsSince(s, pod); waits && now.Sub(first.Time) <= DisruptedFor {
+		return Decision{Reason: ReasonOthersFirst}
 	}
 	left := s.UnavailableAllowed
 	if marked(pod) {
@@ -91,7 +98,7 @@ const (
 // of the budget tells. (PUB-14)
 func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation) string {
 	switch name := pod.Annotations[v1alpha1.RelatedPubAnnotation]; {
-	case name == "":
+	case name == "", b != nil && name != b.Name:
 		return untold
 	case pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true":
 		return "the pod has the annotation " + v1alpha1.PodPubNoProtectionAnnotation
@@ -99,6 +106,8 @@ func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1
 		return notReady
 	case b == nil:
 		return fmt.Sprintf("there is no budget %s", name)
+	case !MayCount(b, pod):
+		return fmt.Sprintf("the budget %s is not about the pod", b.Name)
 	case !protects(b, operation):
 		return fmt.Sprintf("the budget does not protect from %s", operation)
 	}
@@ -110,7 +119,7 @@ func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1
 // returns nil where there is nothing to keep it out of. (PUB-14.1, PUB-14.3)
 func keepOut(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
 	s := &b.Status
-	if !Active(pod) || !protects(b, v1alpha1.PubEvictOperation) || s.ObservedGeneration == 0 || s.DesiredAvailable == 0 {
+	if !Active(pod) || !protects(b, v1alpha1.PubEvictOperation) || s.ObservedGeneration == 0 || s.DesiredAvailable == 0 && s.ObservedGeneration >= b.Generation {
 		return nil
 	}
 	if _, kind := recordOf(s, pod); kind != "" {
@@ -129,8 +138,9 @@ func full(s *v1alpha1.PodUnavailableBudgetStatus) bool {
 
 // renew keeps a pod recorded for as long as if it had been now. (PUB-14)
 func renew(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, kind recordKind, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
-	s = s.DeepCopy()
+	before, s := s, s.DeepCopy()
 	record(s, pod, kind, metav1.NewTime(now))
+	keepSince(s, before, pod, now)
 	return s
 }
 

@@ -47,6 +47,13 @@ func TestDecide(t *testing.T) {
 		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.TotalReplicas = n })
 	}
 	nothingDesired := status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.DesiredAvailable, s.UnavailableAllowed = 0, 0 })
+	older := func(b *v1alpha1.PodUnavailableBudget) { b.Generation++ }
+	bookedSince := func(seconds int) func(*v1alpha1.PodUnavailableBudget) {
+		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) {
+			s.BookedSince = map[string]metav1.Time{"pod": metav1.NewTime(after(seconds))}
+		})
+	}
+	waiting := status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.PodUIDs = map[string]types.UID{"pod": "uid-pod"} })
 	noStatus := func(b *v1alpha1.PodUnavailableBudget) { b.Status = v1alpha1.PodUnavailableBudgetStatus{} }
 	pod, full := newPod("pod"), newBudget(left(0))
 	const no = budget.ReasonNothingAllowed
@@ -77,9 +84,24 @@ func TestDecide(t *testing.T) {
 		{"PUB-14.5: empty is all", newBudget(left(0), protecting("")), pod, update, no},
 		{"PUB-14.5: before the first status", newBudget(noStatus, protecting("EVICT")), pod, remove, "allowed"},
 		{"PUB-14.6: no status yet", newBudget(noStatus), pod, remove, budget.ReasonNoStatusYet},
+		{"PUB-14.6: of an older generation", newBudget(older), pod, remove, budget.ReasonChanged},
+		{"PUB-14.6: of an older generation, when nothing was desired", newBudget(nothingDesired, older), pod, evict, budget.ReasonChanged},
+		{"PUB-14.3: not ready, of an older generation, when nothing was desired", newBudget(nothingDesired, older), newPod("pod", unready), evict, "10 available, 0 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.4: another budget, and it names this one no more", full, newPod("pod", annotate(v1alpha1.RelatedPubAnnotation, "other")), remove, "allowed"},
+		{"PUB-35: released", full, newPod("pod", bare), remove, "allowed"},
+		{"PUB-35: of another workload of the kind", full, newPod("pod", controlledBy("apps.kruise.io/v1alpha1", "CloneSet", "other")), remove, "allowed"},
+		{"PUB-35: of its own", full, newPod("pod", controlledBy("apps.kruise.io/v1beta1", "CloneSet", "web")), remove, no},
+		{"PUB-35: of another kind, which it may come from", full, newPod("pod", controlledBy("apps/v1", "ReplicaSet", "other")), remove, no},
+		{"PUB-35: out of the selector", newBudget(left(0), selecting(map[string]string{"app": "web"})), newPod("pod", label("app", "debug")), remove, "allowed"},
 		{"PUB-14.7: nothing desired", newBudget(nothingDesired), pod, evict, "allowed"},
 		{"PUB-14.8: recorded", newBudget(recorded(pod.UID, false)), pod, evict, "10 available, 9 desired, 0 allowed; disrupted [pod]"},
 		{"PUB-14.8: recorded for an update", newBudget(recorded(pod.UID, true)), pod, remove, "10 available, 9 desired, 0 allowed; updated [pod]"},
+		{"PUB-14.8: recorded, and asked about for a minute", newBudget(recorded(pod.UID, false), bookedSince(-59)), pod, evict, "10 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.8: for longer", newBudget(recorded(pod.UID, false), bookedSince(-60)), pod, evict, no},
+		{"PUB-14.8: for longer, and there is room", newBudget(recorded(pod.UID, false), bookedSince(-60), left(1)), pod, evict, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.8: which waits", newBudget(bookedSince(-19), waiting), pod, evict, budget.ReasonOthersFirst},
+		{"PUB-14.8: which has waited", newBudget(bookedSince(-20), waiting), pod, evict, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.8: one of the name waited", newBudget(bookedSince(-19)), pod, evict, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
 		{"PUB-16: by name only", newBudget(recorded("", false)), pod, remove, "10 available, 9 desired, 0 allowed; disrupted [pod]"},
 		{"PUB-16: the one before", newBudget(recorded("another", false)), pod, remove, no},
 		{"PUB-14.9: nothing left", full, pod, evict, no},

@@ -18,6 +18,13 @@
 //
 //   - Nothing is allowed before the first status of a budget is written. OpenKruise allows
 //     everything until then.
+//   - Nor is it by the status of an older generation: a budget that was tightened holds at once.
+//   - What is not known protects: while nobody can say how many pods a workload wants, no available pod may go. OpenKruise allows
+//     all. Pods of no controller want themselves.
+//   - What is not counted is not judged: a pod that was taken aside, or released, can be deleted.
+//   - A pod belongs to one budget, and does not count in others; the name of a budget that is gone counts as none.
+//   - A pod that is asked about again and again holds its place in a budget for a minute: then it stands in line again.
+//   - Pods of a Deployment's ReplicaSets that want 0 count, as from OpenKruise 1.5 on.
 //   - Records are about pods, not names: a new pod of a name is protected although the
 //     deletion of the one before was allowed.
 //   - Pods count as available once they are told of their budget: until then nobody asks before they go.

@@ -66,6 +66,12 @@ func ownedBy(uid types.UID) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.OwnerReferences[0].UID = uid }
 }
 
+func controlledBy(apiVersion, kind, name string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(name), Controller: ptr.To(true)}}
+	}
+}
+
 func bare(pod *corev1.Pod) { pod.OwnerReferences = nil }
 
 func label(key, value string) func(*corev1.Pod) {

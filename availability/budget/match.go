@@ -55,6 +55,22 @@ func MayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	return Matches(b, pod, nil)
 }
 
+// MayCount tells whether a budget may be about a pod that names it, as far as the pod itself says. What is taken out of its selector, or released by its
+// workload, is not counted, and so not judged. (PUB-35)
+func MayCount(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+	target := b.Spec.TargetReference
+	if target == nil {
+		return Matches(b, pod, nil)
+	}
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return false
+	}
+	group, kind := groupKind(target)
+	of := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	return of.Group != group || of.Kind != kind || ref.Name == target.Name // what another kind controls may come from it
+}
+
 // Targets tells whether the targetRef of a budget names a workload. Versions do not matter.
 func Targets(b *v1alpha1.PodUnavailableBudget, of schema.GroupKind, name string) bool {
 	if b.Spec.TargetReference == nil {

@@ -76,7 +76,7 @@ func Stricter(b *v1alpha1.PodUnavailableBudget, s Selection, mirror *policyv1.Po
 			continue
 		}
 		switch related := pod.Annotations[v1alpha1.RelatedPubAnnotation]; {
-		case related != b.Name && (related != "" || !own[pod]):
+		case !own[pod] || related != "" && related != b.Name:
 			return fmt.Sprintf("the selector selects pod %s, which the budget does not protect", pod.Name)
 		case pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true":
 			return fmt.Sprintf("pod %s has the annotation %s", pod.Name, v1alpha1.PodPubNoProtectionAnnotation)

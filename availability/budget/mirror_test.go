@@ -85,7 +85,7 @@ func TestStricter(t *testing.T) {
 		{"no pods yet", nil, nil, ""},
 		{"not told yet", newPods(1, related("")), nil, ""},
 		{"one that is not ready", []*corev1.Pod{newPod("a", unready, unprotected)}, []*corev1.Pod{newPod("b", unready, related(""))}, ""},
-		{"one of a ReplicaSet that wants none any more", newPods(1), []*corev1.Pod{newPod("old")}, ""},
+		{"one that was released", newPods(1), []*corev1.Pod{newPod("old", bare)}, "the selector selects pod old, which the budget does not protect"},
 		{"that go, or have ended", newPods(1), []*corev1.Pod{newPod("b", deleting, related("")), newPod("c", phase(corev1.PodSucceeded), related(""))}, ""},
 		{"of others, with other labels", newPods(1), []*corev1.Pod{newPod("b", label("app", "db"), related("db"))}, ""},
 		{"one without protection", []*corev1.Pod{newPod("a"), newPod("b", unprotected)}, nil, "pod b has the annotation pub.kruise.io/no-protect"},

@@ -56,10 +56,6 @@ func (s *story) sync(tells bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	selection.Untold = map[string]bool{}
-	for _, pod := range selection.Pods {
-		selection.Untold[pod.Name] = !told(pod)
-	}
 	r, err := budget.Compute(s.budget, selection, s.now)
 	if err != nil {
 		s.t.Fatal(err)

@@ -4,6 +4,7 @@ package budget
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,17 +48,20 @@ func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Res
 	if err != nil {
 		return nil, err
 	}
-	if s.Unprotected {
+	switch {
+	case s.Unprotected:
 		desired = 0
+	case s.undecided(b):
+		desired = max(desired, int32(len(s.Pods))) // none may go (PUB-23)
 	}
 	r := &Result{Status: v1alpha1.PodUnavailableBudgetStatus{
-		ObservedGeneration: b.Generation, DesiredAvailable: desired, TotalReplicas: s.Total,
+		ObservedGeneration: b.Generation, DesiredAvailable: desired, TotalReplicas: s.Total, Conditions: conditions(b, s, now),
 	}}
 	r.keepRecords(b, s.Pods, now)
 	var unmarked int32
 	for _, pod := range s.Pods {
 		reason := r.unavailable(pod)
-		if reason == "" && s.Untold[pod.Name] {
+		if reason == "" && pod.Annotations[v1alpha1.RelatedPubAnnotation] != b.Name {
 			reason = "it is still to be told of its budget"
 		}
 		switch {
@@ -100,6 +104,9 @@ func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Po
 	for _, pod := range pods {
 		at, kind := recordOf(&b.Status, pod)
 		if kind == "" {
+			if first, waits := waitsSince(&b.Status, pod); waits {
+				r.wait(pod, first, now)
+			}
 			continue
 		}
 		if at.After(now) { // by another clock
@@ -110,13 +117,38 @@ func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Po
 			if kind == disrupted {
 				r.NotDeleted = append(r.NotDeleted, pod)
 			}
+			if now.Sub(since(&b.Status, pod)) > renewedFor {
+				r.wait(pod, metav1.NewTime(now), now)
+			}
 			continue
 		}
 		record(&r.Status, pod, kind, at)
-		if left++; r.RequeueAfter == 0 || left < r.RequeueAfter { // it is kept at its last moment
-			r.RequeueAfter = left
-		}
+		keepSince(&r.Status, &b.Status, pod, now)
+		r.requeue(left)
 	}
+}
+
+// requeue has the status computed again when something that is kept has had its last moment.
+func (r *Result) requeue(left time.Duration) {
+	if left++; r.RequeueAfter == 0 || left < r.RequeueAfter {
+		r.RequeueAfter = left
+	}
+}
+
+// wait keeps a pod that held its place for long waiting for others, until that is over. (PUB-14.8)
+func (r *Result) wait(pod *corev1.Pod, first metav1.Time, now time.Time) {
+	left := first.Add(DisruptedFor).Sub(now)
+	if left < 0 {
+		return
+	}
+	if r.Status.BookedSince == nil {
+		r.Status.BookedSince = map[string]metav1.Time{}
+	}
+	if r.Status.PodUIDs == nil {
+		r.Status.PodUIDs = map[string]types.UID{}
+	}
+	r.Status.BookedSince[pod.Name], r.Status.PodUIDs[pod.Name] = first, pod.UID
+	r.requeue(left)
 }
 
 // recordKind is why a pod is recorded.
@@ -159,15 +191,51 @@ func record(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, kind record
 	}
 	delete(s.DisruptedPods, pod.Name)
 	delete(s.UnavailablePods, pod.Name)
+	delete(s.BookedSince, pod.Name)
 	(*set)[pod.Name], s.PodUIDs[pod.Name] = at, pod.UID
 }
 
+// renewedFor is for how long a pod that is asked about again and again stays recorded. (PUB-14.8)
+const renewedFor = time.Minute
+
+// waitsSince is since when a pod waits that held its place for long, so that others come first; false where it does not. (PUB-14.8)
+func waitsSince(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) (metav1.Time, bool) {
+	first, found := s.BookedSince[pod.Name]
+	_, kind := recordOf(s, pod)
+	return first, found && kind == "" && s.PodUIDs[pod.Name] == pod.UID
+}
+
+// since is when a pod that is recorded was recorded first.
+func since(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) time.Time {
+	if first, found := s.BookedSince[pod.Name]; found {
+		return first.Time
+	}
+	at, _ := recordOf(s, pod)
+	return at.Time
+}
+
+// keepSince keeps of a pod that is recorded since when it is, where that is not the time of its record.
+func keepSince(s, before *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, now time.Time) {
+	first := metav1.NewTime(since(before, pod))
+	if at, _ := recordOf(s, pod); first.Unix() == at.Unix() || first.After(now) {
+		return
+	}
+	if s.BookedSince == nil {
+		s.BookedSince = map[string]metav1.Time{}
+	}
+	s.BookedSince[pod.Name] = first
+}
+
 // Equal tells whether two statuses say the same: times by the second, as they are
-// stored.
+// stored, and of conditions not since when.
 func Equal(a, b *v1alpha1.PodUnavailableBudgetStatus) bool {
 	sameTime := func(a, b metav1.Time) bool { return a.Unix() == b.Unix() }
 	return a.ObservedGeneration == b.ObservedGeneration && a.UnavailableAllowed == b.UnavailableAllowed &&
 		a.CurrentAvailable == b.CurrentAvailable && a.DesiredAvailable == b.DesiredAvailable && a.TotalReplicas == b.TotalReplicas &&
 		maps.EqualFunc(a.DisruptedPods, b.DisruptedPods, sameTime) && maps.EqualFunc(a.UnavailablePods, b.UnavailablePods, sameTime) &&
-		maps.Equal(a.PodUIDs, b.PodUIDs)
+		maps.EqualFunc(a.BookedSince, b.BookedSince, sameTime) && maps.Equal(a.PodUIDs, b.PodUIDs) &&
+		slices.EqualFunc(a.Conditions, b.Conditions, func(a, b metav1.Condition) bool {
+			a.LastTransitionTime = b.LastTransitionTime
+			return a == b
+		})
 }

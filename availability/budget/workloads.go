@@ -4,12 +4,14 @@ package budget
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
@@ -52,8 +54,11 @@ func (w *Workload) controller() types.UID {
 // replicaSet is the kind whose pods belong to whatever controls it.
 var replicaSet = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
 
+// node is the kind of what controls static pods.
+var node = schema.GroupKind{Kind: "Node"}
+
 // Workloads are the workloads of a namespace that control pods, and those that control these,
-// by UID. What is missing is not there any more, or nobody could say how many pods it wants.
+// by UID. One that is gone is there, as being deleted. Of what is missing nobody could say how many pods it wants.
 type Workloads map[types.UID]*Workload
 
 // Of returns the workload of a pod; nil for a pod without a controller, and where the
@@ -70,58 +75,77 @@ func (all Workloads) Of(pod *corev1.Pod) *Workload {
 	return w
 }
 
-// comesFrom tells whether a pod comes from a workload, by way of others perhaps. A
-// ReplicaSet of it that is being deleted, or scaled to 0, has none that count. (PUB-3)
-func (all Workloads) comesFrom(pod *corev1.Pod, target *Workload) bool {
+// walk goes from a pod along what controls it, as far as that is known, until stop is true of it.
+func (all Workloads) walk(pod *corev1.Pod, stop func(ref *metav1.OwnerReference) bool) (found bool) {
 	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil {
-		return false
-	}
-	uid := ref.UID
 	for range len(all) + 1 { // owners may go round in circles
-		w := all[uid]
-		switch {
-		case uid == target.UID:
-			return true
-		case w == nil || w.GroupKind == replicaSet && w.Wants() == 0:
+		if ref == nil {
 			return false
 		}
-		uid = w.controller()
+		if stop(ref) {
+			return true
+		}
+		w := all[ref.UID]
+		if w == nil || w.GroupKind == replicaSet && w.Deleting {
+			return false
+		}
+		ref = w.Controller
 	}
 	return false
 }
 
-// named returns the workload that a budget names; nil where there is none. (PUB-3)
-func (all Workloads) named(ref *v1alpha1.TargetReference) *Workload {
-	group, err := schema.ParseGroupVersion(ref.APIVersion)
-	if err != nil {
-		return nil
-	}
+// comesFrom tells whether a pod comes from a workload, by way of others perhaps. A
+// ReplicaSet of it that is being deleted has none that count. (PUB-3)
+func (all Workloads) comesFrom(pod *corev1.Pod, target *Workload) bool {
+	return all.walk(pod, func(ref *metav1.OwnerReference) bool { return ref.UID == target.UID })
+}
+
+// Names tells whether a pod says that it comes from the workload that a budget names, by way of others perhaps,
+// whether that is known or not. (PUB-3)
+func (all Workloads) Names(pod *corev1.Pod, b *v1alpha1.PodUnavailableBudget) bool {
+	return all.walk(pod, func(ref *metav1.OwnerReference) bool {
+		return Targets(b, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name)
+	})
+}
+
+// named returns the workload that a budget names; nil where there is none that is known. One of
+// the name that is gone or being deleted gives way to its successor. (PUB-3)
+func (all Workloads) named(b *v1alpha1.PodUnavailableBudget) (target *Workload) {
 	for _, w := range all {
-		if w.Group == group.Group && w.Kind == ref.Kind && w.Name == ref.Name {
-			return w
+		if Targets(b, w.GroupKind, w.Name) && (target == nil || target.Deleting) {
+			target = w
 		}
 	}
-	return nil
+	return target
 }
 
 // Selection is what a budget is about.
 type Selection struct {
-	// Pods are the active pods of the budget, in the order in which they were given.
+	// Pods are the active pods of the budget, in the order in which they were given. Those that do not
+	// name it are still to be told of it, and do not count. (PUB-9, PUB-24)
 	Pods []*corev1.Pod
-	// Untold are those of Pods, by name, that are still to be told of the budget, so that nobody asks before
-	// they go. They do not count. Select leaves it nil, for none. (PUB-9, PUB-24)
-	Untold map[string]bool
-	// Total is how many there should be.
+	// Elsewhere are pods that the budget is about as well and that belong to others. They do not
+	// count. Select leaves it empty. (PUB-20)
+	Elsewhere []*corev1.Pod
+	// Total is how many there should be; of workloads that are in Unknown as many as they have.
 	Total int32
+	// Unknown are the workloads of which nobody could say how many pods they want, as "kind name". Where
+	// Total matters none may be disrupted. (PUB-23)
+	Unknown []string
 	// Selector is that of the budget, or of the workload that it names; nil where nobody knows.
 	Selector *metav1.LabelSelector
 	// Unprotected tells that the workloads want no pods, so that all may be disrupted. (PUB-13)
 	Unprotected bool
 }
 
-// Select returns the pods of a budget, of all pods of its namespace, and how many there should be.
-// The error says which field of the budget cannot be read. (PUB-1 to PUB-5)
+// undecided tells whether it matters to a budget that some workloads are not known: to minAvailable as a number it does
+// not. (PUB-23)
+func (s *Selection) undecided(b *v1alpha1.PodUnavailableBudget) bool {
+	return len(s.Unknown) > 0 && (b.Spec.MinAvailable == nil || b.Spec.MinAvailable.Type == intstr.String)
+}
+
+// Select returns the pods of a budget, of all pods of its namespace but those of other budgets, and how many
+// there should be. The error says which field of the budget cannot be read. (PUB-1 to PUB-5, PUB-23)
 func Select(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) (Selection, error) {
 	if b.Spec.TargetReference != nil {
 		return selectByTarget(b, pods, workloads), nil
@@ -129,16 +153,28 @@ func Select(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Work
 	return selectByLabels(b, pods, workloads)
 }
 
-func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) Selection {
-	target := workloads.named(b.Spec.TargetReference)
-	if target == nil || target.Wants() == 0 {
+func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) (s Selection) {
+	target := workloads.named(b)
+	is := func(pod *corev1.Pod) bool { return workloads.comesFrom(pod, target) }
+	switch {
+	case target == nil:
+		is = func(pod *corev1.Pod) bool { return workloads.Names(pod, b) }
+	case target.Wants() == 0:
 		return Selection{Unprotected: true}
+	default:
+		s.Total, s.Selector = target.Wants(), target.Selector
 	}
-	s := Selection{Total: target.Wants(), Selector: target.Selector}
 	for _, pod := range pods {
-		if Active(pod) && workloads.comesFrom(pod, target) {
+		if Active(pod) && is(pod) {
 			s.Pods = append(s.Pods, pod)
 		}
+	}
+	switch {
+	case target != nil:
+	case len(s.Pods) == 0:
+		s.Unprotected = true
+	default:
+		s.Total, s.Unknown = int32(len(s.Pods)), []string{b.Spec.TargetReference.Kind + " " + b.Spec.TargetReference.Name}
 	}
 	return s
 }
@@ -149,23 +185,52 @@ func selectByLabels(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, worklo
 		return s, err
 	}
 	s.Selector = b.Spec.Selector
-	counted, total := map[types.UID]bool{}, int64(0)
+	t := tally{counted: map[types.UID]bool{}, missing: map[types.UID]bool{}}
 	for _, pod := range pods {
-		if !Active(pod) || !selector.Matches(labels.Set(pod.Labels)) {
-			continue
-		}
-		s.Pods = append(s.Pods, pod)
-		if w := workloads.Of(pod); w != nil && !counted[w.UID] {
-			counted[w.UID] = true
-			total += int64(w.Wants())
+		if Active(pod) && selector.Matches(labels.Set(pod.Labels)) {
+			s.Pods = append(s.Pods, pod)
+			t.add(metav1.GetControllerOfNoCopy(pod), workloads.Of(pod))
 		}
 	}
-	s.Total = int32(min(total, math.MaxInt32))
-	if s.Total == 0 {
-		s.Unprotected = len(counted) > 0
+	slices.Sort(t.unknown)
+	s.Total, s.Unknown, s.Unprotected = t.total(), t.unknown, len(t.counted) > 0 && t.total() == 0
+	if t.wanted == 0 || len(t.unknown) > 0 {
 		if total, found := protectedTotal(b); found {
-			s.Total, s.Unprotected = total, false
+			s.Total, s.Unknown, s.Unprotected = total, nil, false
 		}
 	}
 	return s, nil
+}
+
+// tally counts what is wanted of the pods that a selector selects. (PUB-4, PUB-23)
+type tally struct {
+	counted, missing map[types.UID]bool // the workloads that are known, and those that are not
+	wanted           int64              // by those that are known
+	unknown          []string           // the names of those that are not
+	theirs           int64              // pods of these
+	bare             int64              // pods of no controller
+}
+
+func (t *tally) add(ref *metav1.OwnerReference, w *Workload) {
+	switch {
+	case w != nil:
+		if !t.counted[w.UID] {
+			t.counted[w.UID] = true
+			t.wanted += int64(w.Wants())
+		}
+	case ref == nil || schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == node:
+		t.bare++
+	default:
+		if t.theirs++; !t.missing[ref.UID] {
+			t.missing[ref.UID] = true
+			t.unknown = append(t.unknown, ref.Kind+" "+ref.Name)
+		}
+	}
+}
+
+func (t *tally) total() int32 {
+	if t.wanted == 0 && t.theirs == 0 {
+		return int32(min(t.bare, math.MaxInt32))
+	}
+	return int32(min(t.wanted+t.theirs, math.MaxInt32))
 }

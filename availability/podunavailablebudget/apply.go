@@ -15,6 +15,9 @@ import (
 	"github.com/podwright/podwright/internal/apply"
 )
 
+// ReasonPodsElsewhere is the reason of a Warning about a budget that is about pods of another one. (PUB-20)
+const ReasonPodsElsewhere = v1alpha1.PodsElsewhereCondition
+
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
@@ -37,11 +40,11 @@ type applier struct {
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Budget), snapshot: s, budget: s.Budget, plan: plan}
 	a.recordStates()
-	if plan.Problem != nil {
+	if plan.Computed == nil {
 		return 0, plan.Problem
 	}
 	r.options.BudgetMetrics.Counted(a.Key.Namespace, a.Key.Name, plan.Computed)
-	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx), a.mirror(ctx))
+	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx), a.mirror(ctx), s.Unknown)
 	return plan.RequeueAfter, apply.WorthRetrying(err)
 }
 
@@ -77,13 +80,17 @@ func (a *applier) status(ctx context.Context) error {
 
 // recordStates records what holds of the budget from now on.
 func (a *applier) recordStates() {
-	if a.Begins(v1alpha1.NoPodsEvent, a.plan.Problem == nil && a.plan.NoPods) {
+	if a.Begins(v1alpha1.NoPodsEvent, a.plan.Computed != nil && a.plan.NoPods) {
 		a.Event(corev1.EventTypeNormal, v1alpha1.NoPodsEvent, "%s", v1alpha1.NoPodsMessage)
 	}
 	if a.Begins(v1alpha1.CalculateExpectedPodCountFailedEvent, a.plan.Problem != nil) {
 		a.Event(corev1.EventTypeWarning, v1alpha1.CalculateExpectedPodCountFailedEvent, v1alpha1.CalculateExpectedPodCountFailedFormat, a.plan.Problem)
 	}
-	if a.plan.Problem == nil && a.Begins(ReasonNotMirrored, a.plan.Unmirrored != "") {
+	if n := len(a.plan.Elsewhere); a.plan.Computed != nil && a.Begins(ReasonPodsElsewhere, n > 0) {
+		pod := a.plan.Elsewhere[0]
+		a.Event(corev1.EventTypeWarning, ReasonPodsElsewhere, "Pods such as %s belong to PodUnavailableBudget %s and do not count here", pod.Name, relatedTo(pod))
+	}
+	if a.plan.Computed != nil && a.Begins(ReasonNotMirrored, a.plan.Unmirrored != "") {
 		a.Event(corev1.EventTypeWarning, ReasonNotMirrored, "No PodDisruptionBudget shows it: %s", a.plan.Unmirrored)
 	}
 }

@@ -304,7 +304,7 @@ func TestLinks(t *testing.T) {
 		for _, pod := range c.Pods() {
 			got[pod.Name] = relatedTo(&pod)
 		}
-		want := map[string]string{"both": "a", "empty": "a", "gone": "gone", "second": "b", "bare": "c", "nobody": "", "ended": ""}
+		want := map[string]string{"both": "a", "empty": "a", "gone": "a", "second": "b", "bare": "c", "nobody": "", "ended": ""}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got) %s", diff)
 		}

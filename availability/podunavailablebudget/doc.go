@@ -12,7 +12,8 @@
 // Every reconcile of a budget has three steps. Observe reads the budget, the pods of its namespace
 // and their workloads from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply
 // sends what the plan says. On demand PodDisruptionBudgets show budgets to autoscalers: see
-// Options.Mirror. An answer costs one request where something is booked, and none where not; a
+// Options.Mirror. An answer costs one request where something is booked, and none where it is denied. Where nothing is to be booked
+// since the budget wants no pods, or does not protect from the operation, that is read first; a
 // denied eviction may cost one, for the note on the pod, and one of a pod that does not count costs two, since that may change.
 //
 // What is done stands rule by rule in
@@ -35,6 +36,8 @@
 //     before, and let another one go.
 //   - A pod that is not there is not refused to be evicted: the API server says so itself.
 //   - A budget is judged again when its spec or its annotations change, and only then.
-//   - A targetRef of a kind that nobody reads is a failure, which an event tells: its pods are not
+//   - A workload of a kind that nobody reads is a failure, which an event and a condition tell: its pods are not
 //     taken for unprotected.
+//   - The conditions TotalUnknown and PodsElsewhere, which OpenKruise does not know, say what a budget does not protect, or cannot.
+//   - One update that takes away the name of its budget and changes a pod is judged.
 package podunavailablebudget

@@ -141,20 +141,27 @@ func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) 
 }
 
 // try decides on the newest state of the budget that is known, or on what the API server has, and
-// books. It fails with a conflict where the budget has changed meanwhile, and with errSlow where that took
-// long. Where there is no such budget, the pod is not protected.
+// books. What a cache alone allows, with nothing to book, no conflict puts right: it is read before. It fails with a
+// conflict where the budget has changed meanwhile, and with errSlow where that took
+// long. Where there is no such budget, the pod is not protected. (PUB-25, PUB-34)
 func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, live bool) (d budget.Decision, protected bool, err error) {
-	b, err := g.budget(ctx, key, live)
+	b, read, err := g.budget(ctx, key, live)
 	if err != nil {
 		return d, false, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
-	pod, err := q.podOf(ctx, key.Name)
+	pod, err := q.podOf(ctx, b)
 	if pod == nil || err != nil {
 		return budget.Decision{Allowed: true, Reason: "there is no such pod"}, false, err
 	}
-	request := budget.Request{Operation: q.operation, DryRun: q.dryRun, Now: g.options.Clock.Now()}
+	request := budget.Request{Operation: q.operation, Now: g.options.Clock.Now()}
 	d = budget.Decide(b, pod, request)
+	if d.Allowed && d.Status == nil && !read && !freeItself(pod, q.operation) {
+		return g.try(ctx, key, q, true)
+	}
 	protected = b != nil && relatedTo(pod) != ""
+	if q.dryRun { // (PUB-15)
+		d.Status = nil
+	}
 	if d.Status == nil || budget.Equal(d.Status, &b.Status) {
 		return d, protected, nil
 	}
@@ -169,15 +176,34 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 
 // podOf returns the pod as it is judged; nil where it is gone. One that seems to be unprotected or not ready is read anew, after
 // the budget: it may have been counted before that, and not since without a conflict. (PUB-33)
-func (q *inquiry) podOf(ctx context.Context, budget string) (*corev1.Pod, error) {
-	if q.live == nil || seemsProtected(q.pod) {
+func (q *inquiry) podOf(ctx context.Context, b *v1alpha1.PodUnavailableBudget) (*corev1.Pod, error) {
+	if q.live == nil || seemsProtected(b, q.pod) {
 		return q.pod, nil
 	}
 	pod, err := q.live(ctx)
-	if pod != nil && relatedTo(pod) != "" && relatedTo(pod) != budget {
-		return nil, apierrors.NewConflict(corev1.Resource("pods"), pod.Name, fmt.Errorf("it named PodUnavailableBudget %s, and names %s now", budget, relatedTo(pod)))
+	if pod != nil && relatedTo(pod) != "" && relatedTo(pod) != q.name() && relatedTo(pod) != relatedTo(q.pod) {
+		return nil, apierrors.NewConflict(corev1.Resource("pods"), pod.Name, fmt.Errorf("PodUnavailableBudget %s is asked, and the pod names %s now", q.name(), relatedTo(pod)))
 	}
 	return pod, err
+}
+
+// freeItself tells whether nobody has to be asked about an operation because of what the pod says, whatever the budget.
+func freeItself(pod *corev1.Pod, operation v1alpha1.PubOperation) bool {
+	return pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" ||
+		operation != v1alpha1.PubEvictOperation && (relatedTo(pod) == "" || !budget.Ready(pod))
+}
+
+// named tells whether a pod names a budget that is there and about it. (PUB-20)
+func (g *Guard) named(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: relatedTo(pod)}
+	if key.Name == "" {
+		return false, nil
+	}
+	b, read, err := g.budget(ctx, key, false)
+	if err == nil && !read && !budget.MayCount(b, pod) {
+		b, _, err = g.budget(ctx, key, true)
+	}
+	return b != nil && budget.MayCount(b, pod), err
 }
 
 // mayBeOf names the budgets that a pod may be told of that names none. (PUB-14.1)
@@ -192,12 +218,12 @@ func (g *Guard) mayBeOf(pod *corev1.Pod) (names []string, err error) {
 	return names, err
 }
 
-// budget returns the newest state of a budget that is known, or asks the API server: where the
+// budget returns the newest state of a budget that is known, or asks the API server, and whether it has asked: where the
 // cache has none, which may be behind, and where that is wanted. Nil where there is none.
-func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool) (*v1alpha1.PodUnavailableBudget, error) {
+func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool) (b *v1alpha1.PodUnavailableBudget, read bool, err error) {
 	cached, err := apiwriter.Found(g.options.Budgets.Namespace(key.Namespace).Get(key.Name))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	last := g.last.get(key)
 	if cached != nil && last != nil {
@@ -208,21 +234,18 @@ func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool)
 		}
 	}
 	if !live && cached != nil {
-		if last != nil {
-			return last, nil
-		}
-		return cached, nil
+		return cmp.Or(last, cached), false, nil
 	}
-	read, err := apiwriter.Found(g.options.Availability.PodUnavailableBudgets(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}))
+	b, err = apiwriter.Found(g.options.Availability.PodUnavailableBudgets(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}))
 	switch {
 	case err != nil:
-		return nil, err
-	case read == nil:
+		return nil, true, err
+	case b == nil:
 		g.last.forget(key)
 	default:
-		g.last.set(key, read, g.options.Clock.Now())
+		g.last.set(key, b, g.options.Clock.Now())
 	}
-	return read, nil
+	return b, true, nil
 }
 
 // book writes the status, if the budget is as it was read.

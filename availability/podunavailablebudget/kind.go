@@ -3,7 +3,6 @@
 package podunavailablebudget
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -66,7 +65,7 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceBudgets, Live: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, Make: func() cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, o.Namespace, 0, byNamespace)
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true, Concern: controller.On(o.budgetChanged)},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 	}
@@ -102,6 +101,20 @@ func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
 
 func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
 	return controller.Read{Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
+}
+
+// budgetChanged enqueues the other budgets of the namespace when one goes: its pods may be theirs. (PUB-20)
+func (o *Options) budgetChanged(before, after *v1alpha1.PodUnavailableBudget, enqueue controller.Enqueue) {
+	if before == nil || after != nil && before.UID == after.UID {
+		return
+	}
+	others, err := o.Reader.Budgets(before.Namespace)
+	if err != nil {
+		return // the index is there since New
+	}
+	for _, b := range others {
+		enqueue(types.NamespacedName{Namespace: b.Namespace, Name: b.Name})
+	}
 }
 
 // podChanged enqueues the budgets that a pod belongs to, before the event or after it. Pods
@@ -160,13 +173,12 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace); err != nil {
 		return nil, fmt.Errorf("read the pods of namespace %s: %w", key.Namespace, err)
 	}
-	s.Pods = slices.SortedFunc(slices.Values(s.Pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	if s.Mirror != MirrorNone {
 		if s.Disruptions, err = r.options.Reader.PodDisruptionBudgets(key.Namespace); err != nil {
 			return nil, fmt.Errorf("read the PodDisruptionBudgets of namespace %s: %w", key.Namespace, err)
 		}
 	}
-	s.Workloads, s.Foreign, s.Unknown = r.workloadsFor(ctx, b, s.Pods)
+	s.Workloads, s.LookAfter, s.Unknown = r.workloadsFor(ctx, b, s.Pods, s.Now)
 	return s, nil
 }
 

@@ -3,8 +3,10 @@
 package podunavailablebudget
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +33,9 @@ type Plan struct {
 	CreateMirror, UpdateMirror, DeleteMirror *policyv1.PodDisruptionBudget
 	Unmirrored                               string
 
-	// NoPods tells that the budget has no pods.
-	NoPods bool
+	// NoPods tells that the budget has no pods, and Elsewhere are those that belong to other budgets. (PUB-20)
+	NoPods    bool
+	Elsewhere []*corev1.Pod
 	// Computed is the status as it should be, whether it stands already or not; nil where it
 	// cannot be told.
 	Computed *v1alpha1.PodUnavailableBudgetStatus
@@ -42,7 +45,8 @@ type Plan struct {
 	// 0 when only events can change it.
 	RequeueAfter time.Duration
 
-	// Problem is why the status cannot be told, and stays as it is. Nil where it can.
+	// Problem is why the status cannot be told, and stays as it is where Computed is nil; otherwise it is what is
+	// not known of the workloads, and nothing may be disrupted. Nil where all is known. (PUB-23)
 	Problem error
 }
 
@@ -54,52 +58,74 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Problem = errors.New("the Snapshot has no Budget; give it the budget to plan for")
 		return p
 	}
-	if p.Problem = s.Unknown; p.Problem != nil {
-		return p
-	}
-	selection, err := budget.Select(s.Budget, s.Pods, s.Workloads)
+	selection, err := s.selection()
 	if err != nil {
 		p.Problem = err
 		return p
 	}
-	p.link(s, &selection)
-	result, err := budget.Compute(s.Budget, selection, s.Now)
-	if err != nil {
-		p.Problem, p.Link = err, nil
+	if s.Unknown != nil && len(selection.Pods) == 0 {
+		p.Problem = s.Unknown // whose pods are not known either
 		return p
 	}
-	p.NoPods = len(selection.Pods) == 0
+	result, err := budget.Compute(s.Budget, selection, s.Now)
+	if err != nil {
+		p.Problem = err
+		return p
+	}
+	if p.Problem = s.Unknown; p.Problem == nil {
+		if unknown := budget.Unknown(s.Budget, selection); unknown != "" {
+			p.Problem = errors.New(unknown)
+		}
+	}
+	for _, pod := range selection.Pods {
+		if s.links(pod) {
+			p.Link = append(p.Link, pod)
+		}
+	}
+	p.NoPods, p.Elsewhere = len(selection.Pods) == 0, selection.Elsewhere
 	p.Computed, p.Unavailable, p.NotDeleted, p.RequeueAfter = &result.Status, result.Unavailable, result.NotDeleted, result.RequeueAfter
 	if !budget.Equal(&s.Budget.Status, &result.Status) {
 		p.Status = &result.Status
 	}
-	if s.Foreign && (p.RequeueAfter == 0 || p.RequeueAfter > foreignLook) {
-		p.RequeueAfter = foreignLook
+	if s.LookAfter > 0 && (p.RequeueAfter == 0 || p.RequeueAfter > s.LookAfter) {
+		p.RequeueAfter = s.LookAfter
 	}
 	s.planMirror(p, selection)
 	return p
 }
 
-// link plans to tell pods of their budget, which do not count until then. (PUB-9, PUB-24)
-func (p *Plan) link(s *Snapshot, selection *budget.Selection) {
-	selection.Untold = map[string]bool{}
-	for _, pod := range selection.Pods {
-		if s.links(pod) {
-			p.Link = append(p.Link, pod)
-			selection.Untold[pod.Name] = true
+// selection is what the budget is about, but for what belongs to others, by name. (PUB-20)
+func (s *Snapshot) selection() (budget.Selection, error) {
+	others := make(map[string]*v1alpha1.PodUnavailableBudget, len(s.Others))
+	for _, other := range s.Others {
+		others[other.Name] = other
+	}
+	var own, elsewhere []*corev1.Pod
+	for _, pod := range s.Pods {
+		if other := others[relatedTo(pod)]; other == nil || !budget.MayCount(other, pod) {
+			own = append(own, pod)
+		} else if budget.Active(pod) && (budget.Matches(s.Budget, pod, nil) || s.Workloads.Names(pod, s.Budget)) {
+			elsewhere = append(elsewhere, pod)
 		}
 	}
+	selection, err := budget.Select(s.Budget, own, s.Workloads)
+	slices.SortFunc(selection.Pods, byName)
+	slices.SortFunc(elsewhere, byName)
+	selection.Elsewhere = elsewhere
+	return selection, err
 }
 
-// links tells whether a pod of the budget is to be told so: it names none yet, and matches
+func byName(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
+
+// links tells whether a pod of the budget is to be told so: it names none that is there and about it, and matches
 // none that comes first. (PUB-20, PUB-24)
 func (s *Snapshot) links(pod *corev1.Pod) bool {
-	if relatedTo(pod) != "" || s.Budget.DeletionTimestamp != nil {
+	if relatedTo(pod) == s.Budget.Name || s.Budget.DeletionTimestamp != nil {
 		return false
 	}
 	workload := s.Workloads.Of(pod)
 	for _, other := range s.Others {
-		if other.Name < s.Budget.Name && budget.Matches(other, pod, workload) {
+		if other.Name < s.Budget.Name && (budget.Matches(other, pod, workload) || s.Workloads.Names(pod, other)) {
 			return false
 		}
 	}

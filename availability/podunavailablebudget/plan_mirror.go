@@ -60,10 +60,11 @@ func (s *Snapshot) wantedMirror(p *Plan, selection budget.Selection, stands *pol
 		}
 		return nil
 	}
-	if p.Unmirrored = budget.Stricter(s.Budget, selection, wanted, s.Pods); p.Unmirrored != "" {
+	pods := slices.SortedFunc(slices.Values(s.Pods), byName)
+	if p.Unmirrored = budget.Stricter(s.Budget, selection, wanted, pods); p.Unmirrored != "" {
 		return nil
 	}
-	if other, pod := budget.Overlap(wanted, stands != nil, s.Disruptions, s.Pods); other != "" {
+	if other, pod := budget.Overlap(wanted, stands != nil, s.Disruptions, pods); other != "" {
 		p.Unmirrored = fmt.Sprintf("PodDisruptionBudget %s selects pod %s as well: a pod that two select cannot be evicted", other, pod)
 		return nil
 	}

@@ -30,15 +30,15 @@ import (
 // Scales reads workloads of kinds that no informer is for. Its methods are called by several
 // goroutines.
 type Scales interface {
-	// Workload returns a workload; nil where there is none of that name, and where its kind is
-	// not served or has no scale subresource. The error is ErrNotRead for a kind that these Scales
-	// leave alone.
+	// Workload returns a workload; nil where there is none of that name. The error is ErrNotRead
+	// where nobody can tell what it wants: these Scales leave the kind alone, or it is not served, not in a
+	// namespace, or has no scale subresource.
 	Workload(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string) (*budget.Workload, error)
 }
 
-// ErrNotRead says that nobody reads a kind of workloads. Pods of such a workload count with a selector, but nothing
-// is wanted of them; a targetRef of one is a failure. (PUB-23)
-var ErrNotRead = errors.New("no controller reads workloads of this kind")
+// ErrNotRead says that nobody reads a kind of workloads. While a budget has to know what they want, none of
+// its pods may be disrupted. (PUB-23)
+var ErrNotRead = errors.New("no controller reads workloads of this kind, or it has no scale subresource")
 
 // NewScales returns Scales that read metadata and scale subresources from the API server, of the
 // resources that are named; without any, of every kind that is asked about. ScaleRules are the rights that it takes.
@@ -86,7 +86,7 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 	}
 	mapping, err := l.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
-		return nil, nil
+		return nil, ErrNotRead
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the resource of %s: %w", kind, err)
@@ -95,7 +95,7 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 		return nil, ErrNotRead
 	}
 	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
-		return nil, nil // such as the Node of a static pod
+		return nil, ErrNotRead
 	}
 	object, err := l.objects.Resource(mapping.Resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -106,7 +106,7 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 	}
 	wants, err := l.scales.Scales(namespace).Get(ctx, mapping.Resource.GroupResource(), name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, nil
+		return nil, ErrNotRead // or it went meanwhile, which the next look shows
 	}
 	if err != nil {
 		return nil, fmt.Errorf("scale: %w", err)
@@ -120,11 +120,14 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 }
 
 // foreignLook is how often a workload without an informer is looked at, while a budget needs
-// it. (PUB-23)
-const foreignLook = 10 * time.Second
+// it, and lookAgain how often at most where it has more pods than were known when it was. (PUB-23)
+const (
+	foreignLook = 10 * time.Second
+	lookAgain   = time.Second
+)
 
 // scaleCache asks Scales about each workload once in foreignLook, however often its pods
-// change.
+// change, and once in lookAgain where they become more than it wants.
 type scaleCache struct {
 	scales Scales
 	clock  clock.PassiveClock
@@ -137,26 +140,42 @@ type scaleKey struct {
 	types.NamespacedName
 }
 
+// look is what was seen of a workload.
 type look struct {
 	workload *budget.Workload
+	notRead  error // ErrNotRead
 	at       time.Time
+	pods     int // that were known then
 }
 
-// workload returns a workload that is known by its name, and, where that is not empty, its
-// UID.
-func (c *scaleCache) workload(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string, uid types.UID) (*budget.Workload, error) {
+// enough tells whether what was seen says what a workload with so many pods wants. One that has more than it wanted, and
+// than were known then, was scaled since; one that was not there, or of another UID, may be there now.
+func (l look) enough(uid types.UID, pods int) bool {
+	wants := 0
+	if l.workload != nil && (uid == "" || l.workload.UID == uid) {
+		wants = int(l.workload.Wants())
+	}
+	return l.notRead != nil || pods <= max(wants, l.pods)
+}
+
+// look returns what was seen of a workload, which is known by its name, and after which time to look again. It has so many
+// pods; where what was seen is not enough for these, it was seen a moment ago.
+func (c *scaleCache) look(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string, uid types.UID, pods int) (l look, again time.Duration, err error) {
 	key := scaleKey{kind.GroupKind(), types.NamespacedName{Namespace: namespace, Name: name}}
 	now := c.clock.Now()
 	c.lock.Lock()
-	known, found := c.looks[key]
+	l, found := c.looks[key]
 	c.lock.Unlock()
-	another := uid != "" && known.workload != nil && known.workload.UID != uid
-	if found && !another && now.Sub(known.at) < foreignLook {
-		return known.workload, nil
+	wait := foreignLook
+	if found && !l.enough(uid, pods) {
+		wait = lookAgain
+	}
+	if age := now.Sub(l.at); found && age < wait {
+		return l, wait - age, l.notRead
 	}
 	w, err := c.scales.Workload(ctx, namespace, kind, name)
-	if err != nil {
-		return nil, err
+	if err != nil && !errors.Is(err, ErrNotRead) {
+		return look{}, foreignLook, err
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -168,6 +187,7 @@ func (c *scaleCache) workload(ctx context.Context, namespace string, kind schema
 	if c.looks == nil {
 		c.looks = map[scaleKey]look{}
 	}
-	c.looks[key] = look{w, now}
-	return w, nil
+	l = look{workload: w, notRead: err, at: now, pods: pods}
+	c.looks[key] = l
+	return l, foreignLook, err
 }

@@ -63,6 +63,7 @@ func newScales(t *testing.T, only ...schema.GroupResource) (scales Scales, reque
 
 // Workloads of kinds that nobody watches, as their scale has it. (PUB-23)
 func TestScales(t *testing.T) {
+	const unread = "no controller reads workloads of this kind, or it has no scale subresource"
 	some := []schema.GroupResource{{Group: "shop.io", Resource: "memcacheds"}}
 	for _, tt := range []struct {
 		what     string
@@ -74,13 +75,13 @@ func TestScales(t *testing.T) {
 	}{
 		{"one with a scale", rollouts, "web", nil, "Rollout.argoproj.io web wants 4 of app=web,track notin (canary), Shop all controls it", 2},
 		{"one that is not there", rollouts, "other", nil, "none", 1},
-		{"one without a scale", carts, "web", nil, "none", 2},
-		{"of no known kind", schema.GroupVersionKind{Group: "x.io", Version: "v1", Kind: "Cart"}, "web", nil, "none", 0},
-		{"the Node of a static pod", nodes, "web", nil, "none", 0},
+		{"one without a scale", carts, "web", nil, unread, 2},
+		{"of no known kind", schema.GroupVersionKind{Group: "x.io", Version: "v1", Kind: "Cart"}, "web", nil, unread, 0},
+		{"of a kind that has no namespace", nodes, "web", nil, unread, 0},
 		{"of a resource that is named", memcacheds, "web", some, "Memcached.shop.io web wants 2 of app=, Shop all controls it", 2},
-		{"of another one", carts, "web", some, "no controller reads workloads of this kind", 0},
-		{"of another group", rollouts, "web", some, "no controller reads workloads of this kind", 0},
-		{"of another group that is not served", schema.GroupVersionKind{Group: "x.io", Version: "v1", Kind: "Cart"}, "web", some, "no controller reads workloads of this kind", 0},
+		{"of another one", carts, "web", some, unread, 0},
+		{"of another group", rollouts, "web", some, unread, 0},
+		{"of another group that is not served", schema.GroupVersionKind{Group: "x.io", Version: "v1", Kind: "Cart"}, "web", some, unread, 0},
 	} {
 		scales, requests := newScales(t, tt.only...)
 		w, err := scales.Workload(t.Context(), "default", tt.kind, tt.name)
@@ -106,13 +107,13 @@ func TestScalesThatLeaveAKindAlone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start(func(o *Options) { o.Scales = notRead{} })
 		defer stop()
-		c.createBudget(newBudget("named", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")))
+		c.createBudget(newBudget("unread", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")))
 		c.createBudget(newBudget("selected", "1", bySelector))
 		owner := rollout(c)
 		c.pod("a", owner)
 		c.pod("b", owner)
 		c.expect("PUB-23: its ReplicaSet counts", "selected", "2 of 2 available, 1 desired, 1 allowed; 2 linked")
-		if s := c.budget("named").Status; s.ObservedGeneration != 0 {
+		if s := c.budget("unread").Status; s.ObservedGeneration != 0 {
 			t.Errorf("PUB-23: a status is written: %+v", s)
 		}
 		before := len(reconciles.Errors())

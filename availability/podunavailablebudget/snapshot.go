@@ -19,14 +19,14 @@ type Snapshot struct {
 	Budget *v1alpha1.PodUnavailableBudget
 	// Others are the other budgets of the namespace, in any order.
 	Others []*v1alpha1.PodUnavailableBudget
-	// Pods are the pods of the namespace, by name.
+	// Pods are the pods of the namespace, in any order.
 	Pods []*corev1.Pod
 	// Workloads are those of the pods, and what controls these.
 	Workloads budget.Workloads
-	// Foreign tells that some of these have no informer, so that no event tells when they
-	// are scaled.
-	Foreign bool
-	// Unknown is why some of the workloads are not known; nil where all are.
+	// LookAfter is after which time these are to be looked at again, since no event tells when they are
+	// scaled or go; 0 where events tell.
+	LookAfter time.Duration
+	// Unknown is why some of the workloads could not be read; nil where nothing failed.
 	Unknown error
 	// Mirror is Options.Mirror, and Disruptions are the PodDisruptionBudgets of the namespace, in any order; none
 	// where Mirror is MirrorNone. (PUB-30)

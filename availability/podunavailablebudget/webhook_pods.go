@@ -87,7 +87,10 @@ func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionReq
 	q := inquiry{pod: pod, operation: v1alpha1.PubEvictOperation, live: func(ctx context.Context) (*corev1.Pod, error) {
 		return w.readPod(ctx, request, eviction.DeleteOptions)
 	}}
-	if relatedTo(pod) != "" {
+	if named, err := w.Guard.named(ctx, pod); named || err != nil {
+		if err != nil {
+			return fmt.Errorf("read PodUnavailableBudget %s: %w", relatedTo(pod), err)
+		}
 		return w.ask(ctx, request, q, eviction.DeleteOptions)
 	}
 	names, err := w.Guard.mayBeOf(pod)
@@ -123,14 +126,14 @@ func (w *Webhook) readPod(ctx context.Context, request *admissionv1.AdmissionReq
 	return pod, meets(pod, options)
 }
 
-// seemsProtected tells whether a budget has to be asked about a pod, by what the pod itself says. (PUB-14.1 to PUB-14.3)
-func seemsProtected(pod *corev1.Pod) bool {
-	return relatedTo(pod) != "" && pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] != "true" && budget.Ready(pod)
+// seemsProtected tells whether a budget protects a pod, by what the pod itself says. (PUB-14.1 to PUB-14.3)
+func seemsProtected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+	return b != nil && relatedTo(pod) == b.Name && pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] != "true" && budget.Ready(pod) && budget.MayCount(b, pod)
 }
 
 func (w *Webhook) updated(ctx context.Context, request *admissionv1.AdmissionRequest) error {
 	after, before, err := admission.Objects[corev1.Pod](request)
-	if err != nil || relatedTo(after) == "" || !budget.Disrupts(before, after) {
+	if err != nil || relatedTo(before) == "" || !budget.Disrupts(before, after) {
 		return err
 	}
 	return w.ask(ctx, request, inquiry{pod: before, operation: v1alpha1.PubUpdateOperation}, nil)

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +31,9 @@ var (
 	cloneSets              = workloadsv1alpha1.Kind("CloneSet")
 	advancedStatefulSets   = schema.GroupKind{Group: workloadsv1beta1.GroupName, Kind: "StatefulSet"}
 )
+
+// nodeKind is the kind of what controls static pods.
+var nodeKind = schema.GroupKind{Kind: "Node"}
 
 // resourceOf names the caches of workloads by their kinds.
 var resourceOf = map[schema.GroupKind]Resource{
@@ -62,90 +68,178 @@ func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32, s
 	}
 }
 
+// ownerAwaited is how long a pod may be ahead of what controls it: from then on, what no cache has is gone. (PUB-3)
+const ownerAwaited = time.Minute
+
 // finder collects the workloads that a budget has to know.
 type finder struct {
 	reader    Reader
 	scales    *scaleCache
-	namespace string
+	now       time.Time
+	budget    *v1alpha1.PodUnavailableBudget
+	owners    map[types.UID]*owner // what controls the pods
 	workloads budget.Workloads
-	asked     map[types.UID]bool
-	foreign   bool
+	again     time.Duration // after which to look again; 0 where events tell
+	unknown   error         // why some are not known
 }
 
-// workloadsFor returns the workloads that a budget has to know, of the pods of its namespace, and
-// whether some of them have no informer. (PUB-2 to PUB-4, PUB-23)
-func (r *Reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod) (all budget.Workloads, foreign bool, err error) {
-	f := &finder{reader: r.options.Reader, scales: r.scales, namespace: b.Namespace, workloads: budget.Workloads{}, asked: map[types.UID]bool{}}
-	if ref := b.Spec.TargetReference; ref != nil {
-		err = f.target(ctx, ref)
-	}
+// owner is what controls pods, or what controls that.
+type owner struct {
+	ref   *metav1.OwnerReference
+	pods  int
+	since time.Time // of the oldest pod
+}
+
+// workloadsFor returns the workloads that a budget has to know, of the pods of its namespace, after which time
+// to look at them again, and why some of them are not known. (PUB-2 to PUB-4, PUB-23)
+func (r *Reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) (budget.Workloads, time.Duration, error) {
+	f := &finder{reader: r.options.Reader, scales: r.scales, now: now, budget: b, owners: map[types.UID]*owner{}, workloads: budget.Workloads{}}
 	for _, pod := range pods {
-		if err != nil {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && budget.Active(pod) && (b.Spec.TargetReference != nil || budget.Matches(b, pod, nil)) {
+			f.add(ref, 1, pod.CreationTimestamp.Time)
+		}
+	}
+	// What controls the pods first: how many of them there are decides whether what is known of the others is enough.
+	above := maps.Clone(f.owners)
+	for range mostOwners {
+		if above = f.find(ctx, above); len(above) == 0 {
 			break
 		}
-		if budget.Active(pod) && (b.Spec.TargetReference != nil || budget.Matches(b, pod, nil)) {
-			err = f.above(ctx, pod, b.Spec.TargetReference == nil)
+	}
+	if b.Spec.TargetReference != nil {
+		f.target(ctx)
+	}
+	return f.workloads, f.again, f.unknown
+}
+
+// add notes pods of an owner.
+func (f *finder) add(ref *metav1.OwnerReference, pods int, since time.Time) *owner {
+	o := f.owners[ref.UID]
+	if o == nil {
+		o = &owner{ref: ref, since: since}
+		f.owners[ref.UID] = o
+	}
+	if o.pods += pods; since.Before(o.since) {
+		o.since = since
+	}
+	return o
+}
+
+// find finds owners, and returns what controls these. What no cache has is read for pods that a selector
+// selects; a targetRef is compared with owner references.
+func (f *finder) find(ctx context.Context, owners map[types.UID]*owner) (above map[types.UID]*owner) {
+	above = map[types.UID]*owner{}
+	selected := f.budget.Spec.TargetReference == nil
+	for _, uid := range slices.Sorted(maps.Keys(owners)) {
+		o := owners[uid]
+		gv, err := schema.ParseGroupVersion(o.ref.APIVersion)
+		if err != nil {
+			continue
+		}
+		kind := gv.WithKind(o.ref.Kind)
+		w, known, err := f.reader.Workload(f.budget.Namespace, kind.GroupKind(), o.ref.Name)
+		switch {
+		case err == nil && known:
+			w = f.ofOwner(w, kind.GroupKind(), o)
+		case err == nil && selected:
+			w, err = f.foreign(ctx, kind, o)
+		}
+		if f.fails(err, kind.GroupKind(), o.ref.Name); w == nil {
+			continue
+		}
+		f.workloads[uid] = w
+		if ref := w.Controller; ref != nil && (!selected || kind.GroupKind() == replicaSets) && f.workloads[ref.UID] == nil {
+			above[ref.UID] = f.add(ref, o.pods, o.since)
 		}
 	}
-	return f.workloads, f.foreign, err
+	return above
+}
+
+// ofOwner returns what a cache has of an owner; nil where that may be behind. One that the cache still lacks after
+// a while is gone.
+func (f *finder) ofOwner(w *budget.Workload, kind schema.GroupKind, o *owner) *budget.Workload {
+	if w != nil && w.UID == o.ref.UID {
+		return w
+	}
+	if left := o.since.Add(ownerAwaited).Sub(f.now); left > 0 {
+		f.lookAfter(left)
+		return nil
+	}
+	return absent(kind, o.ref)
+}
+
+// absent is a workload that is not there any more.
+func absent(kind schema.GroupKind, ref *metav1.OwnerReference) *budget.Workload {
+	return &budget.Workload{GroupKind: kind, Name: ref.Name, UID: ref.UID, Deleting: true}
+}
+
+// foreign reads an owner that no cache has; nil where nobody can tell what it wants. (PUB-23)
+func (f *finder) foreign(ctx context.Context, kind schema.GroupVersionKind, o *owner) (*budget.Workload, error) {
+	if f.scales == nil || kind.GroupKind() == nodeKind {
+		return nil, nil
+	}
+	l, again, err := f.scales.look(ctx, f.budget.Namespace, kind, o.ref.Name, o.ref.UID, o.pods)
+	if err == nil || errors.Is(err, ErrNotRead) {
+		f.lookAfter(again)
+	}
+	switch {
+	case errors.Is(err, ErrNotRead):
+		return nil, nil
+	case err != nil || !l.enough(o.ref.UID, o.pods):
+		return nil, err
+	case l.workload == nil || l.workload.UID != o.ref.UID:
+		return absent(kind.GroupKind(), o.ref), nil
+	}
+	return l.workload, nil
 }
 
 // target finds the workload that a budget names.
-func (f *finder) target(ctx context.Context, ref *v1alpha1.TargetReference) error {
+func (f *finder) target(ctx context.Context) {
+	ref := f.budget.Spec.TargetReference
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
-		return nil // it names nothing
+		return // it names nothing
 	}
 	kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
-	w, known, err := f.reader.Workload(f.namespace, kind, ref.Name)
-	if !known && err == nil {
-		if f.scales == nil {
-			return fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Scales", kind)
+	w, known, err := f.reader.Workload(f.budget.Namespace, kind, ref.Name)
+	switch {
+	case err != nil || known:
+	case f.scales == nil:
+		err = fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Scales", kind)
+	default:
+		pods := 0
+		for _, o := range f.owners {
+			if o.ref.Name == ref.Name && schema.FromAPIVersionAndKind(o.ref.APIVersion, o.ref.Kind).GroupKind() == kind {
+				pods += o.pods
+			}
 		}
-		f.foreign = true
-		w, err = f.scales.workload(ctx, f.namespace, gv.WithKind(ref.Kind), ref.Name, "")
-		if errors.Is(err, ErrNotRead) {
-			return fmt.Errorf("nothing reads the kind %s that targetRef names: allow Options.Scales to", kind)
+		var l look
+		var again time.Duration
+		l, again, err = f.scales.look(ctx, f.budget.Namespace, gv.WithKind(ref.Kind), ref.Name, "", pods)
+		if err == nil {
+			f.lookAfter(again)
+		}
+		switch {
+		case err == nil && l.enough("", pods):
+			w = l.workload
+		case errors.Is(err, ErrNotRead):
+			err = fmt.Errorf("nothing reads the kind %s that targetRef names: allow Options.Scales to", kind)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("read %s %s: %w", kind, ref.Name, err)
+	if f.fails(err, kind, ref.Name); w != nil {
+		f.workloads[w.UID] = w
 	}
-	if w != nil {
-		f.workloads[w.UID], f.asked[w.UID] = w, true
-	}
-	return nil
 }
 
-// above finds what controls a pod, and what controls that. What no cache has is read for pods
-// that a selector selects; a targetRef is compared with owner references.
-func (f *finder) above(ctx context.Context, pod *corev1.Pod, selected bool) error {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	for ref != nil && !f.asked[ref.UID] {
-		f.asked[ref.UID] = true
-		gv, err := schema.ParseGroupVersion(ref.APIVersion)
-		if err != nil {
-			return nil
-		}
-		kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
-		w, known, err := f.reader.Workload(f.namespace, kind, ref.Name)
-		if !known && err == nil && selected && f.scales != nil {
-			w, err = f.scales.workload(ctx, f.namespace, gv.WithKind(ref.Kind), ref.Name, ref.UID)
-			if errors.Is(err, ErrNotRead) {
-				return nil
-			}
-			f.foreign = true
-		}
-		if err != nil {
-			return fmt.Errorf("read %s %s: %w", kind, ref.Name, err)
-		}
-		if w == nil || w.UID != ref.UID {
-			return nil
-		}
-		f.workloads[w.UID] = w
-		if ref = w.Controller; selected && kind != replicaSets {
-			return nil // its pods are its own
-		}
+func (f *finder) lookAfter(again time.Duration) {
+	if again > 0 && (f.again == 0 || again < f.again) {
+		f.again = again
 	}
-	return nil
+}
+
+// fails notes why a workload is not known, if it is the first.
+func (f *finder) fails(err error, kind schema.GroupKind, name string) {
+	if err != nil && f.unknown == nil {
+		f.unknown = fmt.Errorf("read %s %s: %w", kind, name, err)
+	}
 }

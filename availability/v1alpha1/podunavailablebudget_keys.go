@@ -5,7 +5,7 @@ package v1alpha1
 // Labels and annotations around PodUnavailableBudgets.
 const (
 	// RelatedPubAnnotation is, on a pod, the name of the PodUnavailableBudget of its
-	// namespace that protects it. It is written once; the first one stays.
+	// namespace that protects it. The first one stays, as long as that is there and about the pod.
 	RelatedPubAnnotation = "kruise.io/related-pub"
 	// PodPubNoProtectionAnnotation is "true" on a pod that no budget protects.
 	PodPubNoProtectionAnnotation = "pub.kruise.io/no-protect"
@@ -35,6 +35,23 @@ const (
 	PubDeleteOperation PubOperation = "DELETE"
 	// PubEvictOperation evicts a pod.
 	PubEvictOperation PubOperation = "EVICT"
+)
+
+// Conditions of a PodUnavailableBudget. They are there while they hold, as True.
+const (
+	// TotalUnknownCondition: of some workloads nobody could say how many pods they want. No available pod may be
+	// disrupted.
+	TotalUnknownCondition = "TotalUnknown"
+	// PodsElsewhereCondition: pods that the budget is about belong to another one, and do not count.
+	PodsElsewhereCondition = "PodsElsewhere"
+)
+
+// Reasons of these conditions.
+const (
+	// WorkloadNotReadReason: nobody reads the workload, it has no scale subresource, or it could not be read.
+	WorkloadNotReadReason = "WorkloadNotRead"
+	// AnotherBudgetReason: the pods name another budget.
+	AnotherBudgetReason = "AnotherBudget"
 )
 
 // Events about PodUnavailableBudgets and their pods.

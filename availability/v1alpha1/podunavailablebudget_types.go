@@ -69,6 +69,12 @@ type PodUnavailableBudgetStatus struct {
 	// +optional
 	PodUIDs map[string]types.UID `json:"podUIDs,omitempty"`
 
+	// BookedSince says of pods in DisruptedPods and UnavailablePods that were asked about again and
+	// again since when they are there, and of others, which were there for long, since when they wait.
+	// OpenKruise does not know the field.
+	// +optional
+	BookedSince map[string]metav1.Time `json:"bookedSince,omitempty"`
+
 	// UnavailableAllowed is how many available pods may become unavailable now.
 	UnavailableAllowed int32 `json:"unavailableAllowed"`
 
@@ -80,6 +86,12 @@ type PodUnavailableBudgetStatus struct {
 
 	// TotalReplicas is how many pods the workloads want.
 	TotalReplicas int32 `json:"totalReplicas"`
+
+	// Conditions are TotalUnknown and PodsElsewhere, while they hold. OpenKruise does not know the field.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // PodUnavailableBudget limits how many pods are unavailable at once because somebody

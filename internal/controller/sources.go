@@ -35,7 +35,7 @@ type Read struct {
 	// others is no event. Objects that appear, go, or are replaced always are.
 	Fields Fields
 	// Itself says that the kind reconciles these objects. What its controller
-	// itself wrote into the status is no event.
+	// itself wrote into the status is no event. Concern enqueues further ones.
 	Itself bool
 	// Owner is the kind whose objects such an object concerns that name it as an
 	// owner. Default: Concern says which.
@@ -126,7 +126,12 @@ func (s *Sources) Subscribe(now, collected Enqueue, wroteStatus WroteStatus) err
 	var objects *atomic.Int64
 	for _, read := range s.reads {
 		if read.Itself {
-			read.Concern = itself(wroteStatus)
+			own, others := itself(wroteStatus), read.Concern
+			read.Concern = func(e Event, enqueue Enqueue) {
+				if own(e, enqueue); others != nil {
+					others(e, enqueue)
+				}
+			}
 		}
 		if read.Owner.Empty() && read.Concern == nil {
 			continue

@@ -240,7 +240,7 @@ func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
 	}
 	if !s.refuses("patch", "pods") {
 		for _, pod := range view.pods {
-			if budgetOf(pod) == "" {
+			if budgetOf(pod) != b.Name {
 				v.add(Settled, "pod %s does not know of its budget", pod.Name)
 			}
 		}

@@ -167,6 +167,9 @@ func (a *Answer) pods() []*corev1.Pod {
 // operation, or has let it go this very moment, or there is none. (PUB-14)
 func (a *Answer) free() bool {
 	for _, pod := range a.pods() {
+		if pod != nil && budgetOf(pod) == a.Budget && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && !isAbout(b, pod) }) {
+			return true
+		}
 		if pod != nil && (pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || budgetOf(pod) == "" && !a.mayBeTold(pod)) {
 			return true
 		}
@@ -175,11 +178,11 @@ func (a *Answer) free() bool {
 		return true
 	}
 	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
-		if b == nil {
+		if b == nil || a.open(b) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(a.budgets(), a.freeBy)
+	return slices.ContainsFunc(a.budgets(), a.letGo)
 }
 
 // mayBeTold tells whether a pod that names no budget belongs to it, so that it may be told of it before it is evicted. (PUB-14.1)
@@ -195,19 +198,32 @@ func (a *Answer) mayBeTold(pod *corev1.Pod) bool {
 	})
 }
 
+// isAbout tells whether a budget may be about a pod: it selects it, or something controls the pod. (PUB-35)
+func isAbout(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+	if b.Spec.TargetReference != nil {
+		return metav1.GetControllerOfNoCopy(pod) != nil
+	}
+	return matches(b.Spec.Selector, pod.Labels)
+}
+
 // neverCounted tells that nobody has counted a budget yet, so that nothing can be booked.
 func neverCounted(b *v1alpha1.PodUnavailableBudget) bool {
 	return b != nil && b.Status.ObservedGeneration == 0
 }
 
-// freeBy tells whether a budget lets the pod go without booking it.
-func (a *Answer) freeBy(b *v1alpha1.PodUnavailableBudget) bool {
+// open tells whether a budget lets all pods go without booking them. That it did so once is not enough: a cache that is behind
+// does not know what holds now. (PUB-34)
+func (a *Answer) open(b *v1alpha1.PodUnavailableBudget) bool {
+	return b != nil && (!protectsFrom(b, a.Operation) || b.Status.ObservedGeneration == b.Generation && b.Status.DesiredAvailable == 0)
+}
+
+// letGo tells whether a budget has let the pod go this very moment.
+func (a *Answer) letGo(b *v1alpha1.PodUnavailableBudget) bool {
 	if b == nil {
 		return false
 	}
 	at := recordsOf(&b.Status)[a.Name].at
-	return !protectsFrom(b, a.Operation) || b.Status.ObservedGeneration > 0 && b.Status.DesiredAvailable == 0 ||
-		!at.IsZero() && a.Ended.Sub(at) <= bookedWithin+time.Second
+	return !at.IsZero() && a.Ended.Sub(at) <= bookedWithin+time.Second
 }
 
 // freeSince tells the same of the budget after a version of the API server, since which the author has read it anew: what
@@ -215,7 +231,7 @@ func (a *Answer) freeBy(b *v1alpha1.PodUnavailableBudget) bool {
 func (a *Answer) freeSince(version int64) bool {
 	all := a.budgets()
 	first := slices.IndexFunc(all, func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && versionOf(b) > version })
-	return first >= 0 && slices.ContainsFunc(all[first:], func(b *v1alpha1.PodUnavailableBudget) bool { return b == nil || a.freeBy(b) })
+	return first >= 0 && slices.ContainsFunc(all[first:], func(b *v1alpha1.PodUnavailableBudget) bool { return b == nil || a.open(b) || a.letGo(b) })
 }
 
 // may tells whether the author may have known the pod in service and the budget as they were when the budget would let it
@@ -223,7 +239,7 @@ func (a *Answer) freeSince(version int64) bool {
 func (a *Answer) may(spared bool) bool {
 	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
 		if pod != nil && servesBudget(pod) && slices.ContainsFunc(a.budgets(), func(b *v1alpha1.PodUnavailableBudget) bool {
-			return b != nil && spares(b, pod, a.Operation) == spared
+			return b != nil && (spares(b, pod, a.Operation) == spared || a.worn(b, pod))
 		}) {
 			return true
 		}
@@ -231,11 +247,22 @@ func (a *Answer) may(spared bool) bool {
 	return false
 }
 
+// worn tells whether a pod may have been let go again and again for a minute, so that it has to stand in line again. (PUB-14.8)
+func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+	since, found := b.Status.BookedSince[pod.Name]
+	return found && (recordsOf(&b.Status)[pod.Name].kind == "" || a.Ended.Sub(since.Time) > bookedAgain)
+}
+
+// bookedAgain is for how long a pod that was let go is let go again.
+const bookedAgain = time.Minute
+
 // spares tells whether a budget would let a pod go. (PUB-14)
 func spares(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation string) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	switch s := &b.Status; {
-	case s.ObservedGeneration == 0:
+	case !isAbout(b, pod):
+		return true
+	case s.ObservedGeneration != b.Generation:
 		return false
 	case !protectsFrom(b, operation), s.DesiredAvailable == 0, record.kind != "" && record.uid == pod.UID:
 		return true

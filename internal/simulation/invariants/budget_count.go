@@ -90,51 +90,85 @@ type budgetView struct {
 	untold         map[string]bool // pods that are not yet
 }
 
-// viewBudget sees a budget with the pods and the CloneSet of a state. (PUB-1 to PUB-7)
+// ownerAwaited is how long a pod may be seen before what controls it. (PUB-3)
+const ownerAwaited = time.Minute
+
+// viewBudget sees a budget with the pods and the CloneSet of a state. (PUB-1 to PUB-7, PUB-23)
 func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State) *budgetView {
-	view := &budgetView{}
+	view := &budgetView{untold: map[string]bool{}}
 	set, _ := s.Beside["clonesets"].(*workloadsv1alpha1.CloneSet)
-	wanted, known := int32(0), false
-	if set != nil {
-		known = true
-		if wanted = max(ptr.Deref(set.Spec.Replicas, 1), 0); set.DeletionTimestamp != nil {
-			wanted = 0
-		}
+	wanted := int32(0)
+	if set != nil && set.DeletionTimestamp == nil {
+		wanted = max(ptr.Deref(set.Spec.Replicas, 1), 0)
 	}
-	ofSet := func(pod *corev1.Pod) bool {
-		owner := metav1.GetControllerOfNoCopy(pod)
-		return known && owner != nil && owner.UID == set.UID
-	}
-	unprotected := false
-	if ref := b.Spec.TargetReference; ref != nil {
-		known = known && ref.Kind == "CloneSet" && strings.HasPrefix(ref.APIVersion, workloadsv1alpha1.GroupName+"/") && ref.Name == set.Name
-		if unprotected = !known || wanted == 0; !unprotected {
-			view.total = wanted
-		}
-		for _, pod := range s.Pods {
-			if !unprotected && active(pod) && ofSet(pod) {
-				view.pods = append(view.pods, pod)
+	oldest := map[types.UID]time.Time{} // of the pods of an owner
+	for _, pod := range s.Pods {
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && active(pod) && (b.Spec.TargetReference != nil || matches(b.Spec.Selector, pod.Labels)) {
+			if at, found := oldest[owner.UID]; !found || pod.CreationTimestamp.Time.Before(at) {
+				oldest[owner.UID] = pod.CreationTimestamp.Time
 			}
 		}
-	} else {
+	}
+	awaited := func(owner *metav1.OwnerReference) bool {
+		return (set == nil || set.UID != owner.UID) && s.Now.Before(oldest[owner.UID].Add(ownerAwaited))
+	}
+	unprotected, unknown := false, false
+	if ref := b.Spec.TargetReference; ref != nil {
+		known := ref.Kind == "CloneSet" && strings.HasPrefix(ref.APIVersion, workloadsv1alpha1.GroupName+"/") && set != nil && ref.Name == set.Name
 		for _, pod := range s.Pods {
-			if active(pod) && matches(b.Spec.Selector, pod.Labels) {
+			owner := metav1.GetControllerOfNoCopy(pod)
+			switch {
+			case !active(pod) || owner == nil:
+			case known && owner.UID == set.UID && wanted > 0:
 				view.pods = append(view.pods, pod)
-				if ofSet(pod) {
-					view.total, unprotected = wanted, wanted == 0
+			case !known && owner.Kind == ref.Kind && owner.Name == ref.Name && awaited(owner):
+				view.pods, unknown = append(view.pods, pod), true
+			}
+		}
+		if view.total = wanted; !known {
+			view.total = int32(len(view.pods))
+		}
+		unprotected = view.total == 0
+	} else {
+		counted, theirs, bare := false, int32(0), int32(0)
+		for _, pod := range s.Pods {
+			if !active(pod) || !matches(b.Spec.Selector, pod.Labels) {
+				continue
+			}
+			view.pods = append(view.pods, pod)
+			switch owner := metav1.GetControllerOfNoCopy(pod); {
+			case owner == nil:
+				bare++
+			case awaited(owner):
+				theirs++
+			default:
+				counted = true
+				if set != nil && owner.UID == set.UID {
+					view.total = wanted
 				}
 			}
 		}
-		if n, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation]); err == nil && view.total == 0 {
-			view.total, unprotected = int32(n), false
+		unknown = theirs > 0
+		n, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation])
+		switch {
+		case err == nil && (view.total == 0 || unknown):
+			view.total, unknown = int32(n), false
+		case view.total == 0 && !unknown:
+			view.total = bare
+			unprotected = counted && bare == 0
+		default:
+			view.total += theirs
 		}
 	}
-	view.untold = map[string]bool{}
 	for _, pod := range view.pods {
-		view.untold[pod.Name] = b.DeletionTimestamp == nil && budgetOf(pod) == ""
+		view.untold[pod.Name] = budgetOf(pod) != b.Name
 	}
-	if view.desire(b); unprotected {
+	view.desire(b)
+	switch {
+	case unprotected:
 		view.desired = 0
+	case unknown && (b.Spec.MinAvailable == nil || b.Spec.MinAvailable.Type == intstr.String):
+		view.desired = max(view.desired, int32(len(view.pods)))
 	}
 	return view
 }
@@ -210,6 +244,11 @@ func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetSta
 	for name := range records {
 		if bookings[name].kind == "" {
 			v.add(Status, "pod %s is in the records, and was not booked or its time is over", name)
+		}
+	}
+	for name := range s.BookedSince { // of those that wait
+		if _, found := records[name]; !found {
+			records[name] = podRecord{}
 		}
 	}
 	if len(s.PodUIDs) != len(records) {
