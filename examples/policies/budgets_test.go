@@ -4,6 +4,7 @@ package policies
 
 import (
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,8 +20,8 @@ import (
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 )
 
-// The webhook of PodUnavailableBudgets is asked about pods that name one, and about all evictions, which do not say
-// of which pod they are.
+// The webhook of PodUnavailableBudgets is asked about pods that name one and may serve, and about all evictions, which do not say
+// of which pod they are. (PUB-36)
 func TestMatchExpressionOfBudgets(t *testing.T) {
 	compiler := cel.NewConditionCompiler(environment.MustBaseEnvSet(oldestMutating))
 	condition := &matchconditions.MatchCondition{Name: "budgets", Expression: podunavailablebudget.MatchExpression}
@@ -29,10 +30,13 @@ func TestMatchExpressionOfBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	linked := webPod(t, "{annotations: {kruise.io/related-pub: web}}", "{containers: [{name: main, image: m}]}")
+	linked.Status.Phase = corev1.PodRunning
+	failed, goes, stripped := linked.DeepCopy(), linked.DeepCopy(), linked.DeepCopy()
+	failed.Status.Phase, goes.DeletionTimestamp, stripped.Annotations = corev1.PodFailed, &metav1.Time{Time: time.Unix(1, 0)}, nil
 	other := webPod(t, "{annotations: {a: b}}", "{containers: [{name: main, image: m}]}")
 	bare := webPod(t, "{}", "{containers: [{name: main, image: m}]}")
 	eviction := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-	for _, pod := range []*corev1.Pod{linked, other, bare} {
+	for _, pod := range []*corev1.Pod{linked, other, bare, failed, goes, stripped} {
 		pod.SetGroupVersionKind(podKind)
 	}
 	for _, test := range []struct {
@@ -45,7 +49,10 @@ func TestMatchExpressionOfBudgets(t *testing.T) {
 		{"a pod is deleted", admission.Delete, "", nil, linked, true},
 		{"one of no budget is deleted", admission.Delete, "", nil, other, false},
 		{"one without annotations is deleted", admission.Delete, "", nil, bare, false},
-		{"a pod is updated", admission.Update, "", linked, other, true},
+		{"one that has failed is deleted", admission.Delete, "", nil, failed, false},
+		{"one that is being deleted is deleted by its kubelet", admission.Delete, "", nil, goes, false},
+		{"a pod is updated, and loses the name of its budget", admission.Update, "", stripped, linked, true},
+		{"a pod is updated, and gets one", admission.Update, "", linked, other, false},
 		{"a pod is resized", admission.Update, "resize", linked, linked, true},
 		{"one of no budget is updated", admission.Update, "", bare, bare, false},
 		{"a pod is evicted", admission.Create, "eviction", eviction, nil, true},
