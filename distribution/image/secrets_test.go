@@ -3,6 +3,7 @@
 package image
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,7 +18,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -301,4 +305,56 @@ func TestReferToSourceSecrets(t *testing.T) {
 			c.Errorf("references (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// IMG-1.6: a manager of one namespace leaves alone the copies that jobs of others need; so does one whose shared informer
+// leaves jobs out.
+func TestOtherManagersKeepTheirCopies(t *testing.T) {
+	for _, restrict := range []struct {
+		name string
+		to   func(*cluster)
+	}{
+		{"a manager of one namespace", func(c *cluster) { c.jobOptions.Namespace = namespace }},
+		{"a shared informer of one namespace", func(c *cluster) {
+			c.jobOptions.ImagePullJobs = client.NewImagePullJobInformer(c.distribution("caches"), namespace, 0, cache.Indexers{})
+			c.run(func(ctx context.Context) error { c.jobOptions.ImagePullJobs.RunWithContext(ctx); return nil })
+		}},
+	} {
+		t.Run(restrict.name, func(t *testing.T) {
+			play(t, func(t *testing.T, c *cluster) {
+				c.startNodes()
+				c.addNodes(1)
+				c.pause(40 * time.Second)
+				jobs := c.distribution(testUser).ImagePullJobs("team-b")
+				_, err := jobs.Create(t.Context(), &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "pull"},
+					Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:1", PullSecrets: []string{"s"},
+						CompletionPolicy: v1alpha1.CompletionPolicy{Type: v1alpha1.Never}}}, metav1.CreateOptions{})
+				c.must(err)
+				_, err = c.kube.CoreV1().Secrets("team-b").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"},
+					Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("b")}}, metav1.CreateOptions{})
+				c.must(err)
+				other, err := imagepulljob.New(imagepulljob.Options{Distribution: c.distribution("b"), Kubernetes: c.kubernetes("b"), Namespace: "team-b"})
+				c.must(err)
+				c.run(other.Run)
+				c.pause(40 * time.Second)
+				const copied = "team-b/s: .dockerconfigjson b, for team-b/pull"
+				c.expectCopies("its own manager", copied)
+
+				restrict.to(c)
+				own, err := imagepulljob.New(c.jobOptions)
+				c.must(err)
+				c.run(own.Run)
+				c.pause(time.Minute)
+				c.expectCopies("a manager of another namespace has started", copied)
+				for request, n := range c.Count(jobUser) {
+					if n > 1 && strings.HasSuffix(request, " secrets") && request != "watch secrets" && request != "list secrets" {
+						c.Errorf("it has sent %d times %s", n, request)
+					}
+				}
+				c.must(jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+				c.pause(time.Minute)
+				c.expectCopies("the job is deleted")
+			})
+		})
+	}
 }

@@ -41,6 +41,11 @@ type applier struct {
 // errors are collected, so that the reconcile is repeated. Copies of pull secrets are
 // released when everything else is done.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	if s.Job == nil && len(plan.Release) > 0 {
+		if gone, err := r.isGone(ctx, s.key); err != nil || !gone {
+			return 0, err
+		}
+	}
 	if s.Job != nil {
 		a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan}
 		if requeueAfter, err = a.apply(ctx, s.Now); err != nil {
@@ -54,6 +59,16 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		}
 		return err
 	})
+}
+
+// isGone asks the API server whether a job that is in no cache is gone: a shared informer
+// may leave it out. One that is there is looked after when the cache shows it. (IMG-1.6)
+func (r *Reconciler) isGone(ctx context.Context, job types.NamespacedName) (bool, error) {
+	live, err := apiwriter.Found(r.options.Distribution.ImagePullJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{}))
+	if err != nil {
+		return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", job, err)
+	}
+	return live == nil, nil
 }
 
 func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.Duration, err error) {

@@ -20,7 +20,11 @@ import (
 )
 
 // events knows which jobs there are.
-type events struct{ jobs func() cache.Indexer }
+type events struct {
+	jobs func() cache.Indexer
+	// namespace is that of Options.
+	namespace string
+}
 
 // nodeImageChanged enqueues the jobs whose plans may be others after
 // the change of a NodeImage; before or after may be nil. The progress of a pull
@@ -170,23 +174,25 @@ func keyOf(job *v1alpha1.ImagePullJob) types.NamespacedName {
 }
 
 // copyChanged enqueues the jobs that need a copy of a pull secret which came or went,
-// or did and do no more; before or after may be nil.
-func copyChanged(before, after *corev1.Secret, enqueue controller.Enqueue) {
+// or did and do no more; before or after may be nil. Jobs outside Options.Namespace are
+// those of another manager. (IMG-1.6)
+func (ev events) copyChanged(before, after *corev1.Secret, enqueue controller.Enqueue) {
 	was, is := map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
 	for secret, jobs := range map[*corev1.Secret]map[types.NamespacedName]bool{before: was, after: is} {
-		if secret != nil {
-			for _, job := range caches.JobsOfCopy(secret) {
-				jobs[job] = true
-			}
+		if secret == nil {
+			continue
+		}
+		for _, job := range caches.JobsOfCopy(secret) {
+			jobs[job] = ev.namespace == "" || ev.namespace == job.Namespace
 		}
 	}
-	for job := range was {
-		if !is[job] {
+	for job, concerned := range was {
+		if concerned && !is[job] {
 			enqueue(job)
 		}
 	}
-	for job := range is {
-		if !was[job] {
+	for job, concerned := range is {
+		if concerned && !was[job] {
 			enqueue(job)
 		}
 	}

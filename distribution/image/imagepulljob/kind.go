@@ -46,7 +46,7 @@ const (
 // jobs that are there at the start.
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
-	events := events{jobs: func() cache.Indexer { return o.ImagePullJobs.GetIndexer() }}
+	events := events{jobs: func() cache.Indexer { return o.ImagePullJobs.GetIndexer() }, namespace: o.Namespace}
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	reads := []controller.Read{
 		{Resource: ResourceImagePullJobs, Live: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
@@ -63,7 +63,7 @@ func (o *Options) reads() []controller.Read {
 			return o.Kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
 		}),
 		Informer: &o.Copies, Make: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) },
-		Index: caches.AddCopyIndex, Fields: controller.Annotations, Concern: controller.On(copyChanged),
+		Index: caches.AddCopyIndex, Fields: controller.Annotations, Concern: controller.On(events.copyChanged),
 	})
 	if o.CloneSets != nil || o.Workloads != nil {
 		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
@@ -105,8 +105,11 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 }
 
 // observe reads everything that a plan for the job depends on. It returns nil
-// when the job does not exist, and nothing is left of it.
+// when the job does not exist, and nothing is left of it, or it is outside Options.Namespace.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	if r.options.Namespace != "" && key.Namespace != r.options.Namespace {
+		return nil, nil // its jobs are in no cache, and another manager's
+	}
 	copies, err := r.options.Reader.Copies(key)
 	if err != nil {
 		return nil, fmt.Errorf("read the copies of pull secrets of ImagePullJob %s: %w", key, err)
