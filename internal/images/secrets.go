@@ -38,6 +38,15 @@ func SourceName(copyName, namespace string) (string, bool) {
 	return source, name == copyName
 }
 
+// ReferenceSource returns the name of the secret of a namespace to which a task refers:
+// the secret itself, or its copy. False where the reference is to one of another namespace.
+func ReferenceSource(ref v1alpha1.ReferenceObject, namespace string) (string, bool) {
+	if ref.Namespace == v1alpha1.DaemonConfigNamespace {
+		return SourceName(ref.Name, namespace)
+	}
+	return ref.Name, ref.Namespace == namespace
+}
+
 // CopySource returns of which secret an object is the copy; false where it does not
 // say so.
 func CopySource(object metav1.Object) (types.NamespacedName, bool) {

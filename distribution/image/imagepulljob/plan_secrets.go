@@ -122,17 +122,13 @@ func (p *planner) references() (refs []v1alpha1.ReferenceObject) {
 }
 
 // withSecrets returns the references to secrets with those of the job. Where the
-// same secrets were referred to in the other way, they are no more.
+// same secrets were referred to in the other way, they are no more. Those of other
+// namespaces stay, also of secrets of the same name. (IMG-1.4)
 func (p *planner) withSecrets(refs []v1alpha1.ReferenceObject) []v1alpha1.ReferenceObject {
 	own := p.references()
 	refs = slices.DeleteFunc(slices.Clone(refs), func(ref v1alpha1.ReferenceObject) bool {
-		name := ref.Name
-		if ref.Namespace == v1alpha1.DaemonConfigNamespace {
-			name, _ = images.SourceName(ref.Name, p.Job.Namespace)
-		} else if ref.Namespace != p.Job.Namespace {
-			return false
-		}
-		return slices.Contains(p.Job.Spec.PullSecrets, name) && !slices.Contains(own, ref)
+		name, mine := images.ReferenceSource(ref, p.Job.Namespace)
+		return mine && slices.Contains(p.Job.Spec.PullSecrets, name) && !slices.Contains(own, ref)
 	})
 	for _, ref := range own {
 		if !slices.Contains(refs, ref) {

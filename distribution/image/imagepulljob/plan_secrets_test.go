@@ -201,16 +201,18 @@ func TestPlanRelease(t *testing.T) {
 	}
 }
 
-// IMG-1.6: what refers to the same secrets in the other way is replaced.
+// IMG-1.4: what refers to the same secrets in the other way is replaced, and nothing of other namespaces.
 func TestPlanReplacesReferences(t *testing.T) {
 	there := v1alpha1.ReferenceObject{Namespace: "default", Name: "s"}
 	here := v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copyName("s")}
-	foreign := []v1alpha1.ReferenceObject{{Namespace: "other", Name: "s"}, {Namespace: "default", Name: "t"}, {Namespace: v1alpha1.DaemonConfigNamespace, Name: "s"}}
+	others, _ := images.CopyName(types.NamespacedName{Namespace: "other", Name: "s"})
+	foreign := []v1alpha1.ReferenceObject{{Namespace: "other", Name: "s"}, {Namespace: "default", Name: "t"}, {Namespace: v1alpha1.DaemonConfigNamespace, Name: "s"},
+		{Namespace: v1alpha1.DaemonConfigNamespace, Name: others}} // another tenant's, of a secret of the same name
 	for source, want := range map[bool]v1alpha1.ReferenceObject{false: here, true: there} {
 		p := &planner{Snapshot: snapshot(newJob(t, "pullSecrets: [s]"))}
 		p.ReferToSourceSecrets = source
 		for _, before := range []v1alpha1.ReferenceObject{here, there} {
-			if diff := cmp.Diff(append(foreign[:3:3], want), p.withSecrets(append(foreign[:3:3], before))); diff != "" {
+			if diff := cmp.Diff(append(foreign[:4:4], want), p.withSecrets(append(foreign[:4:4], before))); diff != "" {
 				t.Errorf("references (-want +got):\n%s", diff)
 			}
 		}
