@@ -126,8 +126,12 @@ func (a *applier) update(ctx context.Context, object Object) error {
 	return a.ended(object, v1alpha1.ResourceDistributionUpdateResourceFailed, version, err)
 }
 
-// replace deletes a copy and creates it anew. (RD-8)
+// replace deletes a copy and creates it anew, once the API server says that it would accept
+// the new one: until then the namespace keeps what it has. (RD-8)
 func (a *applier) replace(ctx context.Context, r Replacement) error {
+	if err := a.copies.TryCreate(ctx, r.Create); err != nil {
+		return a.failed(r.Create, v1alpha1.ResourceDistributionUpdateResourceFailed, err)
+	}
 	version, err := a.remove(ctx, r.Delete)
 	if err != nil {
 		return a.ended(r.Create, v1alpha1.ResourceDistributionUpdateResourceFailed, version, err)

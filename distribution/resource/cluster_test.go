@@ -313,6 +313,40 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A copy that has to be replaced stays as long as the new one is refused. (RD-8)
+func TestRefusedReplacement(t *testing.T) {
+	for name, patch := range map[string]string{
+		"another type":     `{"spec":{"resource":{"type":"example.com/other","data":{"key":"dHdv"}}}}`,
+		"it was immutable": `{"spec":{"resource":{"data":{"key":"dHdv"}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
+				create(c, all)
+				c.Sleep("5s")
+				edit(c, `{"spec":{"resource":{"immutable":true}}}`)
+				c.Sleep("5s")
+				before, _, _ := strings.Cut(copies(c, "pull"), "\n")
+				c.FailBefore(func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && r.String() == "create secrets" && r.Namespace == "ns-1" {
+						return fixture.ErrQuota
+					}
+					return nil
+				})
+				edit(c, patch)
+				c.Sleep("1h")
+				if after, _, _ := strings.Cut(copies(c, "pull"), "\n"); after != before || status(c) != "1/2 UpdateResourceFailed [ns-1]" {
+					t.Errorf("an hour later: %s, status %s; before %s", after, status(c), before)
+				}
+				c.FailBefore(nil)
+				c.Sleep("20m")
+				if after, _, _ := strings.Cut(copies(c, "pull"), "\n"); after == before || status(c) != "2/2" {
+					t.Errorf("when it is over: %s, status %s", after, status(c))
+				}
+			})
+		})
+	}
+}
+
 func edit(c *fixture.Cluster, patch string) {
 	c.T.Helper()
 	_, err := connect(c, fixture.TestUser).ResourceDistributions().Patch(c.T.Context(), "pull", types.MergePatchType, []byte(patch), metav1.PatchOptions{})

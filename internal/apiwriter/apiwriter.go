@@ -75,6 +75,17 @@ func (r Resource) CreateRead(ctx context.Context, object Object) (*metav1.Partia
 	return stored, nil
 }
 
+// TryCreate asks the API server whether it would accept an object in the place of one of
+// its name, which changes nothing: that the name is taken is what it says last, and no
+// refusal. One that cannot tell, since a webhook takes no dry runs, refuses nothing.
+func (r Resource) TryCreate(ctx context.Context, object Object) error {
+	_, err := send(ctx, r.Client.Post().Namespace(object.GetNamespace()).Resource(r.Name).Param("dryRun", metav1.DryRunAll).Body(object))
+	if apierrors.IsAlreadyExists(err) || apierrors.IsBadRequest(err) {
+		return nil
+	}
+	return err
+}
+
 // Update replaces an object, if it is as it was read, and returns the resourceVersion of
 // the write.
 func (r Resource) Update(ctx context.Context, object Object) (resourceVersion string, err error) {

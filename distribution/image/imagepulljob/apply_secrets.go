@@ -124,6 +124,13 @@ func (c *copier) release(ctx context.Context, job types.NamespacedName, copied s
 // change applies a change of a copy, and returns the version of the write; empty
 // where nothing was written that is there.
 func (c *copier) change(ctx context.Context, present *corev1.Secret, planned copyChange) (version string, err error) {
+	if planned.remove && planned.want != nil {
+		// What would be refused takes nothing away from the nodes. That the name is taken is what the API server says last.
+		_, err := c.copies().Create(ctx, planned.want, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsBadRequest(err) { // 400: a webhook takes no dry runs
+			return "", err
+		}
+	}
 	if planned.remove {
 		only := &metav1.Preconditions{UID: &present.UID, ResourceVersion: &present.ResourceVersion}
 		if err := c.copies().Delete(ctx, present.Name, metav1.DeleteOptions{Preconditions: only}); err != nil && !apierrors.IsNotFound(err) {
