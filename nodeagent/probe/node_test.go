@@ -119,11 +119,13 @@ func (n *node) sleep(d time.Duration) {
 }
 
 // run starts a container of a pod, and returns its ID.
-func (n *node) run(pod, container string) string {
+func (n *node) run(pod, container string) string { return n.runIn("shop", pod, container) }
+
+func (n *node) runIn(namespace, pod, container string) string {
 	return n.runtime.Create(fakecri.Container{SandboxID: "sandbox-" + pod, Status: &criv1.ContainerStatus{
 		Metadata: &criv1.ContainerMetadata{Name: container},
 		Labels: map[string]string{nodeagent.ContainerNameLabel: container, nodeagent.PodNameLabel: pod,
-			nodeagent.PodNamespaceLabel: "shop", nodeagent.PodUIDLabel: "uid-" + pod},
+			nodeagent.PodNamespaceLabel: namespace, nodeagent.PodUIDLabel: "uid-" + pod},
 	}})
 }
 

@@ -105,7 +105,8 @@ func TestLimits(t *testing.T) {
 
 	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Limits: Limits{Probes: 2}},
 		"forget c p", "start b p for 1s after 1s", "start a p for 1s after 1s",
-		"status: c p Unknown (the node has more than 2 probes: this one is not run)", "wait c p: the node has more than 2 probes: this one is not run")
+		"status: c p Unknown (the node runs 2 probes at most, and 2 of namespace shop: this one is not run)",
+		"wait c p: the node runs 2 probes at most, and 2 of namespace shop: this one is not run")
 	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Running: 1, Limits: Limits{Concurrency: 2}},
 		"start b p for 1s after 1s", "wait c p: 2 probes are under way", "wait a p: 2 probes are under way")
 
@@ -119,4 +120,72 @@ func TestLimits(t *testing.T) {
 	s.Probes[1].Running = true
 	s.Now = now.Add(50 * time.Millisecond)
 	expectPlan(t, s, "start c p for 1s after 1s", "wait a p: the node has started enough probes for now", "again after 250ms")
+}
+
+// PPM-4.10: what one namespace asks for keeps no other from being probed.
+func TestShares(t *testing.T) {
+	hour := now.Add(-time.Hour)
+	crowd := newNodePodProbe(wantsIn("evil", 3), wants("web-0", "idle"))
+	plan := NewPlan(&Snapshot{NodePodProbe: crowd, Began: hour, Now: now, Limits: Limits{Probes: 3}})
+	if diff := cmp.Diff([]string{"evil", "shop", "evil"}, started(plan)); diff != "" {
+		t.Errorf("three places for the probes of two namespaces (-want +got):\n%s", diff)
+	}
+
+	s := &Snapshot{NodePodProbe: crowd, Began: hour, Now: now, Running: 2, Limits: Limits{Concurrency: 2}}
+	for i := range 2 { // commands that do not end
+		p := knows("evil", fmt.Sprint("p", i), ran(50*time.Second), running)
+		p.Namespace = "evil"
+		s.Probes = append(s.Probes, p)
+	}
+	if diff := cmp.Diff([]string{"shop"}, started(NewPlan(s))); diff != "" {
+		t.Errorf("all slots are taken (-want +got):\n%s", diff)
+	}
+	if s.Running = 4; len(NewPlan(s).Start) > 0 {
+		t.Error("twice as many are under way, and more are started")
+	}
+	paced := NewPlan(&Snapshot{NodePodProbe: crowd, Began: hour, Now: now, Limits: Limits{PerSecond: 10}})
+	if diff := cmp.Diff([]string{"evil", "shop"}, started(paced)[:2]); diff != "" {
+		t.Errorf("starts that are left (-want +got):\n%s", diff)
+	}
+}
+
+// wantsIn has a pod of a namespace probed so often.
+func wantsIn(namespace string, n int) change {
+	return func(np *v1alpha1.NodePodProbe) {
+		for i := range n {
+			wants(namespace, fmt.Sprint("p", i), every(1))(np)
+		}
+		np.Spec.PodProbes[len(np.Spec.PodProbes)-1].Namespace = namespace
+	}
+}
+
+func started(p *Plan) (namespaces []string) {
+	for _, s := range p.Start {
+		namespaces = append(namespaces, s.Namespace)
+	}
+	return namespaces
+}
+
+// PPM-4.12: a state that is of long ago is not known any more.
+func TestOldStates(t *testing.T) {
+	busy, hour := Limits{Concurrency: 1}, now.Add(-time.Hour)
+	n := newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", succeeded))
+	old := []Probe{knows("web-0", "idle", ran(2*time.Minute), is(succeeded))}
+	const why = "(the probe has not been run for 2m0s, 5 of its periods or more)"
+	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: old, Running: 2, Began: hour, Now: now, Limits: busy},
+		"begin web-0 idle in 0s Unknown", "status: web-0 idle Unknown "+why, "wait web-0 idle: 2 probes are under way")
+	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: old, Running: 2, Began: hour, Now: now.Add(-time.Second), Limits: busy},
+		"wait web-0 idle: 2 probes are under way", "again after 1s")
+	old[0].Running = true // the runtime has not answered
+	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: old, Running: 2, Began: hour, Now: now, Limits: busy},
+		"begin web-0 idle in 0s Unknown", "status: web-0 idle Unknown "+why, "wait web-0 idle: 2 probes are under way")
+	slow := newNodePodProbe(wants("web-0", "idle", every(600)), says("web-0", "idle", succeeded))
+	expectPlan(t, &Snapshot{NodePodProbe: slow, Probes: []Probe{knows("web-0", "idle", ran(49*time.Minute), is(succeeded))}, Running: 2, Began: hour, Now: now, Limits: busy},
+		"wait web-0 idle: 2 probes are under way", "again after 1m0s")
+}
+
+// PPM-4.10: how long a command may take.
+func TestTimeout(t *testing.T) {
+	long := newNodePodProbe(wants("web-0", "idle", func(p *corev1.Probe) { p.TimeoutSeconds = 1 << 30 }))
+	expectPlan(t, &Snapshot{NodePodProbe: long, Probes: []Probe{knows("web-0", "idle", ran(10*time.Second))}, Now: now}, "start web-0 idle for 1m0s after 1s")
 }

@@ -25,6 +25,8 @@ type planner struct {
 
 	probes []*probe // in the order of the spec, each once
 	of     map[ID]*probe
+	places map[string]int // how many probes are run, by namespace
+	share  int            // and how many of each may be
 }
 
 // probe is a probe with all that is known of it.
@@ -37,11 +39,29 @@ type probe struct {
 }
 
 func newPlanner(s *Snapshot) *planner {
-	p := &planner{Snapshot: s, plan: &Plan{Paced: s.Paced}, known: make(map[ID]*Probe, len(s.Probes)), of: map[ID]*probe{}, reported: reportedBy(s.NodePodProbe)}
+	p := &planner{Snapshot: s, plan: &Plan{Paced: s.Paced}, known: make(map[ID]*Probe, len(s.Probes)), of: map[ID]*probe{}, reported: reportedBy(s.NodePodProbe), places: map[string]int{}}
+	p.share = images.Share(wanted(s.NodePodProbe), s.Limits.probes())
 	for i := range s.Probes {
 		p.known[s.Probes[i].ID] = &s.Probes[i]
 	}
 	return p
+}
+
+// wanted counts the probes of a NodePodProbe that can be run, by namespace.
+func wanted(n *v1alpha1.NodePodProbe) map[string]int {
+	count := map[string]int{}
+	if n == nil {
+		return count
+	}
+	for i := range n.Spec.PodProbes {
+		pod := &n.Spec.PodProbes[i]
+		for j := range pod.Probes {
+			if refusal(&pod.Probes[j].Probe) == "" {
+				count[pod.Namespace]++
+			}
+		}
+	}
+	return count
 }
 
 // planProbes collects the probes that the spec asks for, and drops what is known of others.
@@ -68,8 +88,12 @@ func (p *planner) add(id ID, spec *corev1.Probe) {
 		return
 	}
 	q := &probe{ID: id, spec: spec, refused: refusal(spec)}
-	if q.refused == "" && len(p.probes) >= p.Limits.probes() {
-		q.refused = fmt.Sprintf("the node has more than %d probes: this one is not run", p.Limits.probes())
+	switch has := p.places[id.Namespace]; {
+	case q.refused != "":
+	case has >= p.share:
+		q.refused = fmt.Sprintf("the node runs %d probes at most, and %d of namespace %s: this one is not run", p.Limits.probes(), has, id.Namespace)
+	default:
+		p.places[id.Namespace]++
 	}
 	p.probes, p.of[id] = append(p.probes, q), q
 	if q.refused != "" {
@@ -132,41 +156,6 @@ func (p *planner) again(q *probe, before *Probe) Probe {
 		out.become(v1alpha1.ProbeUnknown, "", p.Now)
 	}
 	return out
-}
-
-// planRuns starts what is due. (PPM-4.2, PPM-4.10)
-func (p *planner) planRuns() {
-	var due []*probe
-	for _, q := range p.probes {
-		if q.refused != "" || q.Probe.Running {
-			continue
-		}
-		if at := q.due(); at.After(p.Now) {
-			p.requeueAt(at)
-			continue
-		}
-		due = append(due, q)
-	}
-	slices.SortStableFunc(due, func(a, b *probe) int { return a.due().Compare(b.due()) })
-	pace, burst := p.Limits.pace()
-	for _, q := range due {
-		next := p.plan.Paced
-		switch {
-		case p.Running+len(p.plan.Start) >= p.Limits.concurrency():
-			p.wait(q.ID, fmt.Sprintf("%d probes are under way", p.Limits.concurrency()))
-		case next.Add(-burst).After(p.Now):
-			p.wait(q.ID, "the node has started enough probes for now")
-			p.requeueAt(next.Add(-burst))
-		default:
-			if next.Before(p.Now) {
-				next = p.Now
-			}
-			p.plan.Paced = next.Add(pace)
-			p.plan.Start = append(p.plan.Start, Start{ID: q.ID, Handler: q.spec.ProbeHandler,
-				Timeout: seconds(q.spec.TimeoutSeconds), InitialDelay: seconds(q.spec.InitialDelaySeconds),
-				ContainerID: q.Probe.ContainerID, StartedAt: q.Probe.StartedAt})
-		}
-	}
 }
 
 // due is when a probe is due: a period after it was run last, as long as the period is now. (PPM-4.2)

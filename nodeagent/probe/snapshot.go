@@ -67,13 +67,17 @@ type Probe struct {
 
 // Limits bounds what an agent does, so that no marker holds up a node. Its zero value is fit for use.
 type Limits struct {
-	// Probes is how many probes are run, those that stand first. Default 500.
+	// Probes is how many probes are run. They are shared among namespaces: one that wants less than an equal share
+	// leaves the rest to the others. Of each namespace those that stand first are run. Default 500.
 	Probes int
 	// PerSecond is how many are started in a second, in the long run; a fifth of that may be started at once.
 	// Default 50.
 	PerSecond int
-	// Concurrency is how many are under way at the same time. Default 10.
+	// Concurrency is how many are under way at the same time. A namespace of which none is may start one more, up to
+	// twice as many in all. Default 10.
 	Concurrency int
+	// Timeout is how long one run may take at most, whatever timeoutSeconds says. Default 60 s.
+	Timeout time.Duration
 }
 
 // The defaults of Limits. (PPM-4.10)
@@ -81,10 +85,18 @@ const (
 	defaultProbes      = 500
 	defaultPerSecond   = 50
 	defaultConcurrency = 10
+	defaultTimeout     = time.Minute
 )
 
 func (l Limits) probes() int      { return orDefault(l.Probes, defaultProbes) }
 func (l Limits) concurrency() int { return orDefault(l.Concurrency, defaultConcurrency) }
+
+func (l Limits) timeout() time.Duration {
+	if l.Timeout <= 0 {
+		return defaultTimeout
+	}
+	return l.Timeout
+}
 
 // pace is the time between two starts, and burst how far these may be ahead of it.
 func (l Limits) pace() (pace, burst time.Duration) {

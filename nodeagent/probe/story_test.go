@@ -4,6 +4,7 @@ package probe
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -255,4 +256,34 @@ func TestNodePodProbeGoes(t *testing.T) {
 		n.sleep(2 * time.Second)
 		n.expect("it is probed again", "web-0 idle Succeeded")
 	}, wants("web-0", "idle"))
+}
+
+// PPM-4.10: commands of others that do not end, of which there is one for every slot and more, keep no probe from being run.
+func TestCommandsOfOthersThatDoNotEnd(t *testing.T) {
+	changes := []change{}
+	for i := range 30 {
+		changes = append(changes, wants("evil", fmt.Sprint("hang", i), every(1), func(p *corev1.Probe) { p.TimeoutSeconds = 1 << 30 }))
+	}
+	changes = append(changes, func(np *v1alpha1.NodePodProbe) { np.Spec.PodProbes[0].Namespace = "evil" }, wants("web-0", "idle", every(1)))
+	play(t, func(n *node) {
+		for i := range 30 {
+			n.exits("main-1", fmt.Sprint("hang", i), -1)
+		}
+		n.runIn("evil", "evil", "main")
+		n.run("web-0", "main")
+		n.exits("main-2", "idle", 0)
+		n.start()
+		n.sleep(30 * time.Second)
+		n.exits("main-2", "idle", 1)
+		n.sleep(5 * time.Second)
+		if got := fmt.Sprint(shownStatus(&n.nodePodProbe().Status)); !strings.Contains(got, "web-0 idle Failed") {
+			n.Errorf("five seconds after the container has failed: %s", got)
+		}
+		n.sleep(10 * time.Minute)
+		n.exits("main-2", "idle", 0)
+		n.sleep(5 * time.Second)
+		if got := fmt.Sprint(shownStatus(&n.nodePodProbe().Status)); !strings.Contains(got, "web-0 idle Succeeded") || !strings.Contains(got, "hang7 Failed (the command did not end within 1m0s)") {
+			n.Errorf("ten minutes later: %s", got)
+		}
+	}, changes...)
 }
