@@ -42,7 +42,7 @@ func nodePodProbes(f *pflag.FlagSet) kind {
 		beside: these(podProbeMarkersResource),
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(nodepodprobe.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
 				NodePodProbes: p.caches.nodePodProbes(), Nodes: p.caches.nodes(), Markers: p.caches.podProbeMarkers(), Pods: p.caches.pods(),
 			}, nodepodprobe.New, nodepodprobe.Rules), nil
 		},

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,6 +50,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	for _, i := range plan.Ignored {
 		klog.FromContext(ctx).V(2).Info("A result is not written", "pod", i.Pod, "probe", i.Probe, "reason", i.Reason)
 	}
+	r.recordLeftOut(s, plan)
 	if s.NodePodProbe == nil {
 		return plan.RequeueAfter, r.create(ctx, plan.Create)
 	}
@@ -60,6 +62,35 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	r.wrote.Set(a.Key, a.wrote)
 	return plan.RequeueAfter, err
 }
+
+// recordLeftOut records for a marker once that a node has no room for its probes. (PPM-3.8)
+func (r *Reconciler) recordLeftOut(s *Snapshot, plan *Plan) {
+	if r.options.Recorder == nil || s.Node == nil {
+		return
+	}
+	key := types.NamespacedName{Name: s.Node.Name}
+	told, now := r.leftOut.Get(key), map[types.UID]bool{}
+	for _, all := range s.Markers {
+		for _, m := range all {
+			why := plan.LeftOut[types.NamespacedName{Namespace: m.Namespace, Name: m.Name}]
+			if why == "" {
+				continue
+			}
+			if now[m.UID] = true; !told[m.UID] {
+				of := &corev1.ObjectReference{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "PodProbeMarker", Namespace: m.Namespace, Name: m.Name, UID: m.UID}
+				r.options.Recorder.Eventf(of, corev1.EventTypeWarning, ProbesLeftOutEvent, "Not run on node %s: %s", s.Node.Name, why)
+			}
+		}
+	}
+	if len(now) == 0 {
+		r.leftOut.Forget(key)
+		return
+	}
+	r.leftOut.Set(key, now)
+}
+
+// ProbesLeftOutEvent is the reason of the event about a marker for whose probes a node has no room.
+const ProbesLeftOutEvent = "ProbesLeftOut"
 
 // known returns what is remembered of the pods that are still there.
 func known(s *Snapshot) map[types.UID]Wrote {

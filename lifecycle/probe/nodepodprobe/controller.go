@@ -43,6 +43,7 @@ type Reconciler struct {
 	options Options
 	writer  *apply.Writer
 	wrote   apiwriter.Last[map[types.UID]Wrote]
+	leftOut apiwriter.Last[map[types.UID]bool] // the markers that were told that a node has no room, by node
 	shell   *controller.Reconciler[Snapshot, Plan]
 }
 

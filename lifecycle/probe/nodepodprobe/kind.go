@@ -69,6 +69,7 @@ func newReconciler(o *Options) *Reconciler {
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.wrote.Forget(key)
+	r.leftOut.Forget(key)
 }
 
 // observe reads everything that a plan for the node depends on. It returns nil

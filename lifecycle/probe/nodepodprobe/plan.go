@@ -29,6 +29,10 @@ type Plan struct {
 	// Dropped lists the probes that Spec takes away, each with the reason.
 	Dropped []Dropped
 
+	// LeftOut says why the node has no room for probes of markers, by marker; those that are too large for any node are not
+	// among them.
+	LeftOut map[types.NamespacedName]string
+
 	// Patches are the pods that results are to be written to, each in one request, by namespace and name.
 	Patches []PodPatch
 	// Ignored lists the results that are not written, each with the reason.
@@ -83,6 +87,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planSpec()
 		p.planPods()
 	}
+	p.plan.LeftOut = p.room.markers
 	return p.plan
 }
 

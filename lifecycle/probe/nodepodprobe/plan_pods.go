@@ -4,6 +4,7 @@ package nodepodprobe
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,13 +19,20 @@ import (
 
 // planPods writes the results that the agent has reported to the pods that they are about. (PPM-3.3)
 func (p *planner) planPods() {
+	left := maps.Clone(p.room.leftOut)
 	for i := range p.NodePodProbe.Status.PodProbeStatuses {
 		status := &p.NodePodProbe.Status.PodProbeStatuses[i]
 		pod := p.byName[nameOfStatus(status)]
+		delete(left, status.UID)
 		if pod == nil || pod.UID != status.UID || !podstate.Active(pod) || len(p.wanted[pod.UID]) == 0 {
 			continue
 		}
 		p.planPod(pod, status)
+	}
+	for _, pod := range p.pods {
+		if left[pod.UID] != nil { // there is no report on it
+			p.planPod(pod, &v1alpha1.PodProbeStatus{})
+		}
 	}
 	slices.SortFunc(p.plan.Patches, func(a, b PodPatch) int { return strings.Compare(nameOf(a.Pod).String(), nameOf(b.Pod).String()) })
 }
@@ -35,6 +43,9 @@ func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
 	var said []string
 	for _, w := range p.wanted[pod.UID] {
 		state := stateOf(status, w.probe.Name)
+		if why := p.room.leftOut[pod.UID][w.probe.Name]; why != "" {
+			state = &v1alpha1.ContainerProbeState{Name: w.probe.Name, State: v1alpha1.ProbeUnknown, Message: "the probe is left out: " + why}
+		}
 		if state == nil || state.State == "" {
 			continue
 		}

@@ -25,12 +25,15 @@ type planner struct {
 	byName  map[types.NamespacedName]*corev1.Pod
 	markers map[string][]marker // by namespace, sorted by name
 	wanted  map[types.UID][]wanted
+	room    room
 }
 
-// marker is a marker with its selector.
+// marker is a marker with its selector, and with what its probes cost once a pod is selected.
 type marker struct {
 	*v1alpha1.PodProbeMarker
 	selector labels.Selector
+	costs    []int
+	tooLarge []string
 }
 
 // wanted is a probe that a pod should have.
@@ -38,6 +41,9 @@ type wanted struct {
 	marker *v1alpha1.PodProbeMarker
 	of     *v1alpha1.PodContainerProbe
 	probe  v1alpha1.ContainerProbe
+	// cost is how much room the probe takes, tooLarge why it may take none.
+	cost     int
+	tooLarge string
 }
 
 func newPlanner(s *Snapshot) *planner {
@@ -51,7 +57,7 @@ func newPlanner(s *Snapshot) *planner {
 	for namespace, all := range s.Markers {
 		for _, m := range all {
 			selector, _ := m.PodSelector()
-			p.markers[namespace] = append(p.markers[namespace], marker{m, selector})
+			p.markers[namespace] = append(p.markers[namespace], marker{PodProbeMarker: m, selector: selector})
 		}
 		slices.SortFunc(p.markers[namespace], func(a, b marker) int { return cmp.Compare(a.Name, b.Name) })
 	}
@@ -61,6 +67,7 @@ func newPlanner(s *Snapshot) *planner {
 			p.wanted[pod.UID] = p.wantedOf(pod)
 		}
 	}
+	p.measure()
 	return p
 }
 
@@ -75,17 +82,19 @@ func nameOf(pod *corev1.Pod) types.NamespacedName {
 // wantedOf lists the probes that a pod should have, by the names of their markers, each marker's in its own order. Of two
 // of the same name the first counts. (PPM-3.2)
 func (p *planner) wantedOf(pod *corev1.Pod) (all []wanted) {
-	for _, m := range p.markers[pod.Namespace] {
+	for i := range p.markers[pod.Namespace] {
+		m := &p.markers[pod.Namespace][i]
 		if m.DeletionTimestamp != nil || !m.selector.Matches(labels.Set(pod.Labels)) {
 			continue
 		}
+		m.measure()
 		for i := range m.Spec.Probes {
 			of := &m.Spec.Probes[i]
 			name := v1alpha1.ProbeName(m.Name, of.Name)
 			if _, found := find(all, name); of.Name == "" || found {
 				continue
 			}
-			all = append(all, wanted{m.PodProbeMarker, of, v1alpha1.ContainerProbe{Name: name, ContainerName: of.ContainerName, Probe: of.Probe}})
+			all = append(all, wanted{m.PodProbeMarker, of, v1alpha1.ContainerProbe{Name: name, ContainerName: of.ContainerName, Probe: of.Probe}, m.costs[i], m.tooLarge[i]})
 		}
 	}
 	return all
@@ -130,8 +139,9 @@ func (p *planner) wantedProbes(now []v1alpha1.PodProbe) (after []v1alpha1.PodPro
 	for _, pod := range p.pods {
 		if !placed[pod.UID] && len(p.wanted[pod.UID]) > 0 {
 			entry := v1alpha1.PodProbe{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
-			entry.Probes = p.probesOf(&entry)
-			after = append(after, entry)
+			if entry.Probes = p.probesOf(&entry); len(entry.Probes) > 0 {
+				after = append(after, entry)
+			}
 		}
 	}
 	return after
@@ -167,6 +177,8 @@ func (p *planner) probesOf(entry *v1alpha1.PodProbe) (after []v1alpha1.Container
 			p.drop(entry, probe.Name, "no PodProbeMarker asks for it any more")
 		case placed[probe.Name]:
 			p.drop(entry, probe.Name, "the probe stands here twice")
+		case !p.place(entry, &w):
+			p.drop(entry, probe.Name, p.room.leftOut[entry.UID][probe.Name])
 		case equality.Semantic.DeepEqual(*probe, w.probe):
 			after = append(after, *probe)
 		default:
@@ -175,7 +187,7 @@ func (p *planner) probesOf(entry *v1alpha1.PodProbe) (after []v1alpha1.Container
 		placed[probe.Name] = true
 	}
 	for i := range all {
-		if !placed[all[i].probe.Name] {
+		if !placed[all[i].probe.Name] && p.place(entry, &all[i]) {
 			after = append(after, all[i].probe)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Rules returns the RBAC rules that a Controller needs, and none beyond, whatever
-// its options are. Reading shared informers counts, whoever runs them. Every call
-// returns new rules.
+// Rules returns the RBAC rules that a Controller needs, and none beyond.
+// Reading shared informers counts, whoever runs them; recording events counts where there
+// is a Recorder. Every call returns new rules.
 //
 // Where Options.Namespace is set, a Role is enough for all but nodes and nodepodprobes.
-func Rules(Options) []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
 		manifests.Rule("", "nodes", "get list watch"),
 		manifests.Rule(v1alpha1.GroupName, "nodepodprobes", "list watch create patch delete"),
 		manifests.Rule(v1alpha1.GroupName, "podprobemarkers", "list watch"),
@@ -23,4 +23,8 @@ func Rules(Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "get list watch"),
 		manifests.Rule("", "pods/status", "patch"),
 	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
 }

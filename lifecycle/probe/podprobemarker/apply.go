@@ -4,12 +4,14 @@ package podprobemarker
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // newWriter returns what a Reconciler writes with.
@@ -22,6 +24,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	a := r.writer.Begin(s.Marker)
 	if a.Begins(InvalidSelectorEvent, plan.Problem != nil) {
 		a.Event(corev1.EventTypeWarning, InvalidSelectorEvent, "It selects no pods: %v", plan.Problem)
+	}
+	if a.Begins(ProbesLeftOutEvent, len(plan.LeftOut) > 0) {
+		a.Event(corev1.EventTypeWarning, ProbesLeftOutEvent, "Not run: %s", images.Cut(strings.Join(plan.LeftOut, "; "), 800))
 	}
 	if plan.Finalizers != nil {
 		if err := a.WriteFinalizers(ctx, *plan.Finalizers); err != nil || a.Gone {
@@ -36,3 +41,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 
 // InvalidSelectorEvent is the reason of the event about a marker whose selector admission should have refused.
 const InvalidSelectorEvent = "InvalidSelector"
+
+// ProbesLeftOutEvent is the reason of the event about a marker that has probes which are too large, see v1alpha1.MaxProbeBytes. Package
+// nodepodprobe records it, too, where a node has no room for them.
+const ProbesLeftOutEvent = "ProbesLeftOut"

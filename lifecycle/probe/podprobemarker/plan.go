@@ -3,6 +3,7 @@
 package podprobemarker
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -23,6 +24,8 @@ type Plan struct {
 	Nodes []string
 	// Problem is why it selects no pods; nil where it may.
 	Problem error
+	// LeftOut says of probes that no node runs why, by their names; empty where all are.
+	LeftOut []string
 }
 
 // NewPlan decides what to do about a PodProbeMarker: nothing for a nil Snapshot.
@@ -47,9 +50,15 @@ func planFinalizer(marker *v1alpha1.PodProbeMarker, plan *Plan) {
 	}
 }
 
-// planStatus counts the pods. (PPM-2.3)
+// planStatus counts the pods, and finds the probes that are too large. (PPM-1.6, PPM-2.3)
 func planStatus(s *Snapshot, plan *Plan) {
 	_, plan.Problem = s.Marker.PodSelector()
+	_, tooLarge := s.Marker.ProbeSizes()
+	for i, why := range tooLarge {
+		if why != "" {
+			plan.LeftOut = append(plan.LeftOut, fmt.Sprintf("probe %s: %s", s.Marker.Spec.Probes[i].Name, why))
+		}
+	}
 	status := v1alpha1.PodProbeMarkerStatus{ObservedGeneration: s.Marker.Generation}
 	for _, pod := range s.Pods {
 		if s.Marker.Selects(pod) {

@@ -3,6 +3,7 @@
 package podprobemarker
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,10 +17,17 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// ValidateCreate says what is wrong with a new marker: nothing for none. (PPM-1.2 to PPM-1.5)
+// ValidateCreate says what is wrong with a new marker: nothing for none. (PPM-1.2 to PPM-1.6)
 func ValidateCreate(m *v1alpha1.PodProbeMarker) field.ErrorList {
 	path := field.NewPath("spec")
-	return append(validateSelector(m.Spec.Selector, path.Child("selector")), validateProbes(m.Spec.Probes, path.Child("probes"))...)
+	errs := append(validateSelector(m.Spec.Selector, path.Child("selector")), validateProbes(m.Spec.Probes, path.Child("probes"))...)
+	sizes, tooLarge := m.ProbeSizes()
+	for i, why := range tooLarge {
+		if why != "" {
+			errs = append(errs, field.Invalid(path.Child("probes").Index(i).Child("probe"), fmt.Sprintf("%d bytes", sizes[i]), why))
+		}
+	}
+	return errs
 }
 
 // ValidateUpdate says what is wrong with a changed marker. What stays as it is, is not judged again: a finalizer can be

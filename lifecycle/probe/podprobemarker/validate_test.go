@@ -3,6 +3,7 @@
 package podprobemarker
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,9 @@ func TestValidate(t *testing.T) {
 		{"negative numbers", probe("exec: {command: [x]}, initialDelaySeconds: -1, timeoutSeconds: -1, periodSeconds: -1, successThreshold: -1, failureThreshold: -1"),
 			[]string{"spec.probes[0].probe.initialDelaySeconds: Invalid value", "spec.probes[0].probe.timeoutSeconds: Invalid value", "spec.probes[0].probe.periodSeconds: Invalid value",
 				"spec.probes[0].probe.successThreshold: Invalid value", "spec.probes[0].probe.failureThreshold: Invalid value"}},
+		{"PPM-1.6: a long script", probe("exec: {command: [sh, -c, '" + strings.Repeat("x", 4<<10) + "']}"), []string{"spec.probes[0].probe: Invalid value"}},
+		{"PPM-1.6: as JSON has it", probe("exec: {command: [sh, -c, '" + strings.Repeat("<", 1<<10) + "']}"), []string{"spec.probes[0].probe: Invalid value"}},
+		{"PPM-1.6: several long ones", selector + "probes: [" + strings.Join(longProbes(5), ", ") + "]", []string{"spec.probes[4].probe: Invalid value"}},
 		{"no result", selector + "probes: [{name: idle, containerName: main, probe: {exec: {command: [x]}}}]", []string{"spec.probes[0]: Required value"}},
 		{"an illegal condition", selector + "probes: [{name: idle, containerName: main, podConditionType: a b, probe: {exec: {command: [x]}}}]",
 			[]string{"spec.probes[0].podConditionType: Invalid value"}},
@@ -110,4 +114,12 @@ func TestValidateUpdate(t *testing.T) {
 	if errs := ValidateUpdate(wrong.DeepCopy(), wrong); len(errs) > 0 {
 		t.Error("what was wrong before, and has not changed:", errs)
 	}
+}
+
+// longProbes are probes each of which is as large as most can be.
+func longProbes(n int) (probes []string) {
+	for i := range n {
+		probes = append(probes, fmt.Sprintf("{name: p%d, containerName: main, podConditionType: example.com/p%d, probe: {exec: {command: [%s]}}}", i, i, strings.Repeat("x", 3950)))
+	}
+	return probes
 }

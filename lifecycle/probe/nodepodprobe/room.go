@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepodprobe
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// How much there may be in a NodePodProbe, which the API server stores up to 1.5 MB. (PPM-3.8)
+const (
+	nodeBytes = 1 << 20
+	// stateBytes is what a probe takes beside itself: its pod, and its state in the status.
+	stateBytes = 512
+)
+
+// room is what a NodePodProbe has room for.
+type room struct {
+	// most is how much each namespace may have, used how much it has.
+	most int
+	used map[string]int
+	// leftOut says why probes have no room, by pod and name, and markers why, with those whose probes they are.
+	leftOut map[types.UID]map[string]string
+	markers map[types.NamespacedName]string
+}
+
+// measure finds out once what the probes of a marker cost.
+func (m *marker) measure() {
+	if m.costs != nil {
+		return
+	}
+	m.costs, m.tooLarge = m.ProbeSizes()
+	for i := range m.costs {
+		m.costs[i] += len(m.Name) + len(m.Spec.Probes[i].Name) + stateBytes // the state has the name, too
+	}
+}
+
+// measure shares the room among the namespaces that want some: one that wants less than an equal share leaves the rest to the
+// others. (PPM-3.8)
+func (p *planner) measure() {
+	p.room = room{used: map[string]int{}, leftOut: map[types.UID]map[string]string{}, markers: map[types.NamespacedName]string{}}
+	wants := map[string]int{}
+	for _, pod := range p.pods {
+		for _, w := range p.wanted[pod.UID] {
+			if w.tooLarge == "" {
+				wants[pod.Namespace] += w.cost
+			}
+		}
+	}
+	if p.Namespace != "" && p.NodePodProbe != nil { // those of others stand there
+		for i := range p.NodePodProbe.Spec.PodProbes {
+			entry := &p.NodePodProbe.Spec.PodProbes[i]
+			if data, err := json.Marshal(entry); err == nil && entry.Namespace != p.Namespace {
+				wants[entry.Namespace] += len(data) + len(entry.Probes)*stateBytes
+			}
+		}
+	}
+	p.room.most = images.Share(wants, nodeBytes)
+}
+
+// place takes room for a probe, and tells whether there was some.
+func (p *planner) place(entry *v1alpha1.PodProbe, w *wanted) bool {
+	reason := w.tooLarge
+	if has := p.room.used[entry.Namespace]; reason == "" && has+w.cost > p.room.most {
+		reason = fmt.Sprintf("the probes of a node may take %d bytes, and those of namespace %s take %d on node %s", nodeBytes, entry.Namespace, has, p.Node.Name)
+		p.room.markers[types.NamespacedName{Namespace: entry.Namespace, Name: w.marker.Name}] = reason
+	}
+	if reason == "" {
+		p.room.used[entry.Namespace] += w.cost
+		return true
+	}
+	if p.room.leftOut[entry.UID] == nil {
+		p.room.leftOut[entry.UID] = map[string]string{}
+	}
+	p.room.leftOut[entry.UID][w.probe.Name] = reason
+	return false
+}
