@@ -4,6 +4,7 @@ package imagepulljob
 
 import (
 	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,6 +20,11 @@ func ValidateCreate(job *v1alpha1.ImagePullJob) field.ErrorList {
 	spec, path := &job.Spec, field.NewPath("spec")
 	errs := validateImage(spec.Image, path.Child("image"))
 	errs = append(errs, validateSelectors(spec, path)...)
+	if sandbox := spec.SandboxConfig; sandbox != nil {
+		path := path.Child("sandboxConfig")
+		errs = append(errs, metav1validation.ValidateLabels(sandbox.Labels, path.Child("labels"))...)
+		errs = append(errs, apivalidation.ValidateAnnotations(sandbox.Annotations, path.Child("annotations"))...)
+	}
 	return append(errs, validateCompletion(&spec.CompletionPolicy, path.Child("completionPolicy"))...)
 }
 

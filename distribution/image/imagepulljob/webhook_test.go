@@ -51,6 +51,7 @@ func TestValidate(t *testing.T) {
 		{"IMG-1.1: Never with a deadline and a TTL", "nginx", "completionPolicy: {type: Never, activeDeadlineSeconds: 1, ttlSecondsAfterFinished: 1}",
 			[]string{"spec.completionPolicy.activeDeadlineSeconds", "spec.completionPolicy.ttlSecondsAfterFinished"}},
 		{"IMG-1.1: another type", "nginx", "completionPolicy: {type: Sometimes}", []string{"spec.completionPolicy.type"}},
+		{"IMG-1.1: a sandbox that no pod can have", "nginx", "sandboxConfig: {labels: {a b: c}, annotations: {not a key!: x}}", []string{"spec.sandboxConfig.labels", "spec.sandboxConfig.annotations"}},
 		{"several mistakes at once", "", "completionPolicy: {type: Sometimes}", []string{"spec.image", "spec.completionPolicy.type"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -182,7 +182,7 @@ func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, per
 	task := images.PullTask{Node: p.NodeImage.Name, Image: t.image, Tag: t.Tag, Version: t.Version, Attempt: one.attempt + 1}
 	timeout := attemptTimeout(t.ImageTagSpec)
 	p.plan.Pulls.Create = append(p.plan.Pulls.Create,
-		p.PullPods.pod(one.job, task, p.spec.Images[t.image].SandboxConfig, int64(timeout/time.Second)))
+		p.PullPods.pod(one.job, task, int64(timeout/time.Second)))
 	p.requeueAt(p.Now.Add(timeout))
 }
 

@@ -27,7 +27,7 @@ func pullTaskOf(attempt int32) images.PullTask {
 
 // attemptOf is the pod of an attempt for a job, on its node, of an age.
 func attemptOf(job *v1alpha1.ImagePullJob, attempt int32, age time.Duration, edits ...func(*corev1.Pod)) *corev1.Pod {
-	pod := pullPods.pod(job, pullTaskOf(attempt), nil, 600)
+	pod := pullPods.pod(job, pullTaskOf(attempt), 600)
 	pod.UID, pod.CreationTimestamp, pod.Spec.NodeName = types.UID(pod.Name), at(age), "n1"
 	for _, edit := range edits {
 		edit(pod)
@@ -211,14 +211,38 @@ func TestPlanPulls(t *testing.T) {
 	}
 }
 
+// IMG-4.1: what another tenant has given to the task as sandbox comes onto no pod of a namespace.
+func TestPullPodsHaveTheirOwnAnnotations(t *testing.T) {
+	sandbox := func(key string) func(*v1alpha1.ImagePullJob) {
+		return func(j *v1alpha1.ImagePullJob) {
+			j.Namespace = j.Name
+			j.Spec.SandboxConfig = &v1alpha1.SandboxConfig{Annotations: map[string]string{key: "yes"}}
+		}
+	}
+	n := with(t, []v1alpha1.ImageTagSpec{task("1", owners("team-a", "team-b")...)})
+	image := n.Spec.Images["nginx"]
+	image.SandboxConfig = &v1alpha1.SandboxConfig{Annotations: map[string]string{"last": "yes"}}
+	n.Spec.Images["nginx"] = image
+	s := snapshot(n, job("team-a", sandbox("a")), job("team-b", sandbox("b")))
+	s.PullPods = pullPods
+	got := map[string]string{}
+	for _, pod := range NewPlan(s).Pulls.Create {
+		delete(pod.Annotations, v1alpha1.PullPodTaskAnnotation)
+		got[pod.Namespace] = fmt.Sprint(pod.Annotations)
+	}
+	if diff := cmp.Diff(map[string]string{"team-a": "map[a:yes]", "team-b": "map[b:yes]"}, got); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+}
+
 // IMG-4.1: whatever runs in it has no rights, and it is for one node.
 func TestPullPod(t *testing.T) {
 	j := job("a."+strings.Repeat("x", 60), func(j *v1alpha1.ImagePullJob) { j.Spec.PullSecrets = []string{"s1", "s2", "s1"} })
 	o := &PullPods{PauseImage: "pause:1", Labels: map[string]string{"inject": "no", v1alpha1.PullPodLabel: "mine"}, Annotations: map[string]string{"team": "infra"}}
-	sandbox := &v1alpha1.SandboxConfig{Labels: map[string]string{"app": "web"}, Annotations: map[string]string{"p2p": "yes", "team": "web"}}
+	j.Spec.SandboxConfig = &v1alpha1.SandboxConfig{Labels: map[string]string{"app": "web"}, Annotations: map[string]string{"p2p": "yes", "team": "web"}}
 	digest := pullTaskOf(1)
 	digest.Tag = "sha256:0123"
-	pod := o.pod(j, digest, sandbox, 600)
+	pod := o.pod(j, digest, 600)
 	want := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: pod.Name, Labels: map[string]string{"inject": "no", v1alpha1.PullPodLabel: ""},
@@ -249,7 +273,7 @@ func TestPullPod(t *testing.T) {
 		t.Errorf("name %s", pod.Name)
 	}
 	names := map[string]bool{}
-	for _, other := range []*corev1.Pod{pod, o.pod(j, pullTaskOf(1), nil, 1), o.pod(j, pullTaskOf(2), nil, 1), o.pod(job("b"), pullTaskOf(1), nil, 1)} {
+	for _, other := range []*corev1.Pod{pod, o.pod(j, pullTaskOf(1), 1), o.pod(j, pullTaskOf(2), 1), o.pod(job("b"), pullTaskOf(1), 1)} {
 		names[other.Name] = true
 	}
 	if len(names) != 4 {

@@ -77,13 +77,13 @@ const endReserve = 60
 
 // pod is the pod of an attempt. Its name tells it from all others, so that there is one
 // at most however often it is created. (IMG-4.1)
-func (o *PullPods) pod(job *v1alpha1.ImagePullJob, task images.PullTask, sandbox *v1alpha1.SandboxConfig, timeoutSeconds int64) *corev1.Pod {
+func (o *PullPods) pod(job *v1alpha1.ImagePullJob, task images.PullTask, timeoutSeconds int64) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: pullPodName(job, task), Labels: map[string]string{}, Annotations: map[string]string{},
 		OwnerReferences: []metav1.OwnerReference{{
 			APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "ImagePullJob", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
 	}}
-	if sandbox != nil {
+	if sandbox := job.Spec.SandboxConfig; sandbox != nil { // that of the task is of whoever has asked last
 		maps.Copy(pod.Annotations, sandbox.Annotations) // labels would have Services and others select the pod
 	}
 	maps.Copy(pod.Labels, o.Labels)
