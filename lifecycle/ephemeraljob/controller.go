@@ -44,6 +44,7 @@ type Reconciler struct {
 	writer   *apply.Writer
 	refusals apiwriter.Last[remembered] // see Snapshot.Refusals
 	reported apiwriter.Last[time.Time]  // see Snapshot.Reported
+	idle     apiwriter.Last[map[types.UID]time.Time]
 	shell    *controller.Reconciler[Snapshot, Plan]
 }
 

@@ -98,7 +98,6 @@ func TestEventsThatDoNotMatter(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"an annotation":          func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "b"} },
 		"an address":             func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" },
-		"its node":               func(p *corev1.Pod) { p.Spec.NodeName = "another" },
 		"readiness":              func(p *corev1.Pod) { p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady}} },
 		"its own containers":     func(p *corev1.Pod) { p.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}} },
 		"how one ran before":     func(p *corev1.Pod) { p.Status.EphemeralContainerStatuses[0].RestartCount = 3 },

@@ -60,7 +60,7 @@ func ExampleNewPlan() {
 	var pods []*corev1.Pod
 	for i := range 4 {
 		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%d", i), Labels: map[string]string{"app": "web"},
-			CreationTimestamp: metav1.NewTime(now.Add(time.Duration(i-10) * time.Minute))}})
+			CreationTimestamp: metav1.NewTime(now.Add(time.Duration(i-10) * time.Minute))}, Spec: corev1.PodSpec{NodeName: "node-1"}})
 	}
 	pods[1].Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "dump"}}} // of somebody else
 

@@ -113,6 +113,8 @@ func stateNamed(t testing.TB, name string) *corev1.ContainerState {
 		return &corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	case name == "waiting":
 		return &corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
+	case name == "badconfig":
+		return &corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: "no such secret"}}
 	case name == "unstartable":
 		return &corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError", Message: "no such file"}}
 	case exits:

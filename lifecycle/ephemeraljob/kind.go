@@ -32,7 +32,7 @@ const (
 )
 
 // podFields are the fields that a plan reads of pods.
-const podFields = controller.Labels | controller.Phase | controller.EphemeralContainers
+const podFields = controller.Labels | controller.NodeName | controller.Phase | controller.EphemeralContainers
 
 // reads lists what a job's plan depends on. Pods that are there at the start concern
 // jobs that are there at the start.
@@ -93,6 +93,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.refusals.Forget(key)
 	r.reported.Forget(key)
+	r.idle.Forget(key)
 }
 
 // observe reads everything that a plan for the job depends on. It returns nil
@@ -116,5 +117,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, selector); err != nil {
 		return nil, fmt.Errorf("read the pods of EphemeralJob %s: %w", key, err)
 	}
+	s.Idle = s.idle(r.idle.Get(key))
+	r.idle.Set(key, s.Idle)
 	return s, nil
 }

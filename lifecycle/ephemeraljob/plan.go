@@ -76,6 +76,8 @@ type Target struct {
 const (
 	// RuleParallelism: the containers of as many pods are under way as spec.parallelism allows.
 	RuleParallelism rollout.Rule = "Parallelism"
+	// RuleNotStarted: the pod has no node, or its containers do not start. Such pods hold no place of spec.parallelism.
+	RuleNotStarted rollout.Rule = "NotStarted"
 	// RuleNameTaken: the pod has another ephemeral container of the name.
 	RuleNameTaken = rollout.RuleNameTaken
 	// RuleProblem: the spec has an error.

@@ -20,7 +20,7 @@ func (p *planner) results() (results []v1alpha1.EphemeralJobPodResult, omitted i
 		t := &p.targets[i]
 		for _, name := range t.own {
 			status := ephemeralStatus(t.pod, name)
-			if state := containerState(status); state == Succeeded || state == Failed {
+			if state := p.containerState(t.pod, status); state == Succeeded || state == Failed {
 				results = append(results, resultOf(t.pod.Name, status))
 			}
 		}

@@ -100,6 +100,11 @@ func (p *planner) expire(finished *metav1.Time) bool {
 // report sets the conditions. (EJ-21)
 func (p *planner) report() {
 	s, wrong := &p.status, len(p.plan.Problems) > 0
+	for i := range p.targets {
+		if t := &p.targets[i]; notInjected(*t) && t.pod.Spec.NodeName == "" {
+			p.stuck = append(p.stuck, rollout.Wait{Pod: t.pod, Reason: &rollout.Reason{Rule: RuleNotStarted, Message: t.idle()}})
+		}
+	}
 	if p.condition(v1alpha1.EphemeralJobConditionError, wrong, v1alpha1.EphemeralJobReasonError, p.problems(), v1alpha1.EphemeralJobReasonValid) {
 		p.event(corev1.EventTypeWarning, EventInvalidSpec, p.problems())
 	}
@@ -114,6 +119,7 @@ func (p *planner) report() {
 	p.condition(v1alpha1.EphemeralJobNamesTaken, len(p.plan.Skipped) > 0, v1alpha1.EphemeralJobReasonTaken,
 		"Left out are pods that have such containers of others, which can never be removed: "+shorten(p.plan.Skipped)+
 			". Use other names, or the annotation "+v1alpha1.EphemeralJobUniqueNamesAnnotation, v1alpha1.EphemeralJobReasonFree)
+	p.condition(v1alpha1.EphemeralJobNotStarted, len(p.stuck) > 0, v1alpha1.EphemeralJobReasonNotStarted, shorten(p.stuck), v1alpha1.EphemeralJobReasonStarted)
 	if refused := p.refused(); p.Refusals.Tried || !slices.ContainsFunc(p.targets, notInjected) { // else it is not known any more
 		p.condition(v1alpha1.EphemeralJobRefused, len(refused) > 0, v1alpha1.EphemeralJobReasonRefused, shorten(refused), v1alpha1.EphemeralJobReasonAccepted)
 	}

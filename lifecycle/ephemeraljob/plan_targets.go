@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/podstate"
 )
 
@@ -30,9 +32,9 @@ func (p *planner) findTargets(matcher labels.Selector) {
 			continue
 		}
 		t := target{pod: pod, own: ownContainers(p.Job, pod)}
-		if t.state = stateOf(pod, t.own); t.state != NotInjected {
+		if t.state = p.stateOf(pod, t.own); t.state != NotInjected {
 			injected = append(injected, t)
-			if t.state != Succeeded && t.state != Failed {
+			if t.state != Succeeded && t.state != Failed && p.holdsPlace(&t) {
 				p.active++
 			}
 			continue
@@ -72,13 +74,13 @@ func taken(pod *corev1.Pod, wanted []string) string {
 }
 
 // stateOf tells how far the containers of a pod that the job has injected are. (EJ-15)
-func stateOf(pod *corev1.Pod, own []string) State {
+func (p *planner) stateOf(pod *corev1.Pod, own []string) State {
 	if len(own) == 0 {
 		return NotInjected
 	}
 	count := map[State]int{}
 	for _, name := range own {
-		count[containerState(ephemeralStatus(pod, name))]++
+		count[p.containerState(pod, ephemeralStatus(pod, name))]++
 	}
 	switch {
 	case count[Failed] > 0:
@@ -95,6 +97,65 @@ func stateOf(pod *corev1.Pod, own []string) State {
 
 // cannotStart is why a container waits that will never run.
 const cannotStart = "RunContainerError"
+
+// How long containers may not run: they hold the place of their pod for so long, and have failed after so long where the
+// kubelet says that they cannot be started. (EJ-9, EJ-15)
+const (
+	placeHeld  = 2 * time.Minute
+	startTried = 5 * time.Minute
+)
+
+// startsNot are the reasons for which a container waits that no wait mends: the template, the image's name, or what it refers to
+// has to change.
+var startsNot = []string{"CreateContainerConfigError", "CreateContainerError", "InvalidImageName", "ErrImageNeverPull", cannotStart}
+
+// containerState tells how far a container of a pod is: one that cannot be started has failed after a while. (EJ-15)
+func (p *planner) containerState(pod *corev1.Pod, status *corev1.ContainerStatus) State {
+	state := containerState(status)
+	if state != Waiting || !slices.Contains(startsNot, status.State.Waiting.Reason) {
+		return state
+	}
+	if p.after(pod, startTried) {
+		return Failed
+	}
+	return Waiting
+}
+
+// after tells whether no container of a pod has run for a time; else another plan is made then.
+func (p *planner) after(pod *corev1.Pod, d time.Duration) bool {
+	since, known := p.Idle[pod.UID]
+	if !known {
+		return false
+	}
+	left := since.Add(d).Sub(p.Now)
+	if left > 0 {
+		p.requeueAfter(left)
+	}
+	return left <= 0
+}
+
+// holdsPlace tells whether a pod counts for spec.parallelism: not where it has no node, or no container has run for a while,
+// as on a node whose kubelet is dead, or where the image cannot be pulled. (EJ-9)
+func (p *planner) holdsPlace(t *target) bool {
+	if t.state == Running || t.pod.Spec.NodeName != "" && !p.after(t.pod, placeHeld) {
+		return true
+	}
+	p.stuck = append(p.stuck, rollout.Wait{Pod: t.pod, Reason: &rollout.Reason{Rule: RuleNotStarted, Message: t.idle()}})
+	return false
+}
+
+// idle says what the containers of a pod wait for.
+func (t *target) idle() string {
+	if t.pod.Spec.NodeName == "" {
+		return "it has no node"
+	}
+	for _, name := range t.own {
+		if status := ephemeralStatus(t.pod, name); status != nil && status.State.Waiting != nil {
+			return images.Cut(fmt.Sprintf("container %s waits: %s %s", name, status.State.Waiting.Reason, status.State.Waiting.Message), 200)
+		}
+	}
+	return "the kubelet of node " + t.pod.Spec.NodeName + " has not reported on the containers"
+}
 
 // containerState tells how far a container is by its status, nil where there is none.
 func containerState(status *corev1.ContainerStatus) State {

@@ -28,7 +28,7 @@ func TestPlan(t *testing.T) {
 	for _, test := range []struct{ name, job, pods, want string }{
 		{"EJ-2, EJ-3: a new job", fresh, "p1", "add the finalizer try +p1 Unknown match=1 running=0 succeeded=0 waiting=0 failed=0"},
 		{"EJ-2: finalizers of others", "metadata: {finalizers: [a/b]}", "", "add the finalizer Waiting match=0 running=0 succeeded=0 waiting=0 failed=0"},
-		{"EJ-4: whether a pod runs does not matter", many, "p1:pending p2", "try +p1 +p2 Unknown match=2 running=0 succeeded=0 waiting=0 failed=0"},
+		{"EJ-4, EJ-9: a pod without a node is a target, and gets its containers later", many, "p1:pending p2", "try +p2 Unknown match=2 running=0 succeeded=0 waiting=0 failed=0"},
 		{"EJ-4: pods that have ended, are being deleted or have other labels", many, "p1:ended p2:broken p3:leaving p4:other p5", "try +p5 Unknown match=1 running=0 succeeded=0 waiting=0 failed=0"},
 		{"EJ-4: no pods", many, "", "Waiting match=0 running=0 succeeded=0 waiting=0 failed=0"},
 		{"EJ-4: the empty selector", "spec: {selector: {matchLabels: null}}", "p1:other", "try +p1 Unknown match=1 running=0 succeeded=0 waiting=0 failed=0"},
@@ -283,5 +283,46 @@ func TestStatusWrites(t *testing.T) {
 	s.Now = noon.Add(600 * time.Millisecond)
 	if got := show(NewPlan(s)); got != "Running match=2 running=1 succeeded=1 waiting=0 failed=0" {
 		t.Errorf("progress after a second: plan %s", got)
+	}
+}
+
+// EJ-9, EJ-15: what does not start holds up no other pod, and is told.
+func TestPlanDoesNotWaitForEver(t *testing.T) {
+	const unscheduled, dead, image, config = "p1:pending p2", "p1:injected p2", "p1:waiting p2", "p1:badconfig p2"
+	for _, test := range []struct {
+		name, pods string
+		after      time.Duration
+		want       string
+		told       string
+	}{
+		{"a pod without a node", unscheduled, 0, "try +p2 Unknown match=2 running=0 succeeded=0 waiting=0 failed=0", "p1: it has no node"},
+		{"the kubelet has time to report", dead, 119 * time.Second, "Unknown match=2 running=0 succeeded=0 waiting=0 failed=0 again in 1s", ""},
+		{"the kubelet is dead", dead, 2 * time.Minute, "+p2 Unknown match=2 running=0 succeeded=0 waiting=0 failed=0", "p1: the kubelet of node node has not reported on the containers"},
+		{"the image cannot be pulled", image, 2 * time.Minute, "+p2 Unknown match=2 running=0 succeeded=0 waiting=1 failed=0", "p1: container debug waits: ImagePullBackOff "},
+		{"the container cannot be created, for a while", config, 2 * time.Minute, "+p2 Unknown match=2 running=0 succeeded=0 waiting=1 failed=0 again in 3m0s",
+			"p1: container debug waits: CreateContainerConfigError no such secret"},
+		{"the container cannot be created", config, 5 * time.Minute, "+p2 Unknown match=2 running=0 succeeded=0 waiting=0 failed=1", ""},
+		{"nor in any other", "p1:badconfig p2:exit0", 5 * time.Minute, "Failed match=2 running=0 succeeded=1 waiting=0 failed=1 finished \"JobFailed\" again in 30m0s", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := place(t, newJob(), test.pods)
+			s.Idle = map[types.UID]time.Time{"p1": noon.Add(-test.after)}
+			plan := NewPlan(s)
+			if diff := cmp.Diff(test.want, show(plan)); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+			told := ""
+			for _, c := range plan.Status.Conditions {
+				if c.Type == v1alpha1.EphemeralJobNotStarted {
+					told = c.Message
+				}
+			}
+			if told != test.told {
+				t.Errorf("the condition says %q, want %q", told, test.told)
+			}
+			if plan.Status.Failed > 0 && !strings.Contains(fmt.Sprint(plan.Status.PodResults), "CreateContainerConfigError no such secret") {
+				t.Errorf("results %+v", plan.Status.PodResults)
+			}
+		})
 	}
 }

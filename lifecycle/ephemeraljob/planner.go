@@ -26,6 +26,8 @@ type planner struct {
 	targets []target // in the order in which they get their containers
 	// active is in how many pods containers are under way, those beyond spec.replicas too.
 	active int
+	// stuck are the pods with containers of the job that do not run, and hold no place.
+	stuck []rollout.Wait
 	// overdue says that the job has been active for too long.
 	overdue bool
 }
@@ -92,6 +94,8 @@ func (p *planner) inject() {
 			refusal, was := p.Refusals.Pods[t.pod.UID]
 			switch wait := refusal.Until.Sub(p.Now); {
 			case t.state != NotInjected || was != refused:
+			case t.pod.Spec.NodeName == "": // (EJ-9)
+				p.wait([]*corev1.Pod{t.pod}, &rollout.Reason{Rule: RuleNotStarted, Message: t.idle()})
 			case hold != nil:
 				p.wait([]*corev1.Pod{t.pod}, hold)
 			case was && wait > 0:

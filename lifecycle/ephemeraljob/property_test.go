@@ -48,7 +48,7 @@ func drawSnapshot(t *testing.T, r *rapid.T) *Snapshot {
 // underWay is in how many pods containers of the job have neither failed nor all succeeded.
 func underWay(s *Snapshot) (n int) {
 	for _, pod := range s.Pods {
-		if state := stateOf(pod, ownContainers(s.Job, pod)); podstate.Active(pod) && pod.Labels["app"] == "web" &&
+		if state := (&planner{Snapshot: &Snapshot{}, plan: &Plan{}}).stateOf(pod, ownContainers(s.Job, pod)); podstate.Active(pod) && pod.Labels["app"] == "web" &&
 			(state == Injected || state == Waiting || state == Running) {
 			n++
 		}

@@ -26,6 +26,8 @@ type Snapshot struct {
 	Pods []*corev1.Pod
 	// Refusals are what the API server has refused, as far as it is remembered.
 	Refusals Refusals
+	// Idle says of pods with containers of the job, of which none runs or has ended, since when that is known, by UID.
+	Idle map[types.UID]time.Time
 	// Reported is when the status was last written. Zero: it is not known.
 	Reported time.Time
 	// Now is the time for which to plan.
@@ -34,6 +36,27 @@ type Snapshot struct {
 
 // now is the time as it stands in objects, in whole seconds.
 func (s *Snapshot) now() metav1.Time { return metav1.NewTime(s.Now.Truncate(time.Second)) }
+
+// idle returns since when pods with containers of the job have none that runs or has ended, as far as before says. (EJ-9)
+func (s *Snapshot) idle(before map[types.UID]time.Time) map[types.UID]time.Time {
+	var now map[types.UID]time.Time
+	for _, pod := range s.Pods {
+		if len(pod.Spec.EphemeralContainers) == 0 {
+			continue
+		}
+		switch (&planner{Snapshot: s, plan: &Plan{}}).stateOf(pod, ownContainers(s.Job, pod)) {
+		case Injected, Waiting:
+			if now == nil {
+				now = map[types.UID]time.Time{}
+			}
+			if now[pod.UID] = s.Now; !before[pod.UID].IsZero() {
+				now[pod.UID] = before[pod.UID]
+			}
+		default:
+		}
+	}
+	return now
+}
 
 // over tells whether a job has finished, or is being deleted. (EJ-1)
 func over(job *v1alpha1.EphemeralJob) bool {

@@ -113,6 +113,9 @@ const (
 	// EphemeralJobRefused says that the API server refuses to inject the containers, into
 	// which pods and why. OpenKruise does not know it.
 	EphemeralJobRefused EphemeralJobConditionType = "InjectionRefused"
+	// EphemeralJobNotStarted says in which pods no container of the job runs, and why: they wait for a node, for the kubelet, or
+	// for what the kubelet says. They hold no place of spec.parallelism.
+	EphemeralJobNotStarted EphemeralJobConditionType = "NotStarted"
 	// EphemeralJobNamesTaken says which pods the job leaves out since they have other
 	// ephemeral containers of these names. OpenKruise does not know it.
 	EphemeralJobNamesTaken EphemeralJobConditionType = "NamesTaken"
@@ -134,6 +137,10 @@ const (
 	EphemeralJobReasonAccepted = "Accepted"
 	// EphemeralJobReasonRefused is that of InjectionRefused.
 	EphemeralJobReasonRefused = "Refused"
+	// EphemeralJobReasonNotStarted is that of NotStarted.
+	EphemeralJobReasonNotStarted = "NotStarted"
+	// EphemeralJobReasonStarted is that of NotStarted with the status False.
+	EphemeralJobReasonStarted = "Started"
 	// EphemeralJobReasonTaken is that of NamesTaken.
 	EphemeralJobReasonTaken = "Taken"
 	// EphemeralJobReasonFree is that of NamesTaken with the status False.

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -20,7 +21,15 @@ type debugging struct {
 	// pods are those that it may be for, with containers of its own first, and others without the names that it
 	// would inject.
 	injected, free []*corev1.Pod
+	// since is when pods got containers of a job.
+	since map[types.UID]time.Time
 }
+
+// EphemeralJobs judges the controller of EphemeralJobs in one history.
+type EphemeralJobs struct{ since map[types.UID]time.Time }
+
+// placeHeld is how long containers that do not run hold the place of their pod. (EJ-9)
+const placeHeld = 2 * time.Minute
 
 // debuggingOf returns nil where there is no job.
 func debuggingOf(s *State) *debugging {
@@ -76,14 +85,26 @@ func (d *debugging) far(pod *corev1.Pod) (failed, succeeded, running, waiting bo
 	return failed, succeeded, running, waiting
 }
 
-// underWay counts the pods whose containers have not come to an end. (EJ-9)
+// underWay counts the pods whose containers have not come to an end, but for those in which none has run for a while. (EJ-9)
 func (d *debugging) underWay() (n int) {
 	for _, pod := range d.injected {
-		if failed, succeeded, _, _ := d.far(pod); !failed && !succeeded {
+		failed, succeeded, running, _ := d.far(pod)
+		if since, known := d.since[pod.UID]; known && !running && !since.Add(placeHeld).After(d.state.Now) {
+			continue
+		}
+		if !failed && !succeeded {
 			n++
 		}
 	}
 	return n
+}
+
+// ended tells whether all containers of the job have come to their end.
+func (d *debugging) ended() bool {
+	return !slices.ContainsFunc(d.injected, func(pod *corev1.Pod) bool {
+		failed, succeeded, _, _ := d.far(pod)
+		return !failed && !succeeded
+	})
 }
 
 // limit is how many pods the job is for at most.
@@ -100,8 +121,8 @@ func (d *debugging) overdue() bool {
 	return limit != nil && d.Status.StartTime != nil && !d.Status.StartTime.Add(time.Duration(*limit)*time.Second).After(d.state.Now)
 }
 
-// EphemeralJob judges a write of the controller of an EphemeralJob.
-func EphemeralJob(w *Write) []Violation {
+// Write judges a write of the controller of an EphemeralJob.
+func (e *EphemeralJobs) Write(w *Write) []Violation {
 	var v violations
 	known := w.Truth
 	if w.Known != nil {
@@ -113,7 +134,11 @@ func EphemeralJob(w *Write) []Violation {
 	case d == nil:
 		v.add(Needless, "%s of %s %s for no EphemeralJob", w.Verb, w.Resource, w.name())
 	case w.Resource == "pods" && w.Verb == "patch" && w.Subresource == "ephemeralcontainers" && before != nil && after != nil:
+		if d.since = e.since; e.since == nil {
+			e.since = map[types.UID]time.Time{}
+		}
 		d.checkInjection(&v, w)
+		e.since[before.UID] = w.Truth.Now
 	case w.Resource == "ephemeraljobs" && w.Subresource == "status" && w.Verb == "patch":
 		checkJobStatus(&v, w)
 	case w.Resource == "ephemeraljobs" && w.Subresource == "" && w.Verb == "patch":
@@ -287,7 +312,7 @@ func EphemeralJobSettled(s *State, pushed bool) []Violation {
 	if held := d.Spec.Paused || ptr.Deref(d.Spec.Parallelism, 1) <= 0 || s.refuses("patch", "pods"); !held && len(d.free) > 0 && len(d.injected) < d.limit() {
 		v.add(Settled, "%d pods have no containers, %d have, and the job is for %d", len(d.free), len(d.injected), d.limit())
 	}
-	if pushed && len(d.injected)+len(d.free) > 0 && d.limit() > 0 {
+	if pushed && len(d.injected)+len(d.free) > 0 && d.limit() > 0 && d.ended() {
 		v.add(Settled, "the job goes on")
 	}
 	return v
