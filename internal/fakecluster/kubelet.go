@@ -156,6 +156,9 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	for _, s := range pod.Status.ContainerStatuses {
 		old[s.Name] = s
 	}
+	if pod.Annotations[corev1.MirrorPodAnnotationKey] != "" && len(old) > 0 {
+		return // it runs what its file says, whatever the API server is told
+	}
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.ContainerStatuses = nil
 	containers := true

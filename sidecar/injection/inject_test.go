@@ -137,6 +137,8 @@ func TestMatches(t *testing.T) {
 		{name: "SCI-1: other namespaces by label", spec: "{namespaceSelector: {matchLabels: {team: b}}, " + log + "}", namespace: namespace(),
 			skipped: `spec.namespaceSelector "team=b" does not match the labels of the namespace, "team=a"`},
 		{name: "SCI-1: an unknown namespace", spec: "{namespaceSelector: {matchLabels: {team: a}}, " + log + "}", skipped: `spec.namespaceSelector: no cache has the labels of namespace "shop"`},
+		{name: "SCI-2: a mirror pod", spec: "{" + log + "}", edit: func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} },
+			skipped: "the pod mirrors a static one: its kubelet runs what its file says"},
 		{name: "SCI-2: a pod that has ended", spec: "{" + log + "}", edit: func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, skipped: "the pod has ended"},
 		{name: "SCI-2: a pod that is being deleted", spec: "{" + log + "}", edit: func(p *corev1.Pod) { p.DeletionTimestamp = &now }, skipped: "the pod is being deleted"},
 	} {

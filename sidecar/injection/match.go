@@ -82,6 +82,8 @@ func (s *Selector) Skips(pod *corev1.Pod, namespace *corev1.Namespace) (skipped 
 		name = namespace.Name
 	}
 	switch {
+	case pod.Annotations[corev1.MirrorPodAnnotationKey] != "":
+		return "the pod mirrors a static one: its kubelet runs what its file says"
 	case s.namespace != "" && s.namespace != name:
 		return fmt.Sprintf("spec.namespace %q is not that of the pod, %q", s.namespace, name)
 	case s.selected.selector == nil:

@@ -36,6 +36,10 @@
 //     remembered of pods between two reconciles.
 //   - Two updates one upon the other take no more pods out of service than one: those of the
 //     first count until they are over.
+//   - That counts all pods which an update took out of service, whether the selector of the update
+//     matches them now or not. Mirror pods are left alone.
+//   - Hot containers are emptied within maxUnavailable, and not while the update is paused or its type is
+//     NotUpdate; and only those that an upgrade has left behind, whatever empty image the spec has now.
 //   - A second hot upgrade of a pod that serves begins when the first is over: when the
 //     container that does not work any more is seen with the empty image.
 //   - The way back from a hot upgrade whose container fails has the former one work again.

@@ -112,7 +112,7 @@ func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
 // namespaceChanged enqueues the SidecarSets that select namespaces by their labels; and all
 // of them where webhooks hear of the pods of a namespace from now on, or no longer.
 func (o *Options) namespaceChanged(e controller.Event, enqueue controller.Enqueue) {
-	heard := e.Before != nil && e.After != nil && has(e.Before.GetLabels(), noInjectionLabel) != has(e.After.GetLabels(), noInjectionLabel)
+	heard := e.Before != nil && e.After != nil && has(e.Before.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel) != has(e.After.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel)
 	for _, object := range o.SidecarSets.GetIndexer().List() {
 		if set, ok := object.(*v1alpha1.SidecarSet); ok && (heard || set.Spec.NamespaceSelector != nil) {
 			enqueue(types.NamespacedName{Name: set.Name})

@@ -42,9 +42,9 @@ type Rollout struct {
 	// Matched, Updated, Ready and UpdatedReady are as in the status.
 	Matched, Updated, Ready, UpdatedReady int32
 	// Unavailable is how many pods are out of service because of updates: those that are
-	// updated and not ready, those whose earlier update is not complete, and candidates that
-	// were updated before and do not serve, also those that wait for their workload's update
-	// where a sidecar does not serve.
+	// updated, or were before, and are not ready or not consistent, whether they are to be
+	// updated now or not; while their workload updates them, those of which a sidecar does not
+	// serve.
 	Unavailable int32
 	// Candidates is how many pods could be updated.
 	Candidates int32
@@ -124,7 +124,6 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.classify()
 	p.count()
-	p.planResets()
 	p.finishPatches(p.planUpdate())
 	p.PlanRefusals()
 	p.reportPods()

@@ -13,21 +13,38 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// planResets empties the hot containers that do not work any more, also where the update
-// is paused. (SCS-18)
+// planResets empties the hot containers that an upgrade has left behind. A pod that serves is
+// out of service while its kubelet stops one, so that the strategy holds that back like an
+// update. (SCS-18)
 func (p *planner) planResets() {
+	var flipping []*pod
+	out := int32(0) // others have the place of their update, and serve
 	for _, pod := range p.pods {
-		if !p.flipping(pod) {
-			continue
+		if p.flipping(pod) {
+			flipping = append(flipping, pod)
 		}
-		if reason := p.awaitsReset(pod); reason != nil {
+		if pod.out && !(pod.serves() && pod.waiting == "") {
+			out++
+		}
+	}
+	for _, pod := range flipping {
+		reason := p.awaitsReset(pod)
+		if reason == nil && pod.serves() && out >= p.plan.Rollout.MaxUnavailable {
+			reason = p.full(out)
+		}
+		if reason != nil {
 			if pod.Updated { // others say why they are not
 				p.Wait(pod.Pod, reason)
 			}
 			continue
 		}
+		if p.BacksOff(&pod.View) {
+			continue
+		}
 		if err := p.reset(pod); err != nil {
 			p.PodProblem(&pod.View, err)
+		} else if pod.serves() {
+			out++
 		}
 	}
 }
@@ -35,6 +52,12 @@ func (p *planner) planResets() {
 // awaitsReset says why the hot containers of a pod that do not work any more cannot be
 // emptied yet; nil where they can. (SCS-18, SCS-20)
 func (p *planner) awaitsReset(pod *pod) *rollout.Reason {
+	switch strategy := &p.set.Spec.UpdateStrategy; {
+	case strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType:
+		return notUpdate
+	case strategy.Paused:
+		return paused
+	}
 	works := func(name string) bool { return !p.isIdle(pod, name) }
 	if waiting := p.inconsistent(pod, works); waiting != "" {
 		return &rollout.Reason{Rule: RuleHotUpgrade, Message: waiting + "; the containers that it replaces go on meanwhile"}
@@ -66,7 +89,7 @@ func (p *planner) reset(pod *pod) error {
 	c := p.change(pod)
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
-		if !s.hot || podstate.Container(pod.Pod, pod.idle(s)).Image == s.empty {
+		if !s.hot || pod.emptied(s, pod.idle(s)) {
 			continue
 		}
 		idle, working := pod.idle(s), pod.worker(s)
@@ -79,7 +102,7 @@ func (p *planner) reset(pod *pod) error {
 	if err := c.record(); err != nil {
 		return err
 	}
-	pod.Patch, pod.Kind = c.Patch, PatchReset
+	pod.Patch, pod.Kind, pod.ForUpdate = c.Patch, PatchReset, true
 	return nil
 }
 
@@ -93,7 +116,7 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 			continue
 		}
 		idle := pod.idle(s)
-		if podstate.Container(pod.Pod, idle).Image != s.empty {
+		if !pod.emptied(s, idle) {
 			if pod.serves() {
 				return &rollout.Reason{Rule: RuleHotUpgrade,
 					Message: fmt.Sprintf("the hot upgrade before is not over: container %s has still to be emptied", idle)}
@@ -138,6 +161,7 @@ func (p *planner) upgraded(pod *pod, s *sidecar) (upgraded, other string) {
 		return s.first, s.second
 	case podstate.Container(pod.Pod, s.second).Image == s.empty:
 		return s.second, s.first
+	case pod.emptied(s, pod.idle(s)): // with the empty image of an earlier spec
 	case serves(s.first) && !serves(s.second):
 		return s.second, s.first
 	case serves(s.second) && !serves(s.first):

@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	stdcmp "cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -217,23 +218,44 @@ func TestHotUpgradeOfSeveral(t *testing.T) {
 	}
 }
 
-// Hot containers are emptied whatever the strategy says. (SCS-18)
-func TestResetAlways(t *testing.T) {
-	for _, strategy := range []string{"paused: true", "type: NotUpdate", "maxUnavailable: 0", "selector: {matchLabels: {none: none}}", "partition: 100%"} {
+// Hot containers are emptied as far as the strategy lets pods go out of service. (SCS-18)
+func TestResetWithinStrategy(t *testing.T) {
+	for strategy, want := range map[string]struct {
+		resets int
+		waits  string
+	}{
+		"paused: true": {0, "Paused"}, "type: NotUpdate": {0, "NotUpdate"}, "maxUnavailable: 0": {0, "MaxUnavailable"}, "maxUnavailable: 2": {2, ""},
+		"selector: {matchLabels: {none: none}}": {1, ""}, "partition: 100%": {1, ""},
+	} {
 		w := newWorld(t, mesh)
-		w.add("a")
+		w.add("a", "b", "c")
 		w.settle()
+		w.edit("{updateStrategy: {maxUnavailable: 3}}")
 		w.image("mesh", "mesh:v2")
 		w.sync()
 		w.kubelet()
+		w.edit("{updateStrategy: {maxUnavailable: 1}}")
 		w.edit("{updateStrategy: {" + strategy + "}}")
-		if plan := w.plan(); len(resets(plan)) != 1 {
+		if plan := w.sync(); len(resets(plan)) != want.resets || waits(plan, "c") != stdcmp.Or(want.waits, "MaxUnavailable") {
 			t.Errorf("%s: %s", strategy, plan)
 		}
-		w.image("mesh", "mesh:v3") // for whatever is to be updated next, too
-		if plan := w.plan(); len(resets(plan)) != 1 || len(updates(plan)) != 0 {
-			t.Errorf("%s: %s", strategy, plan)
-		}
+	}
+}
+
+// Of a hot container that no upgrade has left behind, another empty image in the spec reaches
+// nothing: the one that it has serves its purpose. (SCS-4, SCS-18)
+func TestOtherEmptyImage(t *testing.T) {
+	w := newWorld(t, mesh)
+	w.add("a", "b", "c")
+	w.settle()
+	w.edit(strings.Replace(mesh, "mesh:empty", "mesh:broken", 1))
+	if plan := w.sync(); len(plan.Patch) > 0 || plan.Rollout.Ready != 3 || len(plan.NotUpgradable) != 3 {
+		t.Errorf("another one: %s", plan)
+	}
+	w.edit(strings.Replace(mesh, "mesh:v1", "mesh:v2", 1)) // the way back
+	w.settle()
+	if s := w.set.Status; s.UpdatedReadyPods != 3 {
+		t.Errorf("the way back, and an update: %+v", s)
 	}
 }
 

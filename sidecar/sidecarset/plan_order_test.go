@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -71,5 +72,45 @@ func TestScatter(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s by %s: %s, want %s", test.pods, test.terms, got, test.want)
 		}
+	}
+}
+
+// The selector of the update moves from ring to ring while pods of those before are not back: they
+// count. So do pods that cannot be updated in place any more. (SCS-8)
+func TestRings(t *testing.T) {
+	w := newWorld(t, `{containers: [{name: log, image: "log:v1"}], updateStrategy: {maxUnavailable: 2}}`)
+	for _, ring := range []string{"a", "b", "c", "d"} {
+		pod := w.bare("p" + ring)
+		pod.Labels["ring"] = ring
+		w.addAs(pod, w.set)
+	}
+	w.settle()
+	for i, want := range []string{"pa", "pb", "", ""} {
+		w.image("log", fmt.Sprint("log:v", i+2))
+		w.edit(`{updateStrategy: {selector: {matchLabels: {ring: ` + string("abcd"[i]) + `}}}}`)
+		plan := w.sync()
+		if got := strings.Join(updates(plan), " "); got != want || int(plan.Rollout.Unavailable) != min(i, 2) {
+			t.Errorf("ring %d: %s", i, plan)
+		}
+		if want != "" {
+			w.down(want, "log") // its kubelet pulls
+		}
+	}
+	w.edit(`{containers: [{name: log, image: "log:v5", args: [x]}]}`)
+	if plan := w.plan(); plan.Rollout.Unavailable != 2 {
+		t.Errorf("that cannot be updated any more: %s", plan)
+	}
+}
+
+// Mirror pods are no pods of a SidecarSet, whatever stands in them: no write reaches what their kubelets
+// run. (SCS-1)
+func TestMirrorPods(t *testing.T) {
+	w := newWorld(t, `{containers: [{name: log, image: "log:v1"}]}`)
+	w.add("a", "static")
+	w.pod("static").Annotations[corev1.MirrorPodAnnotationKey] = "hash-of-the-file"
+	w.settle()
+	w.image("log", "log:v2")
+	if plan := w.sync(); strings.Join(updates(plan), " ") != "a" || plan.Rollout.Matched != 1 || len(plan.NotInjected) > 0 {
+		t.Error(plan)
 	}
 }

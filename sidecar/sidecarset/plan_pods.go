@@ -5,6 +5,7 @@ package sidecarset
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,7 @@ type pod struct {
 	podplan.View
 	waiting string // why a container has not taken its image; empty where all have
 	ready   bool   // it serves, and no hot container is still to be emptied
+	out     bool   // it is out of service because of an update
 
 	states *states // nil: not read yet
 }
@@ -108,12 +110,13 @@ func (pod *pod) idle(s *sidecar) string {
 // flipping tells whether a hot container that does not work any more is still to be
 // emptied. (SCS-4)
 func (p *planner) flipping(pod *pod) bool {
-	for i := range p.sidecars {
-		if s := &p.sidecars[i]; s.hot && podstate.Container(pod.Pod, pod.idle(s)).Image != s.empty {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.sidecars, func(s sidecar) bool { return s.hot && !pod.emptied(&s, pod.idle(&s)) })
+}
+
+// emptied tells whether one of both hot containers is empty: it has the empty image, or its
+// version says that it got the one of an earlier spec. That one stays. (SCS-18)
+func (pod *pod) emptied(s *sidecar, name string) bool {
+	return podstate.Container(pod.Pod, name).Image == s.empty || pod.Annotations[v1alpha1.SidecarSetVersionAnnotationPrefix+name] == "0"
 }
 
 // inconsistent says why containers of the SidecarSet in a pod do not run the images of

@@ -37,8 +37,9 @@ func (p *planner) recordedHash(pod *corev1.Pod, annotation string) string {
 
 // states is what SidecarSets have recorded of their updates of a pod.
 type states struct {
-	all map[string]v1alpha1.SidecarSetInPlaceUpdateState
-	own *inplacev1alpha1.State // nil: there is none
+	all  map[string]v1alpha1.SidecarSetInPlaceUpdateState
+	own  *inplacev1alpha1.State // nil: there is none
+	some bool                   // there is one of the SidecarSet, or nobody can tell
 }
 
 // statesOf reads what SidecarSets have recorded of their updates of a pod. What cannot be
@@ -53,9 +54,10 @@ func (p *planner) statesOf(pod *pod) *states {
 		return pod.states
 	}
 	if json.Unmarshal([]byte(text), &pod.states.all) != nil {
-		pod.states.all = nil
+		pod.states.all, pod.states.some = nil, true
 	}
 	if own, is := pod.states.all[p.Set.Name]; is {
+		pod.states.some = true
 		pod.states.own = &inplacev1alpha1.State{LastContainerStatuses: own.LastContainerStatuses, LastContainers: own.LastContainers}
 	}
 	return pod.states

@@ -190,7 +190,13 @@ func TestStatus(t *testing.T) {
 		{"an entry that cannot be read", mesh, func(w *world) {
 			annotate(w, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, `[`)
 		}, "0 0 0 0"},
-		{"both hot containers run something", mesh, func(w *world) { w.pods[0].Spec.Containers[1].Image = "mesh:v0" }, "1 1 0 0"},
+		{"both hot containers run something", mesh, func(w *world) {
+			w.pods[0].Spec.Containers[1].Image = "mesh:v0"
+			annotate(w, v1alpha1.SidecarSetVersionAnnotationPrefix+"mesh-2", "99")
+		}, "1 1 0 0"},
+		{"the empty image is another one now", mesh, func(w *world) {
+			w.edit(`{containers: [{name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:void"}}]}`)
+		}, "1 0 1 0"},
 		{"down", logs, func(w *world) { w.down("a", "main") }, "1 1 0 0"},
 		{"a status is missing", logs, func(w *world) { w.pods[0].Status.ContainerStatuses = w.pods[0].Status.ContainerStatuses[1:] }, "1 1 0 0"},
 		{"a status of another container is missing", logs, func(w *world) { w.pods[0].Status.ContainerStatuses = w.pods[0].Status.ContainerStatuses[:1] }, "1 1 0 0"},

@@ -38,9 +38,14 @@ func (p *planner) planUpdate() []*pod {
 		p.UpdateProblem(err)
 		return nil
 	}
+	for _, pod := range p.pods {
+		if pod.out = p.outOfService(pod); pod.out {
+			p.plan.Rollout.Unavailable++
+		}
+	}
+	p.planResets()
 	candidates := p.candidates()
 	p.plan.Rollout.Candidates = int32(len(candidates))
-	p.plan.Rollout.Unavailable = p.unavailable(candidates)
 	return p.take(p.leave(p.order(candidates)))
 }
 
@@ -80,24 +85,17 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 	case !p.chosen.Matches(labels.Set(pod.Labels)):
 		return notSelected
 	case pod.Patch != nil:
-		p.inProgress++
 		return resetFirst
 	}
 	if pod.waiting != "" {
 		if waiting := p.inconsistent(pod, func(name string) bool { return podstate.ContainerReady(pod.Pod, name) }); waiting != "" {
-			p.inProgress++
 			return &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: waiting}
 		}
 	}
 	if reason := p.awaitsFlip(pod); reason != nil {
-		p.inProgress++
 		return reason
 	}
-	reason := p.workloadUpdates(pod)
-	if reason != nil && p.statesOf(pod).own != nil && !p.sidecarsServe(pod) {
-		p.inProgress++
-	}
-	return reason
+	return p.workloadUpdates(pod)
 }
 
 // sidecarsServe tells whether all containers of the SidecarSet in a pod are ready, with the
@@ -179,17 +177,20 @@ func (p *planner) leave(ordered []*pod) []*pod {
 	return ordered[:n]
 }
 
-// unavailable counts the pods that are out of service because of updates. Of candidates that
-// do not serve, and were updated before, nobody knows that it was not that update; nor of
-// others whose workload updates them meanwhile, where a sidecar does not serve. (SCS-8)
-func (p *planner) unavailable(candidates []*pod) int32 {
-	n := p.plan.Rollout.Updated - p.plan.Rollout.UpdatedReady + p.inProgress
-	for _, pod := range candidates {
-		if !pod.serves() && p.statesOf(pod).own != nil {
-			n++
-		}
+// outOfService tells whether a pod is out of service because of an update: it is updated, or
+// was before, and is not ready or not consistent. It does not matter whether it is to be
+// updated now: the strategy may have been another one then. Of a pod that is not updated and
+// that its workload updates meanwhile, the sidecars count alone. (SCS-8)
+func (p *planner) outOfService(pod *pod) bool {
+	switch {
+	case pod.Available:
+		return false
+	case pod.Updated:
+		return true
+	case !p.statesOf(pod).some && !p.flipping(pod):
+		return false
 	}
-	return n
+	return p.workloadUpdates(pod) == nil || !p.sidecarsServe(pod)
 }
 
 // take begins the updates that maxUnavailable allows: a pod that does not serve costs
@@ -201,8 +202,7 @@ func (p *planner) take(chosen []*pod) (taken []*pod) {
 	for _, pod := range chosen {
 		if pod.serves() && n >= r.MaxUnavailable {
 			if full == nil {
-				full = &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: r.MaxUnavailable, Observed: n,
-					Message: fmt.Sprintf("maxUnavailable %d: %s out of service because of updates", r.MaxUnavailable, number(int(n)))}
+				full = p.full(n)
 			}
 			p.Wait(pod.Pod, full)
 			continue
@@ -215,6 +215,13 @@ func (p *planner) take(chosen []*pod) (taken []*pod) {
 		}
 	}
 	return taken
+}
+
+// full is the reason of pods that wait for others to be back in service.
+func (p *planner) full(out int32) *rollout.Reason {
+	most := p.plan.Rollout.MaxUnavailable
+	return &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: most, Observed: out,
+		Message: fmt.Sprintf("maxUnavailable %d: %s out of service because of updates", most, number(int(out)))}
 }
 
 // begin begins the update of a pod, and tells whether it could. (SCS-11 to SCS-13)

@@ -38,8 +38,7 @@ type planner struct {
 	chosen    labels.Selector // of the pods to update
 	selection v1alpha1.SidecarSetSelection
 
-	pods       []*pod // the matched ones, by namespace and name
-	inProgress int32  // those of them that wait, and that an update before keeps out of service
+	pods []*pod // the matched ones, by namespace and name
 
 	differences map[string]*rollout.Reason // why pods cannot be updated, by their hash
 }
@@ -167,20 +166,12 @@ func byName(a, b *corev1.Pod) int {
 // judgeMissed tells whether a pod that nothing was injected into should have been. (SCS-23)
 func (p *planner) judgeMissed(pod *corev1.Pod) {
 	namespace := p.Namespaces[pod.Namespace]
-	switch {
-	case p.set.Spec.InjectionStrategy.Paused, !pod.CreationTimestamp.After(p.selection.Since.Time):
-		return
-	case pod.Annotations[corev1.MirrorPodAnnotationKey] != "": // its kubelet runs what it was told by other means
-		return
-	case namespace != nil && has(namespace.Labels, noInjectionLabel):
+	if p.set.Spec.InjectionStrategy.Paused || !pod.CreationTimestamp.After(p.selection.Since.Time) ||
+		namespace != nil && has(namespace.Labels, v1alpha1.SidecarSetNoInjectionLabel) {
 		return
 	}
 	p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: pod, Reason: missed})
 }
-
-// noInjectionLabel is, on a namespace, the label with which no webhook is asked about its
-// pods.
-const noInjectionLabel = "control-plane"
 
 var missed = &rollout.Reason{Rule: RuleNotInjected, Message: "it was created without the sidecars: recreate it once injection works"}
 

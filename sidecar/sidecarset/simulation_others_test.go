@@ -55,6 +55,10 @@ func createPod(u *simulation.User, r *rand.Rand, name string) {
 	if err != nil {
 		return // the webhook refuses it
 	}
+	if r.IntN(8) == 0 { // of a static one, which an earlier webhook injected into
+		result.Pod.Spec.NodeName = "static"
+		metav1.SetMetaDataAnnotation(&result.Pod.ObjectMeta, corev1.MirrorPodAnnotationKey, "hash-of-the-file")
+	}
 	u.CreatePod(result.Pod)
 }
 

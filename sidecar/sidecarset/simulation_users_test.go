@@ -54,6 +54,9 @@ func act(u *simulation.User, r *rand.Rand) {
 			if r.IntN(2) == 0 {
 				c.Image = fmt.Sprint(c.Name, ":", []string{"1", "2", "3", "4", "2", "3", "4", "bad", "nopull"}[r.IntN(9)])
 			}
+			if hot := &c.UpgradeStrategy; hot.HotUpgradeEmptyImage != "" && r.IntN(6) == 0 {
+				hot.HotUpgradeEmptyImage = []string{"empty:1", "empty:1", "empty:3", "empty:nopull"}[r.IntN(4)]
+			}
 		})
 	case n < 25:
 		editContainers(u, func(c *v1alpha1.SidecarContainer) { // of which running pods cannot get anything
@@ -129,7 +132,11 @@ func push(u *simulation.User) {
 			simulation.Merge(set, mistake[1])
 		}
 	}
-	editContainers(u, func(c *v1alpha1.SidecarContainer) { c.Image = c.Name + ":9" })
+	editContainers(u, func(c *v1alpha1.SidecarContainer) {
+		if c.Image = c.Name + ":9"; c.UpgradeStrategy.HotUpgradeEmptyImage == "empty:nopull" {
+			c.UpgradeStrategy.HotUpgradeEmptyImage = "empty:1"
+		}
+	})
 	strategy := `{"type":"RollingUpdate","paused":false,"partition":0}`
 	if m := set.Spec.UpdateStrategy.MaxUnavailable; m != nil && m.String() == "0" {
 		strategy = `{"type":"RollingUpdate","paused":false,"partition":0,"maxUnavailable":1}`

@@ -36,6 +36,10 @@ const (
 	// version of the other one.
 	SidecarSetVersionAltAnnotationPrefix = "versionalt.sidecarset.kruise.io/"
 
+	// SidecarSetNoInjectionLabel is, on a namespace, the label with which nothing is injected into
+	// its pods: no webhook of Kruise hears of them, and no policy is asked.
+	SidecarSetNoInjectionLabel = "control-plane"
+
 	// SidecarSetNameLabel is, on a ControllerRevision, the SidecarSet that it is of.
 	SidecarSetNameLabel = "kruise.io/sidecarset-name"
 	// SidecarSetCustomVersionLabel is the version that users gave to a SidecarSet, and

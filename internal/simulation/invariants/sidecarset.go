@@ -124,7 +124,7 @@ func (j *sidecarSetJudge) matching(s *State) (found []*corev1.Pod) {
 
 // selects tells whether the SidecarSet selects a pod, whether it was injected or not.
 func (j *sidecarSetJudge) selects(pod *corev1.Pod, s *State) bool {
-	if j.broken || !active(pod) || !j.selector.Matches(labels.Set(pod.Labels)) || !j.inNamespace(pod) {
+	if j.broken || !active(pod) || mirror(pod) || !j.selector.Matches(labels.Set(pod.Labels)) || !j.inNamespace(pod) {
 		return false
 	}
 	if j.namespaces == nil {
@@ -133,6 +133,9 @@ func (j *sidecarSetJudge) selects(pod *corev1.Pod, s *State) bool {
 	namespace := s.Namespaces[pod.Namespace]
 	return namespace != nil && j.namespaces.Matches(labels.Set(namespace.Labels))
 }
+
+// mirror tells whether a pod shows what a kubelet runs from a file: writes do not reach its containers.
+func mirror(pod *corev1.Pod) bool { return pod.Annotations[corev1.MirrorPodAnnotationKey] != "" }
 
 // inNamespace tells whether a pod is in the namespace that the SidecarSet names, if it names one.
 func (j *sidecarSetJudge) inNamespace(pod *corev1.Pod) bool {

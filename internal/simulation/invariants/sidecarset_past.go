@@ -19,6 +19,7 @@ type sidecars struct {
 	set       *v1alpha1.SidecarSet
 	taken     map[types.UID]taking // pods that served when they got other images, and have not served since
 	spoilt    map[types.UID]bool   // pods whose record of updates somebody has made unreadable
+	empties   map[string]bool      // the images that hot containers ever had for the one that does not work
 	selection selection
 }
 
@@ -29,7 +30,7 @@ type taking struct {
 }
 
 func newSidecars() sidecars {
-	return sidecars{taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}}
+	return sidecars{taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}, empties: map[string]bool{}}
 }
 
 // observeSidecars takes note of a change.
@@ -38,6 +39,11 @@ func (p *Past) observeSidecars(c *Change) {
 	if set, ok := c.After.(*v1alpha1.SidecarSet); ok {
 		s.set = set
 		s.selection.observe(set, c.At)
+		for i := range set.Spec.Containers {
+			if container := &set.Spec.Containers[i]; hot(container) {
+				s.empties[container.UpgradeStrategy.HotUpgradeEmptyImage] = true
+			}
+		}
 	}
 	pod, ok := c.After.(*corev1.Pod)
 	if !ok || s.set == nil || c.By != "" {
@@ -73,7 +79,31 @@ func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 	if update, is := j.past.sidecars.taken[pod.UID]; !is || update.by != j.By && versionOf(pod) < update.version {
 		return false
 	}
-	return j.isUpdated(pod) || j.candidate(pod) && !(j.workloadUpdates(pod, j.Known.Now) && j.sidecarsServe(pod))
+	return j.isUpdated(pod) || !(j.workloadUpdates(pod, j.Known.Now) && j.sidecarsServe(pod))
+}
+
+// checkEmptying: containers are emptied as far as the strategy allows to take pods out of service: a pod
+// that serves has its container stopped. (SCS-18)
+func (j *sidecarSetJudge) checkEmptying(pod *corev1.Pod) {
+	switch strategy := &j.set.Spec.UpdateStrategy; {
+	case strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType:
+		j.add(Needless, "empties a container of pod %s, the type is NotUpdate", pod.Name)
+	case strategy.Paused:
+		j.add(Paused, "empties a container of pod %s, the update is paused", pod.Name)
+	}
+	if !inService(pod) {
+		return
+	}
+	var out []string
+	for _, other := range j.matching(j.Known) {
+		if other.UID != pod.UID && j.outOfService(other) && !(inService(other) && j.consistent(other)) {
+			out = append(out, other.Name)
+		}
+	}
+	if len(out) >= j.maxUnavailable {
+		j.add(Availability, "empties a container of pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", pod.Name, out, j.maxUnavailable)
+	}
+	j.past.sidecars.taken[pod.UID] = taking{j.By, versionOf(pod) + 1}
 }
 
 // checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out

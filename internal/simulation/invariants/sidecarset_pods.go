@@ -147,14 +147,15 @@ func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
 	return true
 }
 
-// flipping tells whether a hot container that does not work is still to be emptied. (SCS-4)
+// flipping tells whether a hot container that does not work is still to be emptied: one that has ever been
+// given an empty image, whichever, is not. (SCS-4)
 func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
 	for i := range j.set.Spec.Containers {
 		c := &j.set.Spec.Containers[i]
 		if !hot(c) {
 			continue
 		}
-		if _, idle := worker(pod, c); image(&pod.Spec, idle) != c.UpgradeStrategy.HotUpgradeEmptyImage {
+		if _, idle := worker(pod, c); !j.past.sidecars.empties[image(&pod.Spec, idle)] {
 			return true
 		}
 	}

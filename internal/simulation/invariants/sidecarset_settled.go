@@ -97,9 +97,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	if s.refuses("patch", "pods") {
 		return v
 	}
-	for _, pod := range j.matching(s) {
-		j.checkEmptied(pod)
-	}
+	j.checkEmptied(s)
 	j.checkUpdated(s)
 	if pushed {
 		j.checkConverged(s)
@@ -123,11 +121,28 @@ func (j *sidecarSetJudge) checkHistory(s *State) {
 	}
 }
 
-// checkEmptied: a hot container that does not work is emptied once all others serve. (SCS-18)
-func (j *sidecarSetJudge) checkEmptied(pod *corev1.Pod) {
-	if !j.flipping(pod) {
+// checkEmptied: hot containers that do not work are emptied once all others serve, unless that is held
+// back. (SCS-18)
+func (j *sidecarSetJudge) checkEmptied(s *State) {
+	strategy := &j.set.Spec.UpdateStrategy
+	if strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType || strategy.Paused || j.confused {
 		return
 	}
+	var out int
+	for _, pod := range j.matching(s) {
+		if !j.available(pod) && !(inService(pod) && j.consistent(pod)) {
+			out++
+		}
+	}
+	for _, pod := range j.matching(s) {
+		if j.flipping(pod) && (!inService(pod) || out < j.maxUnavailable) {
+			j.checkServed(pod)
+		}
+	}
+}
+
+// checkServed: a container that does not work goes on as long as another one does not serve.
+func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
 	idles := map[string]bool{}
 	for i := range j.set.Spec.Containers {
 		if c := &j.set.Spec.Containers[i]; hot(c) {
@@ -174,10 +189,18 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 	}
 }
 
-// checkConverged: every pod that can be updated is, and serves.
+// checkConverged: every pod that can be updated is, and serves; unless pods that only their owners can help,
+// since no update reaches them, have all places.
 func (j *sidecarSetJudge) checkConverged(s *State) {
+	stuck := 0
+	for _, pod := range j.matching(s) {
+		if !j.upgradable(pod) && j.hasState(pod) && !j.available(pod) {
+			stuck++
+		}
+	}
 	for _, pod := range j.matching(s) {
 		switch {
+		case inService(pod) && stuck >= j.maxUnavailable:
 		case j.candidate(pod):
 			j.add(Settled, "pod %s is not updated", pod.Name)
 		case j.isUpdated(pod) && !j.available(pod):

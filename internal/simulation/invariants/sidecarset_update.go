@@ -136,10 +136,9 @@ func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
 		if !hot(c) {
 			continue
 		}
-		empty := c.UpgradeStrategy.HotUpgradeEmptyImage
 		var served, goOn []string
 		for _, name := range namesOf(c) {
-			if !j.serving(before, name) || image(&before.Spec, name) == empty {
+			if !j.serving(before, name) || j.past.sidecars.empties[image(&before.Spec, name)] {
 				continue
 			}
 			served = append(served, name)
@@ -150,7 +149,7 @@ func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
 		if len(served) > 0 && len(goOn) == 0 {
 			j.add(Hot, "replaces %v of pod %s, and no other one serves", served, before.Name)
 		}
-		if works := working(after)[c.Name]; !slices.Contains(namesOf(c), works) || image(&after.Spec, works) == empty {
+		if works := working(after)[c.Name]; !slices.Contains(namesOf(c), works) || j.past.sidecars.empties[image(&after.Spec, works)] {
 			j.add(Hot, "says that container %q of pod %s works, with the image %q", works, before.Name, image(&after.Spec, works))
 		}
 	}
@@ -165,6 +164,7 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 	if !maps.Equal(working(before), working(after)) {
 		j.add(Hot, "empties a container of pod %s, and has another one work", before.Name)
 	}
+	j.checkEmptying(before)
 	idles := map[string]bool{}
 	for i := range j.set.Spec.Containers {
 		c := &j.set.Spec.Containers[i]
@@ -174,6 +174,9 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 		works, idle := worker(before, c)
 		if idles[idle] = true; image(&before.Spec, idle) == image(&after.Spec, idle) {
 			continue
+		}
+		if was := image(&before.Spec, idle); j.past.sidecars.empties[was] {
+			j.add(Hot, "empties container %s of pod %s, which has the empty image %s", idle, before.Name, was)
 		}
 		is, alt := v1alpha1.SidecarSetVersionAnnotationPrefix+idle, v1alpha1.SidecarSetVersionAltAnnotationPrefix+works
 		if after.Annotations[is] != "0" || after.Annotations[alt] != "0" {
