@@ -65,6 +65,9 @@ func drawPod(t *rapid.T) *corev1.Pod {
 	for _, key := range names(2).Draw(t, "annotations") {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, anyName.Draw(t, "value"))
 	}
+	if rapid.IntRange(0, 9).Draw(t, "of a static one") == 0 {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, corev1.MirrorPodAnnotationKey, "hash-of-the-file")
+	}
 	if anyBool.Draw(t, "injected list") {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.SidecarSetInjectedListAnnotation, rapid.SampledFrom([]string{"", "z,old", "set-0", "old,,old"}).Draw(t, "list"))
 	}

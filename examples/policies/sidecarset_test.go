@@ -219,3 +219,19 @@ func orders(n int) (all [][]int) {
 	}
 	return all
 }
+
+// Policies leave those namespaces alone of which no webhook hears. (SCP-2)
+func TestNoInjection(t *testing.T) {
+	all, err := mutators(sidecarSet(t, "log", `{containers: [{name: log, image: l}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]int{"control-plane": 1, "team": 2} {
+		namespace := shop.DeepCopy()
+		namespace.Labels[label] = "a"
+		got, err := all[0].mutate(webPod(t, "{}", "{containers: [{name: main, image: m}]}"), namespace, false)
+		if err != nil || len(got.Spec.Containers) != want {
+			t.Errorf("with the label %s: %v, error %v", label, got.Spec.Containers, err)
+		}
+	}
+}

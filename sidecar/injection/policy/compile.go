@@ -13,6 +13,7 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/manifests"
@@ -119,7 +120,8 @@ func Compile(in Input) (*Compiled, error) {
 		Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
 			MatchConstraints: constraints(set),
 			MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "alive",
-				Expression: `!(object.?status.?phase.orValue("") in ["Succeeded", "Failed"]) && !has(object.metadata.deletionTimestamp)`}},
+				Expression: `!(object.?status.?phase.orValue("") in ["Succeeded", "Failed"]) && !has(object.metadata.deletionTimestamp)`},
+				{Name: "not-static", Expression: fmt.Sprintf(`object.?metadata.?annotations[?%q].orValue("") == ""`, corev1.MirrorPodAnnotationKey)}},
 			Variables: c.variables,
 			Mutations: []admissionregistrationv1.Mutation{{
 				PatchType: admissionregistrationv1.PatchTypeJSONPatch, JSONPatch: &admissionregistrationv1.JSONPatch{Expression: c.mutation()},
@@ -167,6 +169,8 @@ func constraints(set *v1alpha1.SidecarSet) *admissionregistrationv1.MatchResourc
 		namespaces.MatchExpressions = append(namespaces.MatchExpressions, metav1.LabelSelectorRequirement{
 			Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpIn, Values: []string{set.Spec.Namespace}})
 	}
+	namespaces.MatchExpressions = append(namespaces.MatchExpressions, metav1.LabelSelectorRequirement{
+		Key: v1alpha1.SidecarSetNoInjectionLabel, Operator: metav1.LabelSelectorOpDoesNotExist})
 	pods := manifests.Resource("", "pods", "v1")
 	pods.Scope = new(admissionregistrationv1.AllScopes)
 	return &admissionregistrationv1.MatchResources{
