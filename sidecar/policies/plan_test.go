@@ -10,6 +10,7 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
@@ -170,5 +171,24 @@ func TestPlanWithoutObjects(t *testing.T) {
 	s := settled(t)
 	if s.Revisions = append([]*appsv1.ControllerRevision{nil}, s.Revisions...); NewPlan(s).String() != "" {
 		t.Errorf("a nil revision: %s", NewPlan(s))
+	}
+}
+
+// A pod that says that a SidecarSet was injected is believed where a policy injects that. (SPC-10)
+func TestMatchExpressionBelieves(t *testing.T) {
+	for patch, believed := range map[v1alpha1.SidecarSetPatchPolicyType]bool{
+		v1alpha1.SidecarSetOverwritePatchPolicy: true, v1alpha1.SidecarSetMergePatchJSONPatchPolicy: false,
+	} {
+		set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "audit"}}
+		set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+		set.Spec.Containers = []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: "audit", Image: "audit:1"}}}
+		set.Spec.PatchPodMetadata = []v1alpha1.SidecarSetPatchPodMetadata{{Annotations: map[string]string{"a": "{}"}, PatchPolicy: patch}}
+		if got := MatchExpression([]*v1alpha1.SidecarSet{set}); strings.Contains(got, `"audit" in injected`) != believed {
+			t.Errorf("with %s: %s", patch, got)
+		}
+		set.Spec.InjectionStrategy.Revision = &v1alpha1.SidecarSetInjectRevision{CustomVersion: new("v1")}
+		if got := MatchExpression([]*v1alpha1.SidecarSet{set}); strings.Contains(got, `"audit" in injected`) {
+			t.Errorf("with %s of a revision: %s", patch, got)
+		}
 	}
 }
