@@ -27,7 +27,7 @@ func ownContainers(pod *corev1.Pod, all []matched) (own []corev1.Container) {
 	names := sets.New[string]()
 	for _, m := range all {
 		for i := range m.Spec.Containers {
-			names.Insert(namesOf(&m.Spec.Containers[i])...)
+			names.Insert(NamesOf(&m.Spec.Containers[i])...)
 		}
 	}
 	for i := range pod.Spec.Containers {
@@ -38,8 +38,8 @@ func ownContainers(pod *corev1.Pod, all []matched) (own []corev1.Container) {
 	return own
 }
 
-// namesOf are the names under which a container of a SidecarSet is injected.
-func namesOf(c *v1alpha1.SidecarContainer) []string {
+// NamesOf are the names under which a container of a SidecarSet is injected: of a hot one two. (SCI-12)
+func NamesOf(c *v1alpha1.SidecarContainer) []string {
 	if c.UpgradeStrategy.UpgradeType != v1alpha1.SidecarContainerHotUpgrade {
 		return []string{c.Name}
 	}

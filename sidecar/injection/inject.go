@@ -162,7 +162,7 @@ func (i *injector) inject(m matched) {
 	}
 	for c := range m.Spec.Containers {
 		sidecar := &m.Spec.Containers[c]
-		if !i.free(m.result, i.pod.Spec.InitContainers, namesOf(sidecar)...) {
+		if !i.free(m.result, i.pod.Spec.InitContainers, NamesOf(sidecar)...) {
 			continue
 		}
 		for _, container := range i.containers(sidecar) {

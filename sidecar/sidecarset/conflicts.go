@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -35,8 +36,7 @@ func Conflicts(set *v1alpha1.SidecarSet, others []*v1alpha1.SidecarSet, namespac
 
 func conflictsWith(set, other *v1alpha1.SidecarSet) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := sameContainers(set.Spec.Containers, other.Spec.Containers, other.Name, path.Child("containers"))
-	errs = append(errs, sameContainers(set.Spec.InitContainers, other.Spec.InitContainers, other.Name, path.Child("initContainers"))...)
+	errs := sameContainers(set, other)
 	volumes := map[string]*corev1.Volume{}
 	for i := range other.Spec.Volumes {
 		volumes[other.Spec.Volumes[i].Name] = &other.Spec.Volumes[i]
@@ -51,15 +51,35 @@ func conflictsWith(set, other *v1alpha1.SidecarSet) field.ErrorList {
 	return append(errs, sameMetadata(set, other, path.Child("patchPodMetadata"))...)
 }
 
-func sameContainers(containers, theirs []v1alpha1.SidecarContainer, other string, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i := range containers {
-		name := containers[i].Name
-		if slices.ContainsFunc(theirs, func(c v1alpha1.SidecarContainer) bool { return c.Name == name }) {
-			errs = append(errs, field.Invalid(path.Index(i).Child("name"), name, fmt.Sprintf("container %s already exist in %s", name, other)))
+// sameContainers compares the names that containers have in pods, where init containers and others share one
+// space. (SCS-V3)
+func sameContainers(set, other *v1alpha1.SidecarSet) field.ErrorList {
+	theirs := map[string]bool{}
+	eachContainer(&other.Spec, func(names []string, _ *field.Path) {
+		for _, name := range names {
+			theirs[name] = true
 		}
-	}
+	})
+	var errs field.ErrorList
+	eachContainer(&set.Spec, func(names []string, at *field.Path) {
+		for _, name := range names {
+			if theirs[name] {
+				errs = append(errs, field.Invalid(at.Child("name"), name, fmt.Sprintf("container %s already exist in %s", name, other.Name)))
+			}
+		}
+	})
 	return errs
+}
+
+// eachContainer tells the names in pods of each container, and its field.
+func eachContainer(spec *v1alpha1.SidecarSetSpec, tell func(names []string, at *field.Path)) {
+	path := field.NewPath("spec")
+	for i := range spec.Containers {
+		tell(injection.NamesOf(&spec.Containers[i]), path.Child("containers").Index(i))
+	}
+	for i := range spec.InitContainers {
+		tell([]string{spec.InitContainers[i].Name}, path.Child("initContainers").Index(i))
+	}
 }
 
 // sameMetadata compares the policies of annotations that both patch: what one overwrites,

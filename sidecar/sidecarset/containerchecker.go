@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -66,9 +67,16 @@ func templateOf(spec *v1alpha1.SidecarSetSpec) podtemplate.Templates {
 	for i := range spec.InitContainers {
 		template.Spec.InitContainers = append(template.Spec.InitContainers, spec.InitContainers[i].Container)
 	}
+	var seconds []corev1.Container // of hot ones
 	for i := range spec.Containers {
 		template.Spec.Containers = append(template.Spec.Containers, spec.Containers[i].Container)
+		if names := injection.NamesOf(&spec.Containers[i]); len(names) > 1 {
+			second := *spec.Containers[i].Container.DeepCopy()
+			second.Name, second.Image = names[1], spec.Containers[i].UpgradeStrategy.HotUpgradeEmptyImage
+			seconds = append(seconds, second)
+		}
 	}
+	template.Spec.Containers = append(template.Spec.Containers, seconds...)
 	template.Spec.Containers = append(template.Spec.Containers, corev1.Container{Name: "the-app-of-the-pod", Image: "app"})
 	for _, secret := range spec.ImagePullSecrets {
 		template.Spec.ImagePullSecrets = append(template.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})

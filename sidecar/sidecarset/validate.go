@@ -62,6 +62,7 @@ func validateSpec(spec *v1alpha1.SidecarSetSpec, path *field.Path) field.ErrorLi
 		errs = append(errs, field.Required(path.Child("containers"), "there is nothing to inject: give containers or initContainers"))
 	}
 	errs = append(errs, validateContainers(spec, path)...)
+	errs = append(errs, validateNames(spec)...)
 	errs = append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
 	errs = append(errs, validateInjectionStrategy(&spec.InjectionStrategy, path.Child("injectionStrategy"))...)
 	return append(errs, validateMetadata(spec.PatchPodMetadata, path.Child("patchPodMetadata"))...)
@@ -97,6 +98,32 @@ func validateContainers(spec *v1alpha1.SidecarSetSpec, path *field.Path) field.E
 			v1alpha1.ShareVolumePolicyEnabled, v1alpha1.ShareVolumePolicyDisabled)...)
 		for t := range c.TransferEnv {
 			errs = append(errs, validateSource(c.TransferEnv[t].SourceContainerNameFrom, at.Child("transferEnv").Index(t).Child("sourceContainerNameFrom", "fieldRef"))...)
+		}
+	}
+	return errs
+}
+
+// validateNames wants containers of different names in pods, and of hot ones what the second container needs.
+func validateNames(spec *v1alpha1.SidecarSetSpec) field.ErrorList {
+	var errs field.ErrorList
+	seen := map[string]bool{}
+	eachContainer(spec, func(names []string, at *field.Path) {
+		for _, name := range names {
+			switch {
+			case seen[name]:
+				errs = append(errs, field.Duplicate(at.Child("name"), name))
+			case len(names) > 1 && len(name) > utilvalidation.DNS1123LabelMaxLength:
+				errs = append(errs, field.Invalid(at.Child("name"), name, fmt.Sprintf("a hot container has the names NAME-1 and NAME-2 in pods, of at most %d characters",
+					utilvalidation.DNS1123LabelMaxLength)))
+			}
+			seen[name] = true
+		}
+	})
+	for i := range spec.Containers {
+		c := &spec.Containers[i].UpgradeStrategy
+		if c.UpgradeType == v1alpha1.SidecarContainerHotUpgrade && c.HotUpgradeEmptyImage == "" {
+			errs = append(errs, field.Required(field.NewPath("spec", "containers").Index(i).Child("upgradeStrategy", "hotUpgradeEmptyImage"),
+				"it is the image of the container that does not work"))
 		}
 	}
 	return errs

@@ -75,6 +75,11 @@ func TestValidate(t *testing.T) {
 			"spec.containers[0].transferEnv[0].sourceContainerNameFrom.fieldRef.apiVersion: Unsupported value: \"v2\"\nspec.containers[0].transferEnv[0].sourceContainerNameFrom.fieldRef.fieldPath: Invalid value: \"metadata.name\": must be metadata.labels['KEY']"},
 		{"{containers: [{name: log, transferEnv: [{sourceContainerNameFrom: {fieldRef: {fieldPath: \"metadata.labels['a b']\"}}}]}]}",
 			"spec.containers[0].transferEnv[0].sourceContainerNameFrom.fieldRef.fieldPath: Invalid value: \"metadata.labels['a b']\": name part must consist of"},
+		{"{containers: [{name: mesh, upgradeStrategy: {upgradeType: HotUpgrade}}]}", "spec.containers[0].upgradeStrategy.hotUpgradeEmptyImage: Required value"},
+		{"{containers: [{name: " + strings.Repeat("m", 62) + ", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}}]}",
+			"spec.containers[0].name: Invalid value: \"" + strings.Repeat("m", 62) + "-1\"\nspec.containers[0].name: Invalid value: \"" + strings.Repeat("m", 62) + "-2\""},
+		{"{containers: [{name: mesh, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}}, {name: mesh-1}], initContainers: [{name: mesh-2}]}",
+			"spec.containers[1].name: Duplicate value: \"mesh-1\"\nspec.initContainers[0].name: Duplicate value: \"mesh-2\""},
 		{"{updateStrategy: {type: Sometimes}}", `spec.updateStrategy.type: Unsupported value: "Sometimes"`},
 		{"{updateStrategy: {selector: {}, partition: -1, maxUnavailable: much}}",
 			"spec.updateStrategy.maxUnavailable: Invalid value: \"much\": must be a number\nspec.updateStrategy.partition: Invalid value: -1: must not be negative\nspec.updateStrategy.selector: Invalid value: \"{}\""},
@@ -107,10 +112,10 @@ func TestValidate(t *testing.T) {
 }
 
 func TestValidateUpdate(t *testing.T) {
-	const old = "{initContainers: [{name: i}], containers: [{name: a, upgradeStrategy: {upgradeType: HotUpgrade}}, {name: b}]}"
+	const old = "{initContainers: [{name: i}], containers: [{name: a, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}}, {name: b}]}"
 	for _, test := range []struct{ spec, want string }{ // SCS-V2
 		{old, ""},
-		{"{containers: [{name: b, image: new, upgradeStrategy: {upgradeType: HotUpgrade}}], initContainers: [{name: j}]}", ""},
+		{"{containers: [{name: b, image: new, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}}], initContainers: [{name: j}]}", ""},
 		{"{containers: [{name: a, upgradeStrategy: {upgradeType: ColdUpgrade}}, {name: c}]}",
 			"spec.containers[0].upgradeStrategy.upgradeType: Invalid value: \"ColdUpgrade\": container a upgradeType is immutable\nspec.containers[1].name: Invalid value: \"c\": container c is not found"},
 		{"{containers: [{name: a}]}", "spec.containers[0].upgradeStrategy.upgradeType: Invalid value: \"\""},
@@ -133,6 +138,9 @@ func TestConflicts(t *testing.T) {
 	}
 	for _, test := range []struct{ name, set, other, want string }{
 		{"SCS-V3: a container", "{" + log + "}", "{" + log + "}", clash},
+		{"SCS-V3: one of a hot container", "{containers: [{name: log-1}]}", "{containers: [{name: log, upgradeStrategy: {upgradeType: HotUpgrade}}]}",
+			`spec.containers[0].name: Invalid value: "log-1": container log-1 already exist in other`},
+		{"SCS-V3: a container and an init container", "{" + log + "}", "{initContainers: [{name: log}], " + other + "}", clash},
 		{"SCS-V3: an init container", "{initContainers: [{name: i}], " + log + "}", "{initContainers: [{name: i}], " + other + "}", `spec.initContainers[0].name: Invalid value: "i": container i already exist in other`},
 		{"SCS-V3: an equal volume", "{volumes: [{name: v, emptyDir: {}}], " + log + "}", "{volumes: [{name: v, emptyDir: {}}], " + other + "}", ""},
 		{"SCS-V3: another volume", "{volumes: [{name: v, emptyDir: {}}], " + log + "}", "{volumes: [{name: v, hostPath: {path: /}}], " + other + "}", `spec.volumes[0].name: Invalid value: "v": volume v is in conflict with sidecarset other`},
