@@ -268,8 +268,7 @@ lint-workflows: tools # Check the workflows of GitHub.
 # Library and examples are one workspace here, so that what both import is analyzed once.
 .PHONY: lint-code
 lint-code: tools # Run the checks of go vet and staticcheck: minutes when cold.
-	$(call heading,lint: library and examples)
+	$(call heading,lint: all modules)
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=$$folder/go.work; \
-	go work init . ./examples; bin/lint -checks all ./... ./examples/...
-	$(call heading,lint: gitops and monitoring)
-	for module in gitops monitoring; do (cd examples/$$module && ../../bin/lint -checks all ./...) || exit 1; done
+	go work init . ./examples ./examples/gitops ./examples/monitoring; \
+	bin/lint -checks all ./... ./examples/... ./examples/gitops/... ./examples/monitoring/...
