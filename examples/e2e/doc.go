@@ -6,7 +6,7 @@
 // status writes, conflicts and owners; what the controller manager makes of claims and of deleted workloads; and what
 // another manager makes of what the one before it has left. What remains true whatever breaks is for package faults.
 //
-// The tests run at once on one control plane, but for those of TestFaults, which break theirs and have one of their own.
+// The tests run at once on one control plane, but for those of TestFaults, which break theirs and have two of their own.
 // TestGuarantees compares StatefulSets with those of Kubernetes.
 //
 // Budgets are judged from every state that the pods have been in, as a watch tells them, not from a look now and then.

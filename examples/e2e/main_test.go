@@ -90,10 +90,54 @@ func (b *bed) webhooksAreCalled(ctx context.Context) error {
 	})
 }
 
-// TestFaults runs the tests that hold up a manager or a part of the control plane, or have another manager. They have a
-// control plane of their own, on which they run one after the other, while all other tests run on the steady one.
+// TestFaults runs the tests that hold up a manager or a part of the control plane, or have another manager, one after the other.
+// There are two rows of them, each on a control plane of its own, while all other tests run on the steady one.
 func TestFaults(t *testing.T) {
-	t.Parallel()
+	for name, row := range map[string][]fault{"Managers": faultsOfManagers, "Parts": faultsOfParts} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := anotherBed(t)
+			for _, fault := range row {
+				t.Run(fault.name, func(t *testing.T) { fault.run(t, b) })
+			}
+		})
+	}
+}
+
+// fault is a test that leaves no part of a control plane to other tests while it runs.
+type fault struct {
+	name string
+	run  func(*testing.T, *bed)
+}
+
+// Managers that are killed, replaced or taken over from.
+var faultsOfManagers = []fault{
+	{"ManagerIsKilledWhileAPodIsOutOfService", testManagerIsKilledWhileAPodIsOutOfService},
+	{"DaemonSetsOutliveTheManager", testDaemonSetsOutliveTheManager},
+	{"TheOtherManagerTakesOver", testTheOtherManagerTakesOver},
+	{"PodsAreCreatedWithoutAManager", testPodsAreCreatedWithoutAManager},
+	{"JobsOutliveTheManager", testJobsOutliveTheManager},
+	{"SidecarSetPoliciesOutliveTheManager", testSidecarSetPoliciesOutliveTheManager},
+	{"PodsAreMissed", testPodsAreMissed},
+	{"TakeOver", testTakeOver},
+	{"StatefulSetTakeOver", testStatefulSetTakeOver},
+}
+
+// Agents, webhooks and what a manager is started with.
+var faultsOfParts = []fault{
+	{"ContainerRecreateRequestOfAPodThatIsGone", testContainerRecreateRequestOfAPodThatIsGone},
+	{"NodeWithoutAgent", testNodeWithoutAgent},
+	{"AgentsAreHeldToTheirNodes", testAgentsAreHeldToTheirNodes},
+	{"ReadinessGateOfAllPods", testReadinessGateOfAllPods},
+	{"CertificatesAreLost", testCertificatesAreLost},
+	{"DeletionIsProtected", testDeletionIsProtected},
+	{"PodDisruptionBudgets", testPodDisruptionBudgets},
+	{"ManyDisruptionsAtOnce", testManyDisruptionsAtOnce},
+	{"AdaptiveScheduling", testAdaptiveScheduling},
+}
+
+func anotherBed(t *testing.T) *bed {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 	defer cancel()
 	another, err := steady.Another(ctx)
@@ -104,31 +148,7 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, *bed)
-	}{
-		{"ManagerIsKilledWhileAPodIsOutOfService", testManagerIsKilledWhileAPodIsOutOfService},
-		{"DaemonSetsOutliveTheManager", testDaemonSetsOutliveTheManager},
-		{"TheOtherManagerTakesOver", testTheOtherManagerTakesOver},
-		{"PodsAreCreatedWithoutAManager", testPodsAreCreatedWithoutAManager},
-		{"ContainerRecreateRequestOfAPodThatIsGone", testContainerRecreateRequestOfAPodThatIsGone},
-		{"NodeWithoutAgent", testNodeWithoutAgent},
-		{"AgentsAreHeldToTheirNodes", testAgentsAreHeldToTheirNodes},
-		{"ReadinessGateOfAllPods", testReadinessGateOfAllPods},
-		{"JobsOutliveTheManager", testJobsOutliveTheManager},
-		{"SidecarSetPoliciesOutliveTheManager", testSidecarSetPoliciesOutliveTheManager},
-		{"PodsAreMissed", testPodsAreMissed},
-		{"CertificatesAreLost", testCertificatesAreLost},
-		{"DeletionIsProtected", testDeletionIsProtected},
-		{"PodDisruptionBudgets", testPodDisruptionBudgets},
-		{"ManyDisruptionsAtOnce", testManyDisruptionsAtOnce},
-		{"AdaptiveScheduling", testAdaptiveScheduling},
-		{"TakeOver", testTakeOver},
-		{"StatefulSetTakeOver", testStatefulSetTakeOver},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, b) })
-	}
+	return b
 }
 
 // revive makes sure at the end of a test that the next one finds a manager at work.
