@@ -10,11 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
-	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -107,7 +106,7 @@ func (s *story) podsUnsettled(name string, uid types.UID, replicas, updated int3
 			continue
 		}
 		// The status of a StatefulSet leaves the state out, and the pods of a DaemonSet have none without a hook.
-		if state := lifecycle.StateOf(pod); !podstate.InService(pod) || state != lifecyclev1alpha1.StateNormal && !(state == "" && owner.Kind == "DaemonSet") {
+		if state := podstate.Lifecycle(pod); !podstate.InService(pod) || state != lifecyclev1alpha1.StateNormal && !(state == "" && owner.Kind == "DaemonSet") {
 			return podstate.Describe(pod, false)
 		}
 		all++
@@ -123,9 +122,13 @@ func (s *story) podsUnsettled(name string, uid types.UID, replicas, updated int3
 
 func (s *story) cloneSetUnsettled(set *v1alpha1.CloneSet) string {
 	n, status := *set.Spec.Replicas, set.Status
-	partition, err := rollout.Partition(set.Spec.UpdateStrategy.Partition, n)
-	if err != nil {
-		return err.Error()
+	partition := int32(0)
+	if leaves := set.Spec.UpdateStrategy.Partition; leaves != nil { // the users' percentages leave one pod at least to update
+		of, err := intstr.GetScaledValueFromIntOrPercent(leaves, int(n), true)
+		if err != nil {
+			return err.Error()
+		}
+		partition = min(int32(of), n)
 	}
 	if wrong := s.podsUnsettled(set.Name, set.UID, n, n-partition, set.Spec.Template.Spec.Containers[0].Image); wrong != "" {
 		return wrong

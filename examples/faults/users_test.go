@@ -16,7 +16,6 @@ import (
 
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -206,7 +205,7 @@ func (s *story) answerHook(ctx context.Context, pod *corev1.Pod) {
 		return
 	}
 	changed := pod.DeepCopy()
-	switch lifecycle.StateOf(pod) {
+	switch podstate.Lifecycle(pod) {
 	case lifecyclev1alpha1.StatePreparingDelete:
 		delete(changed.Labels, holdDelete)
 	case lifecyclev1alpha1.StatePreparingUpdate:

@@ -3,16 +3,19 @@
 package fakecluster
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/podwright/podwright/internal/podstate"
 )
 
 // resize is the name of the subresource of pods that cpu and memory are changed by.
 const resize = "resize"
+
+// resizable are the resources that a container can get while it runs.
+var resizable = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
 // takeResources gives the containers of a pod the resources that they have in another one.
 func takeResources(to, from *unstructured.Unstructured) {
@@ -53,13 +56,13 @@ func validateResize(before, after *unstructured.Unstructured) field.ErrorList {
 		if lacks(is.Requests, was.Requests) || lacks(is.Limits, was.Limits) {
 			errs = append(errs, field.Forbidden(path, "requests and limits cannot be removed"))
 		}
-		for _, name := range podstate.ComputeResources {
+		for _, name := range resizable {
 			take(&was.Requests, is.Requests, name)
 			take(&was.Limits, is.Limits, name)
 		}
 	}
-	if podstate.QOSClass(&changed.Spec) != qosBefore(before) {
-		errs = append(errs, field.Invalid(spec, podstate.QOSClass(&changed.Spec), "the QoS class may not change"))
+	if qosClass(&changed.Spec) != qosBefore(before) {
+		errs = append(errs, field.Invalid(spec, qosClass(&changed.Spec), "the QoS class may not change"))
 	}
 	if i := firstRunning(&old); i >= 0 && old.Status.ContainerStatuses[i].Resources == nil {
 		errs = append(errs, field.Forbidden(spec, "the node of the pod cannot resize it"))
@@ -73,7 +76,30 @@ func qosBefore(pod *unstructured.Unstructured) corev1.PodQOSClass {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(pod.Object, &p); err != nil {
 		return ""
 	}
-	return podstate.QOSClass(&p.Spec)
+	return qosClass(&p.Spec)
+}
+
+// qosClass is the QoS class of a pod by cpu and memory of its containers. A limit stands for a request that is missing.
+func qosClass(spec *corev1.PodSpec) corev1.PodQOSClass {
+	some, guaranteed := false, true
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		for _, name := range resizable {
+			limit := c.Resources.Limits[name]
+			request, set := c.Resources.Requests[name]
+			if !set {
+				request = limit
+			}
+			some = some || !request.IsZero() || !limit.IsZero()
+			guaranteed = guaranteed && !limit.IsZero() && request.Cmp(limit) == 0
+		}
+	}
+	switch {
+	case !some:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	}
+	return corev1.PodQOSBurstable
 }
 
 func firstRunning(pod *corev1.Pod) int {
@@ -97,6 +123,9 @@ func lacks(list, of corev1.ResourceList) bool {
 
 func take(to *corev1.ResourceList, from corev1.ResourceList, name corev1.ResourceName) {
 	if q, found := from[name]; found {
-		podstate.SetQuantity(to, name, q)
+		if *to == nil {
+			*to = corev1.ResourceList{}
+		}
+		(*to)[name] = q
 	}
 }

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
-	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -191,8 +191,11 @@ func (s *set) keeps(revisions map[string]*appsv1.ControllerRevision, pod *corev1
 		if r == nil {
 			return false
 		}
-		template, err := revision.Template(r.Data.Raw)
-		return err == nil && images(template.Spec) == images(pod.Spec)
+		var data struct {
+			Spec struct{ Template corev1.PodTemplateSpec }
+		}
+		err := json.Unmarshal(r.Data.Raw, &data)
+		return err == nil && images(data.Spec.Template.Spec) == images(pod.Spec)
 	})
 }
 

@@ -153,7 +153,7 @@ func TestSettledSidecarSetsAreJudged(t *testing.T) {
 		}), []*corev1.Pod{updated, b}, nil},
 		{"it counts wrongly", counting(1, half), []*corev1.Pod{a, b}, breaks(invariants.Status)},
 		{"one does not serve", counting(1, all), []*corev1.Pod{a, injected(t, sidecars(1), "web-b", out)}, breaks(invariants.Settled)},
-		{"one has not the image that it says", counting(1, all), []*corev1.Pod{a, injected(t, sidecars(1), "web-b", runsAs("log", "log:2"), started)}, breaks(invariants.Settled)},
+		{"one has not the image that it says", counting(1, all), []*corev1.Pod{a, injected(t, sidecars(1), "web-b", runsAs("log", "log:2"), started)}, breaks(invariants.Settled, invariants.Status)},
 		{"one is not emptied", counting(1, all), []*corev1.Pod{a, injected(t, sidecars(1), "web-b", runsAs("mesh-2", "mesh:2"), started)}, breaks(invariants.Settled)},
 	} {
 		j := NewJudge()

@@ -33,6 +33,17 @@ func InService(pod *corev1.Pod) bool {
 	return true
 }
 
+// Ready tells whether a pod runs and is Ready, and no in-place update of its workload is under way.
+func Ready(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodRunning && Condition(pod, corev1.PodReady).Status == corev1.ConditionTrue &&
+		Condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status != corev1.ConditionFalse
+}
+
+// Lifecycle is the state of a pod among the hooks of its workload; empty for none.
+func Lifecycle(pod *corev1.Pod) lifecyclev1alpha1.StateType {
+	return lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel])
+}
+
 // Condition returns a condition of a pod, the zero value where it has none of that type.
 func Condition(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layers
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// judges are the folders of what judges controllers, and of what plays the world around them: API server, scheduler, kubelets,
+// users. A judge that calls what it judges is blind if that is wrong, so they import nothing of the product but API types and clients.
+// In examples/faults the tests themselves play and judge; elsewhere tests run the product, as they must.
+var judges = map[string]bool{
+	"internal/fakecluster": false, "internal/fakecluster/scheduler": false, "internal/simulation": false, "internal/simulation/invariants": false,
+	"examples/faults": true, "examples/faults/invariants": false, "examples/faults/link": false, "examples/testbed/podstate": false,
+}
+
+// mustJudgeAlone tells whether a file may import nothing of the product.
+func mustJudgeAlone(name string) bool {
+	withTests, judge := judges[path.Dir(name)]
+	return judge && (withTests || !strings.HasSuffix(name, "_test.go"))
+}
+
+// shared lists what a judge imports of the product, in the order of the file.
+func shared(name string, source []byte) ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, spec := range file.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		folder, own := strings.CutPrefix(imported, module+"/")
+		if !own || versionFolder.MatchString(folder) || clientFolder.MatchString(folder) {
+			continue
+		}
+		_, judge := judges[folder]
+		equipment := strings.HasPrefix(folder, "examples/testbed") || folder == "examples/cluster"
+		if !judge && !(equipment && strings.HasPrefix(name, "examples/")) {
+			found = append(found, fmt.Sprintf("%s imports %s: a judge shares nothing with what it judges", name, folder))
+		}
+	}
+	return found, nil
+}
+
+func TestJudgesShareNothing(t *testing.T) {
+	judged := map[string]bool{}
+	files := goFiles(t)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !mustJudgeAlone(name) {
+			continue
+		}
+		judged[path.Dir(name)] = true
+		found, err := shared(name, files[name])
+		if err != nil {
+			t.Error(err)
+		}
+		for _, problem := range found {
+			t.Error(problem)
+		}
+	}
+	for folder := range judges {
+		if !judged[folder] {
+			t.Errorf("%s has no file to look at: take it off the list", folder)
+		}
+	}
+}
+
+func TestShared(t *testing.T) {
+	for _, test := range []struct{ name, imports, want string }{
+		{"internal/simulation/nodes.go", "internal/nodefit", "internal/nodefit"},
+		{"internal/simulation/nodes.go", "workloads/v1alpha1", ""},
+		{"internal/simulation/nodes.go", "workloads/client", ""},
+		{"internal/simulation/nodes.go", "internal/fakecluster", ""},
+		{"internal/simulation/nodes.go", "examples/testbed", "examples/testbed"},
+		{"examples/faults/users_test.go", "examples/testbed", ""},
+		{"examples/faults/users_test.go", "examples/manager/app", "examples/manager/app"},
+		{"examples/faults/users_test.go", "lifecycle", "lifecycle"},
+	} {
+		found, err := shared(test.name, fmt.Appendf(nil, "package p\nimport %q\nimport \"k8s.io/api/core/v1\"\n", module+"/"+test.imports))
+		var want []string
+		if test.want != "" {
+			want = []string{fmt.Sprintf("%s imports %s: a judge shares nothing with what it judges", test.name, test.want)}
+		}
+		if diff := cmp.Diff(want, found); diff != "" || err != nil {
+			t.Errorf("%s imports %s: error %v, problems (-want +got):\n%s", test.name, test.imports, err, diff)
+		}
+	}
+}
