@@ -109,7 +109,7 @@ func withoutUncreated(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.Clone
 // about to leave are not among the wanted ones; those that go back to the current
 // revision, since the partition was raised, are behind.
 func (p *planner) progress() revision.Progress {
-	progress := revision.Progress{Wanted: p.limits.replicas, HeldBack: p.limits.partition, Behind: max(-p.plan.Diff.Update, 0)}
+	progress := revision.Progress{Wanted: p.limits.replicas, Behind: max(-p.plan.Diff.Update, 0)}
 	for _, pod := range p.pods {
 		switch {
 		case !pod.Updated:

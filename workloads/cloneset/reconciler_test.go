@@ -31,7 +31,7 @@ func TestRequests(t *testing.T) {
 		{"update in place: 3 per pod", func(c *cluster) { c.create(pods, inPlace); c.Settle(); c.SetImage("nginx:2") },
 			[]string{"1 create controllerrevisions", "11 patch clonesets/status", "20 patch pods", "40 patch pods/status"}},
 		{"update by recreation: 3 per pod", func(c *cluster) { c.create(pods, ""); c.Settle(); c.SetImage("nginx:2") },
-			[]string{"1 create controllerrevisions", "20 create pods", "20 delete pods", "16 patch clonesets/status", "20 patch pods/status"}},
+			[]string{"1 create controllerrevisions", "20 create pods", "20 delete pods", "17 patch clonesets/status", "20 patch pods/status"}},
 		{"scale-in: 1 per pod", func(c *cluster) { c.create(pods, inPlace); c.Settle(); c.Edit(`{"spec":{"replicas":5}}`) },
 			[]string{"15 delete pods", "2 patch clonesets/status"}},
 		{"restart of the controller: none", func(c *cluster) {

@@ -81,7 +81,7 @@ func TestResizeRequests(t *testing.T) {
 			c.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2","resources":{"requests":{"cpu":"2"}}}]}}}}`)
 		}, []string{"1 create controllerrevisions", "11 patch clonesets/status", "20 patch pods", "20 patch pods/resize", "40 patch pods/status"}},
 		{"with the feature off: recreation, 3 per pod", true, func(c *cluster) { c.setCPU("2", "") },
-			[]string{"1 create controllerrevisions", "20 create pods", "20 delete pods", "16 patch clonesets/status", "20 patch pods/status"}},
+			[]string{"1 create controllerrevisions", "20 create pods", "20 delete pods", "17 patch clonesets/status", "20 patch pods/status"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {

@@ -111,7 +111,6 @@ func (p *planner) progress() (progress revision.Progress) {
 		progress.Wanted++
 		count(&progress.Behind, n.has(func(pod *pod) bool { return !pod.Updated }))
 		count(&progress.Updated, n.fresh != nil)
-		count(&progress.HeldBack, !n.inTurn)
 	}
 	return progress
 }

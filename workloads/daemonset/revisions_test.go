@@ -76,7 +76,7 @@ func TestCurrentRevision(t *testing.T) {
 	for _, test := range []struct{ name, set, nodes, want string }{
 		{"an old pod", "{}", "n1:v1 n2:v2", "v1"},
 		{"none", "{}", "n1:v2 n2:v2", "v2"},
-		{"none, and a node without a pod", "{}", "n1 n2:v2", "v2"},
+		{"none, and a node without a pod", "{}", "n1 n2:v2", "v1"},
 		{"none, and a node without a pod that is held back", rolling + "partition: 1}}}", "n1 n2:v2", "v1"},
 		{"none, and none is missing", rolling + "partition: 1}}}", "n1:v2 n2:v2", "v2"},
 		{"only on a node that fits no more", zoned, "other:v1 n2:v2", "v2"},

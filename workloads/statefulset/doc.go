@@ -119,8 +119,8 @@
 //     template are known as those of the current revision, so that the partition
 //     holds and new pods for it are made from that template.
 //   - status.currentRevision moves to the update revision only when all wanted
-//     pods are there, where the partition holds any back: those would come back
-//     updated after they were evicted.
+//     pods are there and available. A broken update of the only pod would become the current one otherwise,
+//     and those that a partition holds back would come back updated after they were evicted.
 //   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
 package statefulset

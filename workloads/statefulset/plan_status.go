@@ -85,21 +85,16 @@ func (p *planner) outdated() bool {
 	return old > held
 }
 
-// progress is how far the pods have come to the update revision, where they are
-// to be ready as well.
+// progress is how far the pods have come to the update revision, at which they are to be
+// available. (STS-S1)
 func (p *planner) progress() (progress revision.Progress) {
-	updated := func(pod *pod) bool { return pod.Updated && !pod.terminating && pod.ready() }
+	updated := func(pod *pod) bool { return pod.Updated && !pod.terminating && pod.Available }
 	for _, pod := range p.pods {
 		count(&progress.Behind, !updated(pod))
 	}
-	for i, s := range p.wanted {
+	for _, s := range p.wanted {
 		progress.Wanted++
 		count(&progress.Updated, s.pod != nil && s.pod.own && updated(s.pod))
-		held := s.ordinal < int(p.limits.partition)
-		if p.rolling.UnorderedUpdate != nil {
-			held = i < int(p.limits.partition)
-		}
-		count(&progress.HeldBack, held)
 	}
 	return progress
 }

@@ -74,8 +74,7 @@ func (j *cloneSetJudge) reads(r *appsv1.ControllerRevision) bool {
 }
 
 // checkCurrent: the current revision moves to the update revision, and to no other,
-// when no pod is behind, and every wanted one is there to stay or the partition holds none
-// back. What the author saw decides, and not what the status said before.
+// when no pod is behind, and every wanted one is there to stay. What the author saw decides, and not what the status said before.
 func (j *cloneSetJudge) checkCurrent(before, after *v1alpha1.CloneSetStatus) {
 	was, is := before.CurrentRevision, after.CurrentRevision
 	if was == is || was == "" || !j.reads(j.Observed.Revisions[was]) {
@@ -101,8 +100,8 @@ func (j *cloneSetJudge) mayAdvance(s *State) (may bool, why string) {
 			updated++
 		}
 	}
-	if j.limits.partition > 0 && updated < j.limits.replicas {
-		return false, "wanted pods are missing, and the partition holds some back"
+	if updated < j.limits.replicas {
+		return false, "wanted pods are missing"
 	}
 	if j.features.PartitionRollback && j.limits.partition > 0 && updated > j.limits.replicas-j.limits.partition {
 		return false, "the partition sends pods back"

@@ -132,7 +132,7 @@ func (j *daemonSetJudge) checkFacts(status *v1alpha1.DaemonSetStatus, of *State)
 }
 
 // checkCurrent: the current revision moves to the update revision, and to no other,
-// when no node has an older pod, and all have an updated one or none is held back. (DS-5)
+// when no node has an older pod, and all have an updated one. (DS-5)
 func (j *daemonSetJudge) checkCurrent(seen, after *v1alpha1.DaemonSetStatus) {
 	was, is := shortHash(seen.CurrentRevision), shortHash(after.CurrentRevision)
 	known := templatesOf(j.Observed.Revisions)[was] != nil
@@ -151,7 +151,7 @@ func (j *daemonSetJudge) checkCurrent(seen, after *v1alpha1.DaemonSetStatus) {
 
 // complete tells whether all nodes have come to the present template.
 func (j *daemonSetJudge) complete(s *State) bool {
-	all, back := true, j.rolling != nil && j.partition > 0
+	all := true
 	for _, n := range j.survey(s) {
 		if !n.runs {
 			continue
@@ -160,9 +160,8 @@ func (j *daemonSetJudge) complete(s *State) bool {
 			return false
 		}
 		all = all && n.fresh != nil
-		back = back || !n.ahead && !j.selected(n)
 	}
-	return all || !back
+	return all
 }
 
 // revisionOfAny tells whether a pod that the author saw is of a revision.

@@ -97,6 +97,7 @@ func TestStatefulSetPast(t *testing.T) {
 // TestCurrentRevision judges when the current revision moves from a to b.
 func TestCurrentRevision(t *testing.T) {
 	back := rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Partition = ptr.To(int32(1)) })
+	minReady := rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.MinReadySeconds = ptr.To(int32(90)) })
 	n0, n1, p1 := testPod("web-0", "b"), testPod("web-1", "b"), testPod("web-1", "a")
 	for _, tt := range []struct {
 		name    string
@@ -111,7 +112,10 @@ func TestCurrentRevision(t *testing.T) {
 		{"one is not ready", statefulSet(2, back), pods(n0, at(n1, notReady)), "web-b", []Invariant{Status}},
 		{"a held-back one is missing", statefulSet(2, back), pods(n1), "web-b", []Invariant{Status}},
 		{"it stays, since a held-back one is missing", statefulSet(2, back), pods(n1), "web-a", nil},
-		{"one is missing, and none is held back", statefulSet(2), pods(n1), "web-b", nil},
+		{"one is missing, and none is held back", statefulSet(2), pods(n1), "web-b", []Invariant{Status}},
+		{"all are missing", statefulSet(1), nil, "web-b", []Invariant{Status}},
+		{"none is wanted", statefulSet(0), nil, "web-b", nil},
+		{"one is ready for too short", statefulSet(2, minReady), pods(n0, n1), "web-b", []Invariant{Status}},
 		{"to another", statefulSet(2), pods(n1), "web-c", []Invariant{Status}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

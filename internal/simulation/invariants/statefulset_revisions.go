@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -56,27 +58,21 @@ func (j *statefulSetJudge) mayComeFrom(revision string) bool {
 }
 
 // advances tells whether the observed pods let the current revision move to the
-// update revision, and whether it has to: an update is complete when each wanted
-// pod is there, ready and updated, and no other pod is left. Where the partition
-// holds nothing back, wanted pods may be missing.
-func (j *statefulSetJudge) advances() (may, must bool) {
-	complete, all := true, map[int]bool{}
+// update revision, and ask for it: each wanted pod is there, available and updated, and no other
+// pod is left that is not. (STS-S1)
+func (j *statefulSetJudge) advances() bool {
+	updated := map[int]bool{}
 	for _, pod := range j.Observed.Pods {
 		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
 			continue
 		}
-		complete = complete && pod.DeletionTimestamp == nil && ready(pod) && shortHash(pod.Labels[revisionLabel]) == j.update
-		all[j.ordinalOf(pod.Name)] = true
+		if pod.DeletionTimestamp != nil || !readyFor(pod, j.minReadySeconds, j.Observed.Now) || shortHash(pod.Labels[revisionLabel]) != j.update {
+			return false
+		}
+		updated[j.ordinalOf(pod.Name)] = true
 	}
-	there, back := true, j.partition > 0
-	if j.rolling != nil && j.rolling.UnorderedUpdate == nil { // the partition may be below all that are wanted
-		back = len(j.wanted) > 0 && j.wanted[0] < j.partition
-	}
-	for _, ordinal := range j.wanted {
-		there = there && all[ordinal]
-	}
-	may = j.rolling != nil && complete && (there || !back)
-	return may, may && there
+	missing := slices.ContainsFunc(j.wanted, func(ordinal int) bool { return !updated[ordinal] })
+	return j.rolling != nil && !missing
 }
 
 // checkCurrent: the current revision moves to the update revision when the update
@@ -87,10 +83,10 @@ func (j *statefulSetJudge) checkCurrent(status *v1beta1.StatefulSetStatus) {
 		j.add(Status, "updateRevision is %s, the template is that of %q", updated, j.update)
 		return
 	}
-	may, must := j.advances()
+	advances := j.advances()
 	was := j.observedCurrent()
 	switch {
-	case is == j.update && (may || was == j.update):
+	case is == j.update && (advances || was == j.update):
 	case was == "" && j.mayComeFrom(is):
 	case is == j.update:
 		j.add(Status, "currentRevision moves from %q to %s before the update is complete", was, is)
@@ -98,7 +94,7 @@ func (j *statefulSetJudge) checkCurrent(status *v1beta1.StatefulSetStatus) {
 	case is != was:
 		j.add(Status, "currentRevision moves from %q to %s, the update revision is %s", was, is, j.update)
 		return
-	case must:
+	case advances:
 		j.add(Status, "currentRevision stays %s when the update to %s is complete", is, j.update)
 	}
 	j.past.becomesCurrent(j.set.UID, is)

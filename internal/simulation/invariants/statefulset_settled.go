@@ -83,7 +83,7 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 		j.add(Status, "updateRevision is %s, the template is that of %q", status.UpdateRevision, j.update)
 		return
 	}
-	if _, must := j.advances(); must && shortHash(status.CurrentRevision) != j.update {
+	if j.advances() && shortHash(status.CurrentRevision) != j.update {
 		j.add(Status, "currentRevision is %s, and the update to %s is complete", status.CurrentRevision, j.update)
 	}
 	if n := j.unused(s, j.liveRevisions(s)); n > j.historyLimit() {
