@@ -84,7 +84,8 @@
 //     same name owns, is left as it is.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it. Pods also get the label
-//     apps.kubernetes.io/pod-index, as newer releases of Kubernetes have it.
+//     apps.kubernetes.io/pod-index, as newer releases of Kubernetes have it. An update in place leaves the
+//     labels that name a pod alone, whatever the template says.
 //   - With Features.LaunchPriority, the barriers by which containers start in
 //     order are part of the pod as it is created. A launch priority that is no
 //     integer is reported in the status, and costs no requests that must fail.

@@ -3,8 +3,11 @@
 package statefulset
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
@@ -21,10 +24,23 @@ func (p *planner) planRefresh() {
 		atTarget := pod.Updated || pod.held || p.rolling == nil || pod.PreparedUpdate() && (p.unfit != nil || p.stuck(slot{pod: pod}))
 		patch, readable := p.Refresh(&pod.View, atTarget)
 		kind := rollout.PatchRefresh
-		if readable && pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name {
-			patch.SetLabel(appsv1.StatefulSetPodNameLabel, pod.Name)
+		if readable && pod.misnamed() {
+			pod.identify(patch)
 			kind = rollout.PatchIdentify
 		}
 		p.WriteRefresh(&pod.View, patch, kind)
 	}
+}
+
+// misnamed tells whether the labels that name a pod are those of another. Pods that are older than
+// the label pod-index may lack it. (STS-10)
+func (p *pod) misnamed() bool {
+	index, found := p.Labels[appsv1.PodIndexLabel]
+	return p.Labels[appsv1.StatefulSetPodNameLabel] != p.Name || found && index != strconv.Itoa(p.ordinal)
+}
+
+// identify has a patch write the labels that name a pod.
+func (p *pod) identify(patch *podpatch.Patch) {
+	patch.SetLabel(appsv1.StatefulSetPodNameLabel, p.Name)
+	patch.SetLabel(appsv1.PodIndexLabel, strconv.Itoa(p.ordinal))
 }

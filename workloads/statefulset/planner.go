@@ -255,6 +255,9 @@ func (p *planner) finishPatches() {
 			if !pod.Deleted {
 				p.plan.PatchClaims = append(p.plan.PatchClaims, pod.claims...)
 			}
+			if pod.Patch != nil && pod.Patch.Metadata != nil { // its template may name another pod (STS-10)
+				pod.identify(pod.Patch)
+			}
 			p.Finish(&pod.View)
 		}
 	}

@@ -17,6 +17,7 @@ func TestSimulationRegressions(t *testing.T) {
 		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{Often: holdUpdates})},
 		{Found: "a pod that serves is taken while another is down elsewhere", Seed: 0, Workload: simulated(bug{Often: editAmid})},
 		{Found: "the same, for a hook", Seed: 7, Workload: simulated(bug{Often: editAmid})},
+		{Found: "an update in place gives all pods one identity", Seed: 1, Workload: simulated(bug{Often: nameInTemplate})},
 	})
 }
 
@@ -37,5 +38,14 @@ func editAmid(u *simulation.User, r *rand.Rand) {
 		simulation.Pick(`{"spec":{"lifecycle":{"preDelete":%v}}}`, `{"labelsHandler":{"hold-delete":"true"}}`, "null"),
 		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"podUpdatePolicy":"%v","paused":false,"partition":0}}}}`, "ReCreate"),
+	}))
+}
+
+// nameInTemplate gives the template labels that name a pod, and takes them away.
+func nameInTemplate(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"podUpdatePolicy":"%v","paused":false,"partition":0}}}}`, "InPlaceIfPossible"),
+		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"apps.kubernetes.io/pod-index":%v}}}}}`, `"7"`, "null"),
+		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"statefulset.kubernetes.io/pod-name":%v}}}}}`, `"web-7"`, "null"),
 	}))
 }

@@ -3,16 +3,20 @@
 package statefulset
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/podplan"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // TestNextReconcileIsTheEarliest: of several moments at which pods become available the
@@ -85,4 +89,47 @@ func TestHistoryKeepsRevisionsOfLeavingPods(t *testing.T) {
 	if !slices.Contains(names, old) {
 		t.Errorf("revision %s of pod web-1 is gone; there are %s", old, strings.Join(names, ", "))
 	}
+}
+
+// TestLabelsThatNameAPod: STS-10. They are the pod's own, whatever the template says or takes away.
+func TestLabelsThatNameAPod(t *testing.T) {
+	named := func(labels map[string]string) {
+		labels[appsv1.PodIndexLabel], labels[appsv1.StatefulSetPodNameLabel] = "7", "web-7"
+	}
+	for name, change := range map[string]edit{
+		"the template names another": func(s *Snapshot) { named(s.Set.Spec.Template.Labels) },
+		"the template named another": func(s *Snapshot) {
+			former := testTemplate("A")
+			named(former.Labels)
+			r, err := revision.New(s.Set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), &former, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Revisions[0].Data = r.Data
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testSnapshot(t, "B", "A", "0A 1A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), change)
+			for i, pod := range s.Pods {
+				pod.Labels[appsv1.PodIndexLabel] = fmt.Sprint(i)
+			}
+			plan := NewPlan(s)
+			if summary(s, plan) != "UpdateInPlace 1" {
+				t.Fatalf("plan %s", summary(s, plan))
+			}
+			pod, err := plan.Patch[0].Patch.Apply(s.Pods[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pod.Labels[appsv1.PodIndexLabel] != "1" || pod.Labels[appsv1.StatefulSetPodNameLabel] != "web-1" {
+				t.Errorf("pod web-1 gets the labels %v", pod.Labels)
+			}
+		})
+	}
+	t.Run("a wrong index is put right", func(t *testing.T) {
+		s := testSnapshot(t, "A", "A", "0A", func(s *Snapshot) { s.Pods[0].Labels[appsv1.PodIndexLabel] = "7" })
+		if got := summary(s, NewPlan(s)); got != "Identify 0" {
+			t.Errorf("plan %q", got)
+		}
+	})
 }

@@ -29,7 +29,7 @@ func testPod(name, revision string, edits ...podEdit) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, UID: types.UID("uid-" + name),
 			Labels: map[string]string{"app": "web", revisionLabel: "web-" + revision,
-				v1alpha1.CloneSetInstanceIDLabel: name[len("web-"):], appsv1.StatefulSetPodNameLabel: name},
+				v1alpha1.CloneSetInstanceIDLabel: name[len("web-"):], appsv1.StatefulSetPodNameLabel: name, appsv1.PodIndexLabel: name[len("web-"):]},
 			OwnerReferences: []metav1.OwnerReference{{Kind: "Set", Name: "web", UID: "set", Controller: ptr.To(true)}},
 		},
 		Spec: corev1.PodSpec{NodeName: "node", Hostname: name, Containers: []corev1.Container{{Name: "main", Image: "nginx:" + revision}}},
