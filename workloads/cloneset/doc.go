@@ -45,6 +45,7 @@
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
+//   - While the update is paused, no surge pods are created for it.
 //   - A pod that another workload controls is left alone, also where it names the CloneSet
 //     as a plain owner, so that it is collected with it.
 //   - A pod that is released, since the selector no longer matches it, becomes the owner

@@ -160,6 +160,7 @@ func (p *planner) count() {
 		SameRevision:        p.plan.Revisions.Current.Name == p.plan.Revisions.Update.Name,
 		RollBack:            p.Features.PartitionRollback,
 		OnDelete:            p.onDelete(),
+		Paused:              p.Set.Spec.UpdateStrategy.Paused,
 		ExcludePreparingDelete: p.Features.ExcludePreparingDelete ||
 			p.Set.Labels[v1alpha1.CloneSetScalingExcludePreparingDeleteLabel] == "true",
 	}

@@ -23,6 +23,7 @@ func TestSimulationRegressions(t *testing.T) {
 		{Found: "a new pod deleted that has the name of one to be deleted", Seed: 1882629830886872, Workload: played(bug{}, earlier)},
 		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: played(bug{Often: raisePartition}, earlier)},
 		{Found: "serving pods taken at once under a surge, since they wait for minReadySeconds", Seed: 9, Workload: played(bug{Often: surgeSlowly}, everything)},
+		{Found: "surge pods of a new template created while the update is paused", Seed: 0, Workload: played(bug{Often: pauseWithSurge}, everything)},
 	})
 }
 
@@ -49,5 +50,13 @@ func surgeSlowly(u *simulation.User, r *rand.Rand) {
 	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
 		simulation.Pick(`{"spec":{"replicas":%v,"minReadySeconds":600,"updateStrategy":{"type":"ReCreate","maxSurge":"100%%","maxUnavailable":0,"partition":0,"paused":false}}}`, 2, 3),
 		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+	}))
+}
+
+// pauseWithSurge pushes templates together with a pause.
+func pauseWithSurge(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"replicas":%v,"updateStrategy":{"maxSurge":2,"partition":0,"paused":false}}}`, 2, 3),
+		simulation.Pick(`{"spec":{"updateStrategy":{"paused":true},"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
 	}))
 }

@@ -68,6 +68,9 @@ type Tally struct {
 	// OnDelete updates no pod, and makes no room for that: who updates a pod deletes it, and
 	// what is created in its place is as the partition says. (CS-37)
 	OnDelete bool
+	// Paused makes no further room for an update: the pods beyond replicas that are there
+	// stay. (CS-10)
+	Paused bool
 	// ExcludePreparingDelete does not count pods in the lifecycle state
 	// PreparingDelete as replicas, so that they are replaced while they wait.
 	// (CS-14)
@@ -149,7 +152,7 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	forDeleteOld := max(forDelete-int64(t.New.SpecifiedDelete), 0)
 
 	surge, surgeOld = forDelete, forDeleteOld
-	if forUpdate := exchange(diffOld, diffNew); forUpdate > forDelete {
+	if forUpdate := t.surgeForUpdate(diffOld, diffNew); forUpdate > forDelete {
 		surge, surgeOld = forUpdate, 0
 		if diffOld < 0 { // old pods are missing: pods are rolled back
 			surgeOld = forUpdate
@@ -162,12 +165,19 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	return surge, min(surge, surgeOld)
 }
 
+// surgeForUpdate is how many pods beyond replicas would let all pods be updated; while the
+// update is paused no more than there are: they have users. (CS-10)
+func (t Tally) surgeForUpdate(diffOld, diffNew int64) int64 {
+	n := exchange(diffOld, diffNew)
+	if t.Paused {
+		n = min(n, max(t.counted()-int64(t.Replicas), 0))
+	}
+	return n
+}
+
 // scale fills in what to create and what to delete. (CS-11, CS-12)
 func (t Tally) scale(d *Diff, surge, surgeOld int64) {
-	total, totalOld := t.owned(), t.totalOld()
-	if t.ExcludePreparingDelete {
-		total -= t.preparingDelete()
-	}
+	total, totalOld := t.counted(), t.totalOld()
 	want, wantOld := int64(t.Replicas)+surge, int64(t.Partition)+surgeOld
 
 	d.ScaleUp = positive(want - total)
@@ -207,6 +217,14 @@ func exchange(diffOld, diffNew int64) int64 {
 // lacksOld tells whether the next pod that is created is of the old revision. (CS-12)
 func (t Tally) lacksOld() bool {
 	return int64(t.Partition)+int64(t.Diff().SurgeOld) > t.totalOld()
+}
+
+// counted is the number of pods that count as replicas. (CS-11)
+func (t Tally) counted() int64 {
+	if t.ExcludePreparingDelete {
+		return t.owned() - t.preparingDelete()
+	}
+	return t.owned()
 }
 
 // totalOld is the number of old pods that count as replicas. (CS-11)

@@ -176,6 +176,9 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	if c.total+1 > l.replicas+l.surge {
 		j.add(Surge, "creates pod %s beside %d, replicas %d, maxSurge %d", pod.Name, c.total, l.replicas, l.surge)
 	}
+	if room := min(l.surge, max(c.specified, j.evicted())); j.set.Spec.UpdateStrategy.Paused && c.total+1 > l.replicas+room {
+		j.add(Paused, "creates pod %s beside %d, replicas %d, updateStrategy.paused, %d more for deletions and evictions", pod.Name, c.total, l.replicas, room)
+	}
 	if c.unavailable+1 > l.scaleUnavailable {
 		j.add(ScaleRate, "creates pod %s while %d are not available, scaleStrategy.maxUnavailable is %d", pod.Name, c.unavailable, l.scaleUnavailable)
 	}
@@ -192,6 +195,16 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	}
 	j.checkInstance(pod)
 	j.checkMounts(pod)
+}
+
+// evicted counts the pods that somebody wants to evict, and could not.
+func (j *cloneSetJudge) evicted() (n int) {
+	for _, pod := range j.Known.Pods {
+		if j.owned(pod) && active(pod) && awaitsEviction(pod, j.Known.Now) {
+			n++
+		}
+	}
+	return n
 }
 
 // checkInstance: no two pods have one instance id. (CS-18)
