@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	metadatafake "k8s.io/client-go/metadata/fake"
 	scalefake "k8s.io/client-go/scale/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -128,4 +129,31 @@ type notRead struct{}
 
 func (notRead) Workload(context.Context, string, schema.GroupVersionKind, string) (*budget.Workload, error) {
 	return nil, ErrNotRead
+}
+
+// What was seen of a workload says nothing of another one that has its name now, nor of more pods than it wanted and had. (PUB-23)
+func TestLooks(t *testing.T) {
+	two := int32(2)
+	seen := &budget.Workload{Name: "web", UID: "first", Replicas: &two}
+	for _, tt := range []struct {
+		name string
+		look look
+		uid  types.UID
+		pods int
+		want bool
+	}{
+		{"as many as it wants", look{workload: seen}, "first", 2, true},
+		{"more", look{workload: seen}, "first", 3, false},
+		{"more, and it had them then", look{workload: seen, pods: 3}, "first", 3, true},
+		{"of another one", look{workload: seen}, "second", 1, false},
+		{"of another one, which had them then", look{workload: seen, pods: 1}, "second", 1, true},
+		{"whichever it is", look{workload: seen}, "", 2, true},
+		{"it was not there", look{}, "first", 1, false},
+		{"it was not there, and had no pods", look{}, "first", 0, true},
+		{"nobody reads it", look{notRead: ErrNotRead}, "first", 9, true},
+	} {
+		if got := tt.look.enough(tt.uid, tt.pods); got != tt.want {
+			t.Errorf("PUB-23: %s: got %t", tt.name, got)
+		}
+	}
 }

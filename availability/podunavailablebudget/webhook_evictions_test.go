@@ -3,16 +3,19 @@
 package podunavailablebudget
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -171,5 +174,25 @@ func TestEvictedBeforeItIsTold(t *testing.T) {
 		c.expect("it is told, ready, and about to go", "web", "3 of 3 available, 2 desired, 1 allowed; 4 linked; 1 recorded")
 		c.Sleep("20s")
 		c.expect("it has not gone", "web", "4 of 3 available, 2 desired, 2 allowed; 4 linked")
+	})
+}
+
+// A pod that has moved to another budget since it was seen is not judged by the one before. (PUB-20, PUB-33)
+func TestEvictedAfterItMoved(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		before := c.livePod("a").DeepCopy()
+		before.Status.Conditions = nil // so that it is read
+		for _, tt := range []struct {
+			now  string
+			want bool
+		}{{"other", true}, {"web", false}, {"", false}} {
+			live := c.livePod("a").DeepCopy()
+			live.Annotations[v1alpha1.RelatedPubAnnotation] = tt.now
+			_, err := c.guard().decide(t.Context(), inquiry{pod: before, operation: v1alpha1.PubEvictOperation, dryRun: true,
+				live: func(context.Context) (*corev1.Pod, error) { return live, nil }})
+			if apierrors.IsConflict(err) != tt.want || !tt.want && err != nil {
+				t.Errorf("PUB-33: it named web, and names %q now: error %v", tt.now, err)
+			}
+		}
 	})
 }
