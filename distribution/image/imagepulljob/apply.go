@@ -100,7 +100,9 @@ func (a *applier) assign(ctx context.Context, h Assignment) error {
 	}
 	changed, err := a.options.Distribution.NodeImages().Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{})
 	if err != nil {
-		a.missed.Add(1)
+		if !h.Renew {
+			a.missed.Add(1)
+		}
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -77,6 +77,8 @@ type Assignment struct {
 	// Name is the key in spec.images, and Image what will stand there.
 	Name  string
 	Image v1alpha1.ImageSpec
+	// Renew says that the node works on the task already, and gets another policy for it alone.
+	Renew bool
 }
 
 // Patch returns the merge patch of the NodeImage. It is refused where the

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -30,6 +31,8 @@ func (p *planner) planTasks() {
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		switch {
+		case n.state == Active && p.asksOtherwise(n):
+			p.plan.Assign = append(p.plan.Assign, p.renew(n))
 		case n.state != NotSynced:
 		case !p.secretsKnown:
 			p.wait(n.Name, &rollout.Reason{Rule: RulePullSecrets, Message: "the pull secrets of the job are being copied to the namespace in which nodes find them"})
@@ -44,6 +47,49 @@ func (p *planner) planTasks() {
 			free--
 		}
 	}
+}
+
+// asksOtherwise tells whether the job has been changed since it gave a node its task, on which that works, and was the last to
+// give it. (IMG-1.4)
+func (p *planner) asksOtherwise(n *node) bool {
+	owners := n.task.OwnerReferences
+	if owners[len(owners)-1].UID != p.Job.UID {
+		return false
+	}
+	was, is := ptr.Deref(n.task.PullPolicy, v1alpha1.ImageTagPullPolicy{}), p.policyFor(n.NodeImage, n.task)
+	return ptr.Deref(was.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds) != *is.TimeoutSeconds ||
+		ptr.Deref(was.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit) != *is.BackoffLimit ||
+		!ptr.Equal(was.ActiveDeadlineSeconds, is.ActiveDeadlineSeconds) // the TTL is spread otherwise by other managers
+}
+
+// renew gives a task that is under way the policy of the job as it is now. It goes on as the same version.
+func (p *planner) renew(n *node) Assignment {
+	image := n.Spec.Images[p.plan.Image]
+	image.Tags = slices.Clone(image.Tags)
+	for i := range image.Tags {
+		if image.Tags[i].Tag == p.plan.Tag {
+			image.Tags[i].PullPolicy = p.policyFor(n.NodeImage, &image.Tags[i])
+		}
+	}
+	return Assignment{NodeImage: n.NodeImage, Name: p.plan.Image, Image: image, Renew: true}
+}
+
+// policyFor is the policy of a task of which the job is an owner, or becomes one: that of the job. Of a task of other namespaces,
+// too, each number is the larger one: no tenant takes time away from another. (IMG-1.4)
+func (p *planner) policyFor(n *v1alpha1.NodeImage, task *v1alpha1.ImageTagSpec) *v1alpha1.ImageTagPullPolicy {
+	policy := p.pullPolicy(n)
+	shared := slices.ContainsFunc(task.OwnerReferences, func(o corev1.ObjectReference) bool { return o.Namespace != p.Job.Namespace })
+	if was := task.PullPolicy; was != nil && shared {
+		policy.TimeoutSeconds = ptr.To(max(*policy.TimeoutSeconds, ptr.Deref(was.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds)))
+		policy.BackoffLimit = ptr.To(max(*policy.BackoffLimit, ptr.Deref(was.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)))
+		policy.TTLSecondsAfterFinished = ptr.To(max(*policy.TTLSecondsAfterFinished, ptr.Deref(was.TTLSecondsAfterFinished, 0)))
+		if policy.ActiveDeadlineSeconds != nil && was.ActiveDeadlineSeconds != nil {
+			policy.ActiveDeadlineSeconds = ptr.To(max(*policy.ActiveDeadlineSeconds, *was.ActiveDeadlineSeconds))
+		} else {
+			policy.ActiveDeadlineSeconds = nil
+		}
+	}
+	return policy
 }
 
 // held is why the nodes wait that get no task.
@@ -69,13 +115,14 @@ func (p *planner) assign(n *v1alpha1.NodeImage) Assignment {
 	image.Tags = slices.Clone(image.Tags)
 	i := slices.IndexFunc(image.Tags, func(t v1alpha1.ImageTagSpec) bool { return t.Tag == p.plan.Tag })
 	if i < 0 {
-		image.Tags = append(image.Tags, v1alpha1.ImageTagSpec{Tag: p.plan.Tag, PullPolicy: p.pullPolicy(n)})
+		image.Tags = append(image.Tags, v1alpha1.ImageTagSpec{Tag: p.plan.Tag})
 		i = len(image.Tags) - 1
 		if status := images.StatusOf(n, p.plan.Image, p.plan.Tag); status != nil {
 			image.Tags[i].Version = status.Version // the node may have handled it
 		}
 	}
 	task := &image.Tags[i]
+	task.PullPolicy = p.policyFor(n, task)
 	task.Version++
 	task.CreatedAt = ptr.To(p.now())
 	task.OwnerReferences = append(slices.Clone(task.OwnerReferences), images.TaskOwner(p.Job))

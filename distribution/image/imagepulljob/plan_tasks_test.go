@@ -124,11 +124,34 @@ func TestPlanLeavesOwnTasksAlone(t *testing.T) {
 	}
 }
 
-func TestPlanKeepsPolicyOfTask(t *testing.T) {
-	plan := NewPlan(snapshot(newJob(t, "pullPolicy: {timeoutSeconds: 10}"), nodeImage("n", task("nginx", "1"))))
-	want := &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](60)}
-	if diff := cmp.Diff(want, plan.Assign[0].Image.Tags[0].PullPolicy); diff != "" {
-		t.Errorf("IMG-1.4: the policy of a task that exists is kept (-want +got):\n%s", diff)
+// IMG-1.4: the job that asks, or asks otherwise, sets the policy of a task; of one that it shares with other namespaces it takes no time away.
+func TestPlanSetsPolicyOfTask(t *testing.T) {
+	policyOf := func(plan *Plan) string {
+		if len(plan.Assign) == 0 {
+			return "none"
+		}
+		task := plan.Assign[0].Image.Tags[0]
+		return fmt.Sprint("v", task.Version, " ", *task.PullPolicy.TimeoutSeconds)
+	}
+	other, same := mine, mine
+	other.Namespace, other.UID, same.UID = "other", "other-uid", "same-uid"
+	longer, shorter := newJob(t, "pullPolicy: {timeoutSeconds: 900}"), newJob(t, "pullPolicy: {timeoutSeconds: 10}")
+	for name, test := range map[string]struct {
+		job  *v1alpha1.ImagePullJob
+		node func(*v1alpha1.NodeImage)
+		want string
+	}{
+		"a task of nobody":                        {shorter, task("nginx", "1"), "v2 10"},
+		"a task of the namespace":                 {shorter, task("nginx", "1", same), "v2 10"},
+		"a task of another namespace":             {shorter, task("nginx", "1", other), "v2 600"},
+		"a longer one":                            {longer, task("nginx", "1", other), "v2 900"},
+		"the job was changed":                     {longer, task("nginx", "1", mine), "v1 900"},
+		"another job has asked since":             {longer, task("nginx", "1", mine, same), "none"},
+		"the node has finished, and is let alone": {longer, given(v1alpha1.ImagePhaseFailed), "none"},
+	} {
+		if got := policyOf(NewPlan(snapshot(test.job, nodeImage("n", test.node)))); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }
 
