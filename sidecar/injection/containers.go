@@ -50,7 +50,8 @@ func NamesOf(c *v1alpha1.SidecarContainer) []string {
 // initContainer makes the container of an init container of a SidecarSet. (SCI-6)
 func (i *injector) initContainer(sidecar *v1alpha1.SidecarContainer) corev1.Container {
 	c := *sidecar.Container.DeepCopy()
-	c.Env = slices.Concat(c.Env, []corev1.EnvVar{injectedEnv}, i.transferred(sidecar.TransferEnv))
+	needed := i.shareMounts(sidecar, &c)
+	c.Env = withoutDoubles(slices.Concat(c.Env, []corev1.EnvVar{injectedEnv}, i.transferred(sidecar.TransferEnv)), needed)
 	return c
 }
 

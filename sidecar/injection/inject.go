@@ -130,9 +130,9 @@ type injector struct {
 	own []corev1.Container
 	now time.Time
 
-	init, before, after []corev1.Container
-	hot                 []string        // the names of hot containers, without their number
-	taken               map[string]bool // the names of those that are injected
+	initBefore, init, before, after []corev1.Container
+	hot                             []string        // the names of hot containers, without their number
+	taken                           map[string]bool // the names of those that are injected
 }
 
 // free tells whether containers of these names can be injected, and says so in the result
@@ -157,7 +157,11 @@ func (i *injector) inject(m matched) {
 			continue
 		}
 		container := i.initContainer(&m.Spec.InitContainers[c])
-		i.init = append(i.init, container)
+		if m.Spec.InitContainers[c].PodInjectPolicy == v1alpha1.BeforeAppContainerType {
+			i.initBefore = append(i.initBefore, container)
+		} else {
+			i.init = append(i.init, container)
+		}
 		m.result.InitContainers = append(m.result.InitContainers, container.Name)
 	}
 	for c := range m.Spec.Containers {
@@ -182,8 +186,10 @@ func (i *injector) inject(m matched) {
 // place. (SCI-6, SCI-7)
 func (i *injector) place() {
 	spec := &i.pod.Spec
-	slices.SortStableFunc(i.init, func(a, b corev1.Container) int { return cmp.Compare(a.Name, b.Name) })
-	spec.InitContainers = append(spec.InitContainers, replace(spec.InitContainers, i.init)...)
+	for _, list := range [][]corev1.Container{i.initBefore, i.init} {
+		slices.SortStableFunc(list, func(a, b corev1.Container) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	spec.InitContainers = slices.Concat(replace(spec.InitContainers, i.initBefore), spec.InitContainers, replace(spec.InitContainers, i.init))
 	before, after := replace(spec.Containers, i.before), replace(spec.Containers, i.after)
 	spec.Containers = slices.Concat(before, spec.Containers, after)
 }
@@ -209,6 +215,9 @@ func (i *injector) volumes(set *v1alpha1.SidecarSet) {
 	for _, c := range slices.Concat(set.Spec.InitContainers, set.Spec.Containers) {
 		for _, mount := range c.VolumeMounts {
 			mounted[mount.Name] = true
+		}
+		for _, device := range c.VolumeDevices {
+			mounted[device.Name] = true
 		}
 	}
 	for _, v := range set.Spec.Volumes {

@@ -334,3 +334,29 @@ func TestRevisions(t *testing.T) {
 		})
 	}
 }
+
+// Init containers have their place, and share mounts; devices bring their volumes. (SCI-6, SCI-10, SCI-11)
+func TestInitContainersLikeOthers(t *testing.T) {
+	pod := podOf(t, "{}", "{initContainers: [{name: own}], containers: [{name: main, env: [{name: A, value: a}], volumeMounts: [{name: data, mountPath: /data, subPathExpr: $(A)}]}], volumes: [{name: data}]}")
+	set := setOf(t, "demo", "{volumes: [{name: disk}, {name: logs}], initContainers: [{name: z, podInjectPolicy: BeforeAppContainer}, {name: b, volumeDevices: [{name: disk, devicePath: /dev/x}]}, "+
+		"{name: a, shareVolumePolicy: {type: enabled}, volumeMounts: [{name: logs, mountPath: /logs}]}, {name: x, podInjectPolicy: BeforeAppContainer}]}")
+	r, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: noon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, c := range r.Pod.Spec.InitContainers {
+		for got += " " + c.Name; len(c.VolumeMounts) > 0; c.VolumeMounts = c.VolumeMounts[1:] {
+			got += c.VolumeMounts[0].MountPath
+		}
+		for _, e := range c.Env[min(len(c.Env), 1):] {
+			got += "+" + e.Name
+		}
+	}
+	for _, v := range r.Pod.Spec.Volumes {
+		got += " " + v.Name
+	}
+	if want := " x z own a/logs/data+A b data disk logs"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

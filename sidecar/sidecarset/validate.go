@@ -5,7 +5,6 @@ package sidecarset
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -86,16 +85,13 @@ func validateContainers(spec *v1alpha1.SidecarSetSpec, path *field.Path) field.E
 		volumes[v.Name] = true
 	}
 	for i := range spec.InitContainers {
-		errs = append(errs, validateMounts(spec.InitContainers[i].VolumeMounts, volumes, path.Child("initContainers").Index(i))...)
+		errs = append(errs, validatePlace(&spec.InitContainers[i], volumes, path.Child("initContainers").Index(i))...)
 	}
 	for i := range spec.Containers {
 		c, at := &spec.Containers[i], path.Child("containers").Index(i)
-		errs = append(errs, validateMounts(c.VolumeMounts, volumes, at)...)
-		errs = append(errs, validation.Enum(c.PodInjectPolicy, at.Child("podInjectPolicy"), v1alpha1.BeforeAppContainerType, v1alpha1.AfterAppContainerType)...)
+		errs = append(errs, validatePlace(c, volumes, at)...)
 		errs = append(errs, validation.Enum(c.UpgradeStrategy.UpgradeType, at.Child("upgradeStrategy", "upgradeType"),
 			v1alpha1.SidecarContainerColdUpgrade, v1alpha1.SidecarContainerHotUpgrade)...)
-		errs = append(errs, validation.Enum(c.ShareVolumePolicy.Type, at.Child("shareVolumePolicy", "type"),
-			v1alpha1.ShareVolumePolicyEnabled, v1alpha1.ShareVolumePolicyDisabled)...)
 		for t := range c.TransferEnv {
 			errs = append(errs, validateSource(c.TransferEnv[t].SourceContainerNameFrom, at.Child("transferEnv").Index(t).Child("sourceContainerNameFrom", "fieldRef"))...)
 		}
@@ -129,14 +125,22 @@ func validateNames(spec *v1alpha1.SidecarSetSpec) field.ErrorList {
 	return errs
 }
 
-func validateMounts(mounts []corev1.VolumeMount, volumes map[string]bool, path *field.Path) field.ErrorList {
+// validatePlace judges where a container is put and what it mounts.
+func validatePlace(c *v1alpha1.SidecarContainer, volumes map[string]bool, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, mount := range mounts {
+	for i, mount := range c.VolumeMounts {
 		if !volumes[mount.Name] {
 			errs = append(errs, field.NotFound(path.Child("volumeMounts").Index(i).Child("name"), mount.Name))
 		}
 	}
-	return errs
+	for i, device := range c.VolumeDevices {
+		if !volumes[device.Name] {
+			errs = append(errs, field.NotFound(path.Child("volumeDevices").Index(i).Child("name"), device.Name))
+		}
+	}
+	errs = append(errs, validation.Enum(c.PodInjectPolicy, path.Child("podInjectPolicy"), v1alpha1.BeforeAppContainerType, v1alpha1.AfterAppContainerType)...)
+	return append(errs, validation.Enum(c.ShareVolumePolicy.Type, path.Child("shareVolumePolicy", "type"),
+		v1alpha1.ShareVolumePolicyEnabled, v1alpha1.ShareVolumePolicyDisabled)...)
 }
 
 func validateSource(source *v1alpha1.SourceContainerNameSource, path *field.Path) field.ErrorList {

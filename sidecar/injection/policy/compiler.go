@@ -111,6 +111,9 @@ func (c *compiler) sidecars() (all []sidecar, err error) {
 			s.names = []string{s.Name}
 			if init {
 				s.id = "Init" + s.id
+				if s.ShareVolumePolicy.Type == v1alpha1.ShareVolumePolicyEnabled || s.PodInjectPolicy == v1alpha1.BeforeAppContainerType {
+					err = errors.Join(err, fmt.Errorf("init container %s: a policy cannot share mounts with it, nor put it in front of the pod's own; have a webhook inject", s.Name))
+				}
 			} else if s.hot() {
 				one, other := injection.HotContainers(s.Name)
 				s.names = []string{one, other}

@@ -77,6 +77,9 @@ func (c *compiler) volumes(all []sidecar) error {
 		for _, m := range s.VolumeMounts {
 			mounted[m.Name] = true
 		}
+		for _, d := range s.VolumeDevices {
+			mounted[d.Name] = true
+		}
 	}
 	var volumes, secrets []named
 	for _, v := range c.set.Spec.Volumes {
