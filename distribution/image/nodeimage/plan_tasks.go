@@ -24,6 +24,9 @@ func (p *planner) planTasks() {
 		image := p.NodeImage.Spec.Images[name]
 		tags, touched := p.keep(name, image.Tags)
 		changed = changed || touched || len(tags) == 0
+		if touched {
+			image.PullSecrets = p.needed(image.PullSecrets, image.Tags, tags)
+		}
 		if image.Tags = tags; len(tags) > 0 {
 			p.spec.Images[name] = image
 		}
@@ -50,6 +53,47 @@ func (p *planner) keep(name string, tags []v1alpha1.ImageTagSpec) (kept []v1alph
 		kept = append(kept, task)
 	}
 	return kept, touched
+}
+
+// needed returns the references to pull secrets of an image without those of namespaces whose jobs have gone, unless one that is
+// left names the secret. What a tag without owners uses was written by hand, and stays. (IMG-2.3)
+func (p *planner) needed(refs []v1alpha1.ReferenceObject, before, after []v1alpha1.ImageTagSpec) (left []v1alpha1.ReferenceObject) {
+	gone := map[string]bool{} // namespaces
+	named := map[v1alpha1.ReferenceObject]bool{}
+	for i := range before {
+		for _, owner := range before[i].OwnerReferences {
+			gone[owner.Namespace] = true
+		}
+	}
+	for i := range after {
+		if len(after[i].OwnerReferences) == 0 {
+			return refs
+		}
+		for _, owner := range after[i].OwnerReferences {
+			job := p.Jobs[owner.UID]
+			if job == nil {
+				return refs // what is no job says nothing of its secrets
+			}
+			for _, name := range job.Spec.PullSecrets {
+				source := types.NamespacedName{Namespace: job.Namespace, Name: name}
+				named[v1alpha1.ReferenceObject(source)] = true
+				if copied, fits := images.CopyName(source); fits {
+					named[v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied}] = true
+				}
+			}
+		}
+	}
+	for _, ref := range refs {
+		of := false
+		for namespace := range gone {
+			_, its := images.ReferenceSource(ref, namespace)
+			of = of || its
+		}
+		if named[ref] || !of {
+			left = append(left, ref)
+		}
+	}
+	return left
 }
 
 // present returns the owners that have not gone. What is no job is taken to be

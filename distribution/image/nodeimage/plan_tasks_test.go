@@ -8,8 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
 )
 
 const (
@@ -128,5 +130,28 @@ func TestPlanKeepsSecretsAndSandbox(t *testing.T) {
 func TestPlanRemovesImagesWithoutTasks(t *testing.T) {
 	if plan := NewPlan(snapshot(with(t, nil))); plan.Change == nil || len(plan.Change.Spec.Images) > 0 {
 		t.Errorf("IMG-2.3: an image without tasks is removed: %+v", plan.Change)
+	}
+}
+
+// IMG-2.3: references to secrets go with the jobs that named them.
+func TestPlanDropsReferencesOfJobsThatAreGone(t *testing.T) {
+	ref := func(namespace, name string) v1alpha1.ReferenceObject {
+		copied, _ := images.CopyName(types.NamespacedName{Namespace: namespace, Name: name})
+		return v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied}
+	}
+	hand := v1alpha1.ReferenceObject{Namespace: "kube-system", Name: "by-hand"}
+	left := job("a", func(j *v1alpha1.ImagePullJob) { j.Spec.PullSecrets = []string{"s"} })
+	elsewhere := owners("b")
+	elsewhere[0].Namespace, elsewhere[0].UID = "other", "other-b"
+	n := with(t, []v1alpha1.ImageTagSpec{task("1", append(append(owners("a"), owners("gone")...), elsewhere...)...)})
+	image := n.Spec.Images["nginx"]
+	image.PullSecrets = []v1alpha1.ReferenceObject{ref("default", "s"), ref("default", "old"), ref("other", "s"), {Namespace: "other", Name: "s"}, hand}
+	n.Spec.Images["nginx"] = image
+	plan := NewPlan(snapshot(n, left))
+	if plan.Change == nil {
+		t.Fatal("nothing changes")
+	}
+	if diff := cmp.Diff([]v1alpha1.ReferenceObject{ref("default", "s"), hand}, plan.Change.Spec.Images["nginx"].PullSecrets); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
 	}
 }
