@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -229,7 +230,36 @@ func validateMetadata(patches []v1alpha1.SidecarSetPatchPodMetadata, path *field
 				errs = append(errs, field.Duplicate(at.Child("annotations").Key(key), key))
 			}
 			seen[key] = true
+			if problem := unmergeable(patch.Annotations[key]); problem != "" && patch.PatchPolicy == v1alpha1.SidecarSetMergePatchJSONPatchPolicy {
+				errs = append(errs, field.Invalid(at.Child("annotations").Key(key), patch.Annotations[key], problem))
+			}
 		}
 	}
 	return errs
+}
+
+// unmergeable says why a value cannot be merged into that of a pod; empty where it can.
+func unmergeable(value string) string {
+	var object map[string]any
+	if json.Unmarshal([]byte(value), &object) != nil || object == nil {
+		return "MergePatchJson merges JSON objects, and this is none"
+	}
+	if hasArray(object) {
+		return "MergePatchJson would replace an array of the pod as a whole; use an object, or Overwrite"
+	}
+	return ""
+}
+
+func hasArray(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return true
+	case map[string]any:
+		for _, member := range v {
+			if hasArray(member) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -80,6 +80,10 @@ func TestValidate(t *testing.T) {
 			"spec.containers[0].name: Invalid value: \"" + strings.Repeat("m", 62) + "-1\"\nspec.containers[0].name: Invalid value: \"" + strings.Repeat("m", 62) + "-2\""},
 		{"{containers: [{name: mesh, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}}, {name: mesh-1}], initContainers: [{name: mesh-2}]}",
 			"spec.containers[1].name: Duplicate value: \"mesh-1\"\nspec.initContainers[0].name: Duplicate value: \"mesh-2\""},
+		{`{patchPodMetadata: [{annotations: {a: '{"b": {"c": null}}'}, patchPolicy: MergePatchJson}, {annotations: {d: 'no JSON'}}]}`, ""},
+		{`{patchPodMetadata: [{annotations: {a: 'no JSON', b: 'null', c: '{"x": {"y": [1]}}'}, patchPolicy: MergePatchJson}]}`,
+			"spec.patchPodMetadata[0].annotations[a]: Invalid value: \"no JSON\": MergePatchJson merges JSON objects\nspec.patchPodMetadata[0].annotations[b]: Invalid value: \"null\"\n" +
+				"spec.patchPodMetadata[0].annotations[c]: Invalid value: \"{\\\"x\\\": {\\\"y\\\": [1]}}\": MergePatchJson would replace an array"},
 		{"{updateStrategy: {type: Sometimes}}", `spec.updateStrategy.type: Unsupported value: "Sometimes"`},
 		{"{updateStrategy: {selector: {}, partition: -1, maxUnavailable: much}}",
 			"spec.updateStrategy.maxUnavailable: Invalid value: \"much\": must be a number\nspec.updateStrategy.partition: Invalid value: -1: must not be negative\nspec.updateStrategy.selector: Invalid value: \"{}\""},
