@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,12 +17,16 @@ const IDLength = 10
 // maxPrefix leaves room for the end of the name of a pod, which is its host name too.
 const maxPrefix = 63 - 1 - IDLength
 
-// PodName derives the name of an owner's pod from its node, so that the API server
-// refuses the second pod of a node whatever the caches show. A sequence above 0 stands
-// for a name that is taken.
-func PodName(owner metav1.Object, node string, sequence int) string {
+// PodName derives the name of an owner's pod from its node and from the name of the pod that the
+// node had before, empty if it had none. So the API server refuses a second pod of the node,
+// whatever the caches show, and no pod has the name of the one that it replaces: who waits for that
+// to be gone would wait for ever. A sequence above 0 stands for a name that is taken.
+func PodName(owner metav1.Object, node, former string, sequence int) string {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, string(owner.GetUID())+"/"+node)
+	if former != "" {
+		_, _ = io.WriteString(h, "/"+former+"/")
+	}
 	if sequence > 0 {
 		_, _ = fmt.Fprint(h, "/", sequence)
 	}
@@ -33,4 +38,13 @@ func PodName(owner metav1.Object, node string, sequence int) string {
 	}
 	name := owner.GetName()
 	return name[:min(len(name), maxPrefix)] + "-" + string(id)
+}
+
+// Follows tells whether a pod came to a node after another one. Times of the API are in seconds:
+// within one, the name tells.
+func Follows(owner metav1.Object, node string, pod, other *corev1.Pod) bool {
+	if c := pod.CreationTimestamp.Compare(other.CreationTimestamp.Time); c != 0 {
+		return c > 0
+	}
+	return pod.Name == PodName(owner, node, other.Name, 0)
 }

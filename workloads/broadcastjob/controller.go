@@ -11,6 +11,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/podplan"
 )
 
@@ -45,6 +46,7 @@ type Reconciler struct {
 	writer  *apply.Writer
 	taken   apiwriter.Last[map[string]bool] // see Snapshot.TakenNames
 	misfits podplan.BackOff                 // see Snapshot.BackOff
+	formers nodefit.Formers                 // see Snapshot.Former
 	shell   *controller.Reconciler[Snapshot, Plan]
 }
 

@@ -25,8 +25,8 @@
 //     the pods that exist, and runs the node again. A failed pod that is deleted while
 //     the failure policy is Pause is forgotten, as there: that is how a user has its
 //     node run again.
-//   - Pods have names that follow from job and node, with generateName beside them: no
-//     stale cache and no second manager leads to a second pod on a node.
+//   - Pods have names that follow from job, node and the pod that the node had before, with
+//     generateName beside them: no lost answer leads to a second pod on a node.
 //   - A pod that fails while it is being deleted has not failed: to drain or to cordon
 //     a node does not fail a job of the policy FailFast, and its node is run again.
 //     OpenKruise counts it where it happens to see it.

@@ -37,7 +37,7 @@ func newNode(name string) *corev1.Node {
 // podOn is an active pod of the job.
 func podOn(job *v1alpha1.BroadcastJob, node string) *corev1.Pod {
 	p := &planner{Snapshot: &Snapshot{Job: job}}
-	pod := p.newPodMaker().pod(node, map[string]bool{}).DeepCopy()
+	pod := p.newPodMaker().pod(node, "", map[string]bool{}).DeepCopy()
 	pod.UID = "uid-of-pod"
 	return pod
 }

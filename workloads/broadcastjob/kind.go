@@ -82,6 +82,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.taken.Forget(key)
 	r.misfits.Forget(key)
+	r.formers.Forget(key)
 }
 
 // observe reads everything that a plan for the job depends on. It returns nil
@@ -105,5 +106,6 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Nodes, err = r.options.Reader.Nodes(); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
+	s.Former = r.formers.Look(job, s.Pods, s.Nodes)
 	return s, nil
 }

@@ -107,7 +107,7 @@ func (p *planner) createPods() {
 		if maker == nil {
 			maker, names = p.newPodMaker(), p.podNames()
 		}
-		p.plan.Create = append(p.plan.Create, rollout.PodCreation{Pod: maker.pod(n.name, names)})
+		p.plan.Create = append(p.plan.Create, rollout.PodCreation{Pod: maker.pod(n.name, cmp.Or(p.Former[n.name], n.disowned), names)})
 	}
 	p.status.Active += int32(len(p.plan.Create))
 }
@@ -153,11 +153,11 @@ func (p *planner) newPodMaker() *podMaker {
 	}}
 }
 
-// pod makes the pod of a node, and takes a name for it. (BJ-12)
-func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
+// pod makes the pod of a node that had the former one, and takes a name for it. (BJ-12)
+func (m *podMaker) pod(node, former string, taken map[string]bool) *corev1.Pod {
 	pod := m.pods
 	for sequence := 0; pod.Name == "" || taken[pod.Name]; sequence++ {
-		pod.Name = nodefit.PodName(m.job, node, sequence)
+		pod.Name = nodefit.PodName(m.job, node, former, sequence)
 	}
 	taken[pod.Name] = true
 	if m.direct {

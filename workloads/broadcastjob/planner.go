@@ -39,13 +39,14 @@ type planner struct {
 
 // node is a node with what every step wants to know of it.
 type node struct {
-	name   string
-	object *corev1.Node // nil: there is no such node
-	pod    *corev1.Pod  // the one that tells how far the node is, nil: none
-	state  State        // empty: the job is not about the node
-	misfit nodefit.Misfit
-	again  bool // the node fits the template, and not the pod, which no scheduler has bound
-	former bool // the pod ran on another node of the name, and tells nothing of this one
+	name     string
+	object   *corev1.Node // nil: there is no such node
+	pod      *corev1.Pod  // the one that tells how far the node is, nil: none
+	state    State        // empty: the job is not about the node
+	misfit   nodefit.Misfit
+	again    bool   // the node fits the template, and not the pod, which no scheduler has bound
+	disowned string // the name of a pod that is the job's no more, and is there
+	former   bool   // the pod ran on another node of the name, and tells nothing of this one
 }
 
 // desired tells whether the job is for a node. (BJ-7)
@@ -97,6 +98,9 @@ func (p *planner) placePods() {
 	var twice, nowhere []string
 	for _, pod := range p.Pods {
 		if !p.owns(pod) {
+			if i, there := index[nodefit.NodeOf(pod)]; there && metav1.IsControlledBy(pod, p.Job) {
+				p.nodes[i].disowned = pod.Name
+			}
 			continue
 		}
 		state := p.take(pod)

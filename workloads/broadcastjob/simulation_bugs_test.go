@@ -48,7 +48,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			s.Pods = slices.DeleteFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodPending })
 			s.TakenNames = map[string]bool{}
 			for _, node := range s.Nodes {
-				s.TakenNames[nodefit.PodName(s.Job, node.Name, 0)] = true
+				s.TakenNames[nodefit.PodName(s.Job, node.Name, s.Former[node.Name], 0)] = true
 			}
 		})},
 		{"names differ each time, and reconciles do not wait for the synced resourceVersion", invariants.Placement, 0, bug{Reconciler: func(r *Reconciler) {
@@ -124,7 +124,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"nodes are run again when the job is over", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) {
 			if s.over() && len(p.Delete) == 0 && len(s.Pods) < 3 {
 				maker := (&planner{Snapshot: s}).newPodMaker()
-				p.Create = []rollout.PodCreation{{Pod: maker.pod("n1", map[string]bool{})}}
+				p.Create = []rollout.PodCreation{{Pod: maker.pod("n1", "", map[string]bool{})}}
 			}
 		})},
 		{"deletions do not name the UID", invariants.Ownership, 0, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},

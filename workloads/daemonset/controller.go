@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/podplan"
 )
 
@@ -44,6 +45,7 @@ type Reconciler struct {
 	writer   *apply.Writer
 	ended    podplan.BackOff
 	attempts attempts
+	formers  nodefit.Formers // see Snapshot.Former
 	shell    *controller.Reconciler[Snapshot, Plan]
 }
 

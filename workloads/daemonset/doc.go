@@ -37,8 +37,8 @@
 //     taint goes. It takes no part in partition and maxUnavailable.
 //   - Pods on nodes that fit no more do not count in maxUnavailable.
 //   - Of several pods on a node an available one stays, and otherwise the oldest.
-//   - Pods have names that follow from DaemonSet and node, with generateName beside
-//     them: no stale cache and no second manager leads to a second pod on a node.
+//   - Pods have names that follow from DaemonSet, node and the pod that the node had before,
+//     with generateName beside them: no lost answer leads to a second pod on a node.
 //   - A node for which the API server refuses a pod does not keep others from theirs.
 //   - A percentage in burstReplicas stands for one pod at least.
 //   - maxSurge 0 alone means maxUnavailable 1, as in Kubernetes; OpenKruise refuses it.

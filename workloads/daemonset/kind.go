@@ -122,6 +122,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.ended.Forget(key)
 	r.attempts.forget(key)
+	r.formers.Forget(key)
 	r.options.SetMetrics.Gone(key)
 }
 
@@ -149,6 +150,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Nodes, err = r.options.Reader.Nodes(); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
+	s.Former = r.formers.Look(set, s.Pods, s.Nodes)
 	s.BackOff = r.backOff(set, s.Now)
 	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
 	s.RefusedNodes, s.Taken = r.attempts.of(set)

@@ -54,7 +54,7 @@ func (p *planner) createUpdated(n *nodePods) {
 
 func (p *planner) createOf(maker *podMaker, n *nodePods) {
 	if !maker.broken {
-		p.Stage.Create = append(p.Stage.Create, rollout.PodCreation{Pod: maker.pod(n.name, p.takenNames())})
+		p.Stage.Create = append(p.Stage.Create, rollout.PodCreation{Pod: maker.pod(n.name, p.former(n), p.takenNames())})
 	}
 }
 
@@ -121,11 +121,19 @@ func (p *planner) newMaker(from *appsv1.ControllerRevision, template *corev1.Pod
 	return &podMaker{set: p.Set, pods: *pod, fits: nodefit.NewDaemon(daemonSpec(&template.Spec)), direct: p.AssignDirectly}, nil
 }
 
-// pod makes the pod of a node, and takes a name for it. (DS-7)
-func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
+// former is the name of the pod that a node had last. (DS-7)
+func (p *planner) former(n *nodePods) string {
+	if name := p.Former[n.name]; name != "" || n.last == nil {
+		return name
+	}
+	return n.last.Name
+}
+
+// pod makes the pod of a node that had the former one, and takes a name for it. (DS-7)
+func (m *podMaker) pod(node, former string, taken map[string]bool) *corev1.Pod {
 	pod := m.pods
 	for sequence := 0; pod.Name == "" || taken[pod.Name]; sequence++ {
-		pod.Name = nodefit.PodName(m.set, node, sequence)
+		pod.Name = nodefit.PodName(m.set, node, former, sequence)
 	}
 	taken[pod.Name] = true
 	if m.direct {

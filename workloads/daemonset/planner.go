@@ -72,6 +72,7 @@ type nodePods struct {
 	pods    []*pod // neither ended nor terminating, scheduled ones first, the oldest first
 	ended   []*pod // Failed or Succeeded, not terminating, in the same order
 	leaving bool   // a pod is terminating that has not ended
+	last    *pod   // of all of these, and of those released, the one that came last
 	adopts  bool   // a pod is adopted, and is the DaemonSet's from then on
 
 	old, fresh *pod // the oldest pods of either kind that are not prepared for deletion
@@ -218,8 +219,9 @@ func (p *planner) classify() {
 		pod.ended = podstate.Ended(shared)
 		if !p.settleOwner(pod) {
 			p.others = append(p.others, pod)
-			if n := byName[nodefit.NodeOf(shared)]; n != nil && pod.Patch != nil && pod.Kind == rollout.PatchAdopt {
-				n.adopts = true
+			if n := byName[nodefit.NodeOf(shared)]; n != nil && pod.Patch != nil {
+				n.adopts = n.adopts || pod.Kind == rollout.PatchAdopt
+				p.follow(n, pod)
 			}
 			continue
 		}
@@ -248,6 +250,9 @@ func (p *planner) classify() {
 func (p *planner) settle(pod *pod, byName map[string]*nodePods) {
 	name := nodefit.NodeOf(pod.Pod)
 	n := byName[name]
+	if n != nil {
+		p.follow(n, pod)
+	}
 	switch {
 	case n == nil && pod.Spec.NodeName == "" && !pod.terminating && !pod.ended && name == "":
 		p.astray = append(p.astray, pod)
@@ -261,6 +266,13 @@ func (p *planner) settle(pod *pod, byName map[string]*nodePods) {
 		n.ended = append(n.ended, pod)
 	default:
 		n.pods = append(n.pods, pod)
+	}
+}
+
+// follow takes a pod for the last one of its node, where it is. (DS-7)
+func (p *planner) follow(n *nodePods, pod *pod) {
+	if n.last == nil || nodefit.Follows(p.Set, n.name, pod.Pod, n.last.Pod) {
+		n.last = pod
 	}
 }
 

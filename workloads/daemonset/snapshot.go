@@ -36,6 +36,9 @@ type Snapshot struct {
 	// Taken holds names that no new pod can have, since pods have them that are not
 	// among Pods.
 	Taken map[string]bool
+	// Former names the pods that nodes had last, and that are gone, by the names of the nodes, as far
+	// as a controller remembers: no new pod has the name of one that it replaces.
+	Former map[string]string
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals
 	// RefusedNodes names nodes for which the API server has refused the last creation

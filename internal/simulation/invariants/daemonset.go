@@ -35,6 +35,7 @@ func (p *Past) DaemonSet(w *Write) []Violation {
 	if set.DeletionTimestamp != nil && (w.Resource == "pods" || w.Verb == "create") {
 		v.add(Needless, "%s of %s %s, the DaemonSet is being deleted", w.Verb, w.Resource, w.name())
 	}
+	j.checkNames()
 	switch w.Resource {
 	case "pods":
 		j.checkPod()

@@ -17,16 +17,17 @@ import (
 type daemons struct {
 	set       *v1alpha1.DaemonSet
 	pods      map[types.UID]*corev1.Pod
-	ready     map[types.UID]bool      // pods that were ready since they were created, or updated in place
-	served    map[types.UID]time.Time // since when pods have been available for longer than times in seconds can hide
-	disrupted map[string]string       // nodes without an available pod since an update took theirs out of service, and by whom
+	ready     map[types.UID]bool              // pods that were ready since they were created, or updated in place
+	served    map[types.UID]time.Time         // since when pods have been available for longer than times in seconds can hide
+	names     map[string]map[string]types.UID // of pods with their nodes, as the authors of writes have seen them, by author
+	disrupted map[string]string               // nodes without an available pod since an update took theirs out of service, and by whom
 }
 
 // hidden is what times of the API, in seconds, can hide.
 const hidden = 2 * time.Second
 
 func newDaemons() daemons {
-	return daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{}, disrupted: map[string]string{}}
+	return daemons{pods: map[types.UID]*corev1.Pod{}, ready: map[types.UID]bool{}, served: map[types.UID]time.Time{}, names: map[string]map[string]types.UID{}, disrupted: map[string]string{}}
 }
 
 // observe takes note of a change.
@@ -79,6 +80,26 @@ func (d *daemons) look(now time.Time) {
 			if d.served[uid].IsZero() && available(pod, seconds, now.Add(-hidden)) && !condition(pod, corev1.PodReady).LastTransitionTime.Add(hidden).After(now) {
 				d.served[uid] = now
 			}
+		}
+	}
+}
+
+// checkNames: no pod has the name of one that its node had before, and that its author has seen at a
+// write. (DS-7)
+func (j *daemonSetJudge) checkNames() {
+	seen := j.past.daemons.names[j.By]
+	if seen == nil {
+		seen = map[string]types.UID{}
+		j.past.daemons.names[j.By] = seen
+	}
+	for _, pod := range j.Observed.Pods {
+		if j.owned(pod) {
+			seen[nodeOf(pod)+"/"+pod.Name] = pod.UID
+		}
+	}
+	if _, pod := j.pods(); j.Verb == "create" && pod != nil {
+		if uid, found := seen[nodeOf(pod)+"/"+pod.Name]; found && uid != pod.UID {
+			j.add(Identity, "creates pod %s, and its node had another one of this name", pod.Name)
 		}
 	}
 }
