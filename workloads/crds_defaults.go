@@ -37,9 +37,6 @@ var schemaDefaults = map[string][]schemaDefault{
 		{"updateStrategy.type", "RollingUpdate"},
 		{"updateStrategy.rollingUpdate", map[string]any{}},
 	},
-	"uniteddeployments.apps.kruise.io": {
-		{"replicas", int64(1)},
-	},
 }
 
 // CRDsWithDefaults returns the definitions of CRDs with some defaults in their

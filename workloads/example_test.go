@@ -52,7 +52,6 @@ func ExampleCRDsWithDefaults() {
 	// Output:
 	// clonesets.apps.kruise.io has 1 replica by default
 	// statefulsets.apps.kruise.io has 1 replica by default
-	// uniteddeployments.apps.kruise.io has 1 replica by default
 }
 
 // The full check of templates: the API server's own, by a dry run.

@@ -55,7 +55,7 @@ func (p *planner) adapt() {
 	for _, s := range p.sites {
 		p.judge(s, how)
 	}
-	p.plan.Held = place(p.sites, limited(p.Set.Spec.Topology.Subsets), max(ptr.Deref(p.Set.Spec.Replicas, 1), 0))
+	p.plan.Held = place(p.sites, limited(p.Set.Spec.Topology.Subsets), p.replicas)
 	for i, s := range p.sites {
 		s.reopens = s.reopens && p.plan.Held == 0
 		p.plan.Subsets[i].Replicas, p.plan.Subsets[i].Reserved = s.own+s.more, s.reserved

@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
@@ -66,7 +65,7 @@ func (p *planner) findSites(how strategy) []*site {
 	for i := range sites {
 		plan := &p.plan.Subsets[i]
 		s := &site{subset: &p.Set.Spec.Topology.Subsets[i], child: plan.Child, target: plan.Replicas, most: math.MaxInt32}
-		if l, err := limitsOf(s.subset, max(ptr.Deref(p.Set.Spec.Replicas, 1), 0)); err == nil && s.subset.Replicas == nil {
+		if l, err := limitsOf(s.subset, p.replicas); err == nil && s.subset.Replicas == nil {
 			s.most = l.most
 		}
 		for j := range p.Set.Status.SubsetStatuses {

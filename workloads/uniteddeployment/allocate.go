@@ -153,6 +153,36 @@ func specified(wanted *intstr.IntOrString, replicas int32) (n int32, weight uint
 	return int32((weight + 50) / 100), weight, nil
 }
 
+// givenNumbers adds up the numbers of pods that subsets give, tells whether one does, and names those that
+// give none, or a percentage.
+func givenNumbers(subsets []v1alpha1.Subset) (sum int64, some bool, open []string) {
+	for i := range subsets {
+		if n := subsets[i].Replicas; n != nil && n.Type == intstr.Int {
+			sum, some = sum+int64(max(n.IntVal, 0)), true
+			continue
+		}
+		open = append(open, subsets[i].Name)
+	}
+	return sum, some, open
+}
+
+// withoutPercentages are the subsets with percentages left out, which are of nothing. (UD-3.4)
+func withoutPercentages(subsets []v1alpha1.Subset) []v1alpha1.Subset {
+	subsets = slices.Clone(subsets)
+	for i := range subsets {
+		if n := subsets[i].Replicas; n != nil && n.Type == intstr.String {
+			subsets[i].Replicas = nil
+		}
+	}
+	return subsets
+}
+
+// allNumbers tells whether there are subsets, and each gives a number of pods.
+func allNumbers(subsets []v1alpha1.Subset) bool {
+	_, some, open := givenNumbers(subsets)
+	return some && len(open) == 0
+}
+
 // parsePercent reads a whole percentage from 0% to 100%.
 func parsePercent(text string) (uint64, error) {
 	digits, found := strings.CutSuffix(text, "%")

@@ -22,9 +22,7 @@ type DefaultOptions struct {
 // and in an update that changes it: saving anything else never starts a rollout. (UD-14)
 func Default(set, old *v1alpha1.UnitedDeployment, o DefaultOptions) {
 	spec := &set.Spec
-	if spec.Replicas == nil {
-		spec.Replicas = new(int32(1))
-	}
+	defaultReplicas(set, old)
 	if spec.RevisionHistoryLimit == nil {
 		spec.RevisionHistoryLimit = new(int32(10))
 	}
@@ -42,6 +40,18 @@ func Default(set, old *v1alpha1.UnitedDeployment, o DefaultOptions) {
 		stored = templates(&old.Spec.Template)
 	}
 	templates(&spec.Template).Default(stored)
+}
+
+// defaultReplicas sets replicas that are absent, but where subsets give numbers: their sum counts then.
+// An update that leaves them out keeps them: no default scales pods in. (UD-3.4)
+func defaultReplicas(set, old *v1alpha1.UnitedDeployment) {
+	if _, some, _ := givenNumbers(set.Spec.Topology.Subsets); set.Spec.Replicas != nil {
+		return
+	} else if old != nil && old.Spec.Replicas != nil && !allNumbers(set.Spec.Topology.Subsets) {
+		set.Spec.Replicas = new(*old.Spec.Replicas)
+	} else if !some {
+		set.Spec.Replicas = new(int32(1))
+	}
 }
 
 // templates are what the pods of a template are made of.

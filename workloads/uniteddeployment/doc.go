@@ -25,6 +25,7 @@
 //   - Every field of a template reaches the workloads.
 //   - Where the numbers of subsets do not add up to spec.replicas, they are split in
 //     proportion. OpenKruise refuses the change, or does nothing.
+//   - Without spec.replicas the subsets keep what they give, or have: no default scales pods in.
 //   - The scale subresource has a selector, so that autoscalers find the pods.
 //   - Workloads of removed subsets and of another kind are deleted once all new ones are there.
 //   - A workload that a creation without an answer has made is not created twice.

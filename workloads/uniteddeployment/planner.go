@@ -6,11 +6,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -28,6 +28,7 @@ type planner struct {
 	bySubset map[string]Child // of the kind of the template, the one that counts
 	others   []Child          // that are in the way: of other kinds, of no subset, beside another
 	revision string           // the value of the revision labels
+	replicas int32            // of all subsets together
 	sites    []*site          // where the schedule strategy is Adaptive, the subsets
 }
 
@@ -113,7 +114,8 @@ func (p *planner) take(c Child, wanted map[string]bool) {
 func (p *planner) allocate() bool {
 	subsets := p.Set.Spec.Topology.Subsets
 	current := map[string]int32{}
-	if _, adaptive := p.strategy(); !adaptive { // what a subset runs for others must not count (UD-21)
+	_, adaptive := p.strategy()
+	if !adaptive { // what a subset runs for others must not count (UD-21)
 		for name, c := range p.bySubset {
 			current[name] = c.Replicas
 		}
@@ -122,7 +124,15 @@ func (p *planner) allocate() bool {
 	if p.AdaptiveScheduling {
 		split = AllocateWithin
 	}
-	a, err := split(ptr.Deref(p.Set.Spec.Replicas, 1), subsets, current)
+	if p.Set.Spec.Replicas == nil && !allNumbers(subsets) {
+		if adaptive || p.AdaptiveScheduling && limited(subsets) {
+			p.problem(errors.New("spec.replicas: " + replicasMissing))
+			return false
+		}
+		subsets = withoutPercentages(subsets)
+	}
+	p.replicas = p.wantedReplicas()
+	a, err := split(p.replicas, subsets, current)
 	if err != nil {
 		p.problem(err)
 		return false
@@ -138,6 +148,24 @@ func (p *planner) allocate() bool {
 	p.adapt()
 	p.findPartitions()
 	return true
+}
+
+// wantedReplicas is spec.replicas. Where it is absent it is the sum of the subsets: of the numbers that they
+// give, and of what the workloads of the others have; 1 where there is neither. (UD-3.4)
+func (p *planner) wantedReplicas() int32 {
+	if p.Set.Spec.Replicas != nil {
+		return max(*p.Set.Spec.Replicas, 0)
+	}
+	sum, some, open := givenNumbers(p.Set.Spec.Topology.Subsets)
+	for _, name := range open {
+		if c, found := p.bySubset[name]; found {
+			sum, some = sum+int64(c.Replicas), true
+		}
+	}
+	if !some {
+		return 1
+	}
+	return int32(min(sum, math.MaxInt32))
 }
 
 // findPartitions finds how many pods each subset holds back. (UD-4)

@@ -105,7 +105,7 @@ func (w *world) check() error {
 	if !maps.Equal(found, wanted) {
 		return fmt.Errorf("workloads for %v, want %v", slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(wanted)))
 	}
-	if replicas := ptr.Deref(w.Set.Spec.Replicas, 1); len(wanted) > 0 && sum != replicas {
+	if replicas := ptr.Deref(w.Set.Spec.Replicas, sum); len(wanted) > 0 && sum != replicas {
 		return fmt.Errorf("%d pods, want %d", sum, replicas)
 	}
 	return nil

@@ -208,7 +208,7 @@ func newImage(set *v1alpha1.UnitedDeployment, tag any) string {
 
 // setEdits are what users change about a UnitedDeployment, beside its template and its topology.
 var setEdits = []simulation.Edit{
-	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7, 8),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5, 6, 7, "null"),
 	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"a":%v}}}}}`, 0, 1, 2, 9),
 	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"b":%v}}}}}`, 0, 1, 2),
 	simulation.Pick(`{"spec":{"updateStrategy":{"manualUpdate":{"partitions":{"c":%v}}}}}`, "null", 1),

@@ -21,9 +21,10 @@ import (
 const kind = "UnitedDeployment"
 
 const (
-	oneTemplate = "must hold exactly one of statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate and deploymentTemplate"
-	replicasOf  = "must be absent: spec.replicas and the subsets say it"
-	partitionOf = "must be absent: spec.updateStrategy.manualUpdate.partitions says it"
+	oneTemplate     = "must hold exactly one of statefulSetTemplate, advancedStatefulSetTemplate, cloneSetTemplate and deploymentTemplate"
+	replicasOf      = "must be absent: spec.replicas and the subsets say it"
+	replicasMissing = "must be given, unless each subset gives its replicas as a number"
+	partitionOf     = "must be absent: spec.updateStrategy.manualUpdate.partitions says it"
 )
 
 // ValidateCreate says what is wrong with a new UnitedDeployment, field by field; an empty list
@@ -73,6 +74,9 @@ func validateSpec(spec *v1alpha1.UnitedDeploymentSpec) field.ErrorList {
 	var errs field.ErrorList
 	if n := ptr.Deref(spec.Replicas, 1); n < 0 {
 		errs = append(errs, field.Invalid(path.Child("replicas"), n, "must be 0 or more"))
+	}
+	if _, some, _ := givenNumbers(spec.Topology.Subsets); spec.Replicas == nil && some && !allNumbers(spec.Topology.Subsets) {
+		errs = append(errs, field.Required(path.Child("replicas"), replicasMissing))
 	}
 	errs = append(errs, validateSelector(spec, path.Child("selector"))...)
 	errs = append(errs, validateTemplate(&spec.Template, path.Child("template"))...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/podtemplate"
@@ -57,6 +58,8 @@ func TestValidateCreate(t *testing.T) {
 		{"UD-15.3: less than there are", []string{"replicas: 5", "topology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 2}]}"}, []string{"Invalid spec.topology.subsets"}},
 		{"UD-15.3: exactly", []string{"replicas: 4", "topology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 50%}]}"}, nil},
 		{"UD-15.5: limits and a strategy", []string{"replicas: 9", "topology: {subsets: [{name: a, minReplicas: 1, maxReplicas: 50%}, {name: b, maxReplicas: 2}], scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 0}}}"}, nil},
+		{"UD-3.4: no replicas, and subsets give numbers", []string{"topology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 3}]}"}, nil},
+		{"UD-3.4: no replicas, and one subset gives none", []string{"topology: {subsets: [{name: a, replicas: 2}, {name: b}]}"}, []string{"Required spec.replicas"}},
 		{"UD-15.5: bad limits", []string{subset("minReplicas: -1, maxReplicas: 101%")}, []string{"Invalid spec.topology.subsets[0].minReplicas", "Invalid spec.topology.subsets[0].maxReplicas"}},
 		{"UD-15.5: replicas and a limit", []string{subset("replicas: 1, minReplicas: 1")}, []string{"Forbidden spec.topology.subsets[0].minReplicas"}},
 		{"UD-15.5: a minimum above the maximum", []string{subset("minReplicas: 30%, maxReplicas: 20%")}, []string{"Invalid spec.topology.subsets[0].minReplicas"}},
@@ -150,6 +153,24 @@ func TestValidateDelete(t *testing.T) {
 
 // UD-14: the defaults, and which templates get them.
 func TestDefault(t *testing.T) {
+	numbers, mixed := "topology: {subsets: [{name: a, replicas: 2}, {name: b, replicas: 3}]}", "topology: {subsets: [{name: a, replicas: 2}, {name: b}]}"
+	for _, test := range []struct {
+		name string
+		old  *v1alpha1.UnitedDeployment
+		new  []string
+		want *int32
+	}{
+		{"UD-3.4: subsets that give numbers", nil, []string{numbers}, nil},
+		{"UD-3.4: one that gives none", nil, []string{mixed}, nil},
+		{"UD-3.4: an update without", newSet(t, "replicas: 7"), nil, new(int32(7))},
+		{"UD-3.4: an update without, one gives a number", newSet(t, "replicas: 7"), []string{mixed}, new(int32(7))},
+		{"UD-3.4: an update to the sum", newSet(t, "replicas: 7"), []string{numbers}, nil},
+	} {
+		set := newSet(t, test.new...)
+		if Default(set, test.old, DefaultOptions{}); !ptr.Equal(set.Spec.Replicas, test.want) {
+			t.Errorf("%s: replicas %v", test.name, set.Spec.Replicas)
+		}
+	}
 	set := newSet(t)
 	Default(set, nil, DefaultOptions{})
 	want := newSet(t, "replicas: 1", "revisionHistoryLimit: 10", "updateStrategy: {type: Manual, manualUpdate: {}}")

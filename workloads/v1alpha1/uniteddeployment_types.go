@@ -26,7 +26,7 @@ const (
 
 // UnitedDeploymentSpec is the desired state of a UnitedDeployment.
 type UnitedDeploymentSpec struct {
-	// Replicas is the desired number of pods of all subsets together. Default 1.
+	// Replicas is the desired number of pods of all subsets together. Default 1, or the sum of the numbers of subsets.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 

@@ -156,10 +156,30 @@ func (u *united) subset(name string) *v1alpha1.Subset {
 
 // wants is how many pods there are to be.
 func (u *united) wants() int32 {
-	if u.Spec.Replicas == nil {
+	if u.Spec.Replicas != nil {
+		return max(*u.Spec.Replicas, 0)
+	}
+	sum, known := int32(0), false
+	for i := range u.Spec.Topology.Subsets { // (UD-3.4)
+		subset := &u.Spec.Topology.Subsets[i]
+		if n := subset.Replicas; n != nil && n.Type == intstr.Int {
+			sum, known = sum+n.IntVal, true
+		} else if c := u.childOf(subset.Name); c != nil {
+			sum, known = sum+c.replicas, true
+		}
+	}
+	if !known {
 		return 1
 	}
-	return max(*u.Spec.Replicas, 0)
+	return sum
+}
+
+// vague tells whether nothing says how many pods there are to be, but what runs. (UD-3.4)
+func (u *united) vague() bool {
+	subsets := u.Spec.Topology.Subsets
+	return u.Spec.Replicas == nil && (len(subsets) == 0 || slices.ContainsFunc(subsets, func(s v1alpha1.Subset) bool {
+		return s.Replicas == nil || s.Replicas.Type != intstr.Int
+	}))
 }
 
 // allocated is what each subset is to have; false where that cannot be told. (UD-3)
@@ -168,12 +188,15 @@ func (u *united) allocated() (map[string]int32, bool) {
 		return u.within()
 	}
 	subsets, total := u.Spec.Topology.Subsets, u.wants()
+	if u.vague() && u.moves() {
+		return nil, false
+	}
 	given, weights := make([]int32, len(subsets)), make([]float64, len(subsets))
 	var open []string
 	sum := int32(0)
 	for i := range subsets {
 		switch n := subsets[i].Replicas; {
-		case n == nil:
+		case n == nil, u.vague() && n.Type == intstr.String && strings.HasSuffix(n.StrVal, "%"):
 			open = append(open, subsets[i].Name)
 			continue
 		case n.Type == intstr.Int:

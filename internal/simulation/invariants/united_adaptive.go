@@ -53,6 +53,9 @@ func rounded(n float64) int32 { return int32(math.Floor(min(n, math.MaxInt32-1) 
 // within is what each subset is to have by its limits; false where they cannot be read. (UD-20)
 func (u *united) within() (map[string]int32, bool) {
 	subsets, left := u.Spec.Topology.Subsets, int64(u.wants())
+	if u.vague() {
+		return nil, false
+	}
 	least, most, given := make([]float64, len(subsets)), make([]float64, len(subsets)), make([]int32, len(subsets))
 	atMost := int64(0)
 	for i := range subsets {
