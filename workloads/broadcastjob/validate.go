@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -18,7 +19,7 @@ const kind = "BroadcastJob"
 func ValidateCreate(job *v1alpha1.BroadcastJob) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := validation.Name(job.Name, field.NewPath("metadata", "name"), "the value of a label and the beginning of the names of the pods")
-	errs = append(errs, validateCompletion(&job.Spec.CompletionPolicy, path.Child("completionPolicy"))...)
+	errs = append(errs, validatePolicies(&job.Spec, path)...)
 	return append(errs, validateTemplate(job, path)...)
 }
 
@@ -30,11 +31,26 @@ func ValidateUpdate(job, old *v1alpha1.BroadcastJob) field.ErrorList {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := validateCompletion(&job.Spec.CompletionPolicy, path.Child("completionPolicy"))
+	errs := validatePolicies(&job.Spec, path)
 	if templates(&job.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}
 	return append(errs, validateTemplate(job, path)...)
+}
+
+// validatePolicies checks when a job ends, and when a pod has failed.
+func validatePolicies(spec *v1alpha1.BroadcastJobSpec, path *field.Path) field.ErrorList {
+	completion := path.Child("completionPolicy")
+	errs := validateCompletion(&spec.CompletionPolicy, completion)
+	notNegative := func(value int64, at *field.Path) {
+		if value < 0 {
+			errs = append(errs, field.Invalid(at, value, "must be 0 or more"))
+		}
+	}
+	notNegative(ptr.Deref(spec.CompletionPolicy.ActiveDeadlineSeconds, 0), completion.Child("activeDeadlineSeconds"))
+	notNegative(int64(ptr.Deref(spec.CompletionPolicy.TTLSecondsAfterFinished, 0)), completion.Child("ttlSecondsAfterFinished"))
+	notNegative(int64(spec.FailurePolicy.RestartLimit), path.Child("failurePolicy", "restartLimit"))
+	return errs
 }
 
 func validateCompletion(policy *v1alpha1.CompletionPolicy, path *field.Path) field.ErrorList {

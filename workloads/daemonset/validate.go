@@ -77,6 +77,7 @@ func validateSpec(set *v1alpha1.DaemonSet, path *field.Path) field.ErrorList {
 	if spec.RevisionHistoryLimit != nil {
 		notNegative(*spec.RevisionHistoryLimit, path.Child("revisionHistoryLimit"))
 	}
+	errs = append(errs, nodes(spec.BurstReplicas, path.Child("burstReplicas"))...)
 	if spec.Lifecycle != nil && spec.Lifecycle.InPlaceUpdate != nil {
 		errs = append(errs, field.Forbidden(path.Child("lifecycle", "inPlaceUpdate"), "a DaemonSet has no such hook"))
 	}
