@@ -172,6 +172,7 @@ SEEDS ?= 100
 test-histories: # Play random histories of workloads, more than test-library does. Takes SEEDS=100.
 	$(call heading,test: histories)
 	$(GOTEST) -count=1 -run '^Test(Adaptive)?Simulation$$' $(SOAKED) -args -seeds=$(SEEDS)
+	$(GOTEST) -count=1 -run '^TestEveryMinute$$' ./workloads/cronjob -args -every-minute
 	$(GOTEST) -count=1 -run '^TestJobsEndInTime$$' ./sidecar/terminator -args -jobs=1000
 
 # How long to soak, and the packages that are soaked.

@@ -155,7 +155,12 @@ func TestPlan(t *testing.T) {
 			want: []string{"problem: spec.template: must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"}},
 		{name: "ACJ-9.1: BroadcastJobs are not served", spec: broadcastTemplate, now: "10:06", edit: func(s *cronjob.Snapshot) { s.NoBroadcastJobs = true },
 			want: []string{"problem: spec.template.broadcastJobTemplate: BroadcastJobs are not served here: install the kind, or use jobTemplate"}},
-		{name: "ACJ-9: a schedule that never comes", spec: "schedule: 0 0 31 2 *", now: "10:06", want: []string{"wait: no scheduled time has come, there is no next one"}},
+		{name: "ACJ-9.1: a schedule that never comes", spec: "schedule: 0 0 31 2 *", now: "10:06",
+			want: []string{`problem: spec.schedule: "0 0 31 2 *" cannot be read: it never comes: no month has such a day`}},
+		{name: "ACJ-9.1: jobs that are always refused", spec: "schedule: '*/5 * * * *'\n" + strings.Replace(jobTemplate, "Never", "Always", 1), now: "10:06",
+			want: []string{`problem: spec.template.jobTemplate.spec.template.spec.restartPolicy: Unsupported value: "Always": supported values: "Never", "OnFailure"`}},
+		{name: "ACJ-9.1: a name that is too long", spec: "schedule: '*/5 * * * *'", now: "10:06", edit: func(s *cronjob.Snapshot) { s.CronJob.Name = strings.Repeat("a", 53) },
+			want: []string{`problem: metadata.name: "` + strings.Repeat("a", 53) + `" must be letters, digits and dashes, 52 at most: the names of the jobs begin with it`}},
 		{name: "it is being deleted", now: "10:06", edit: func(s *cronjob.Snapshot) { s.CronJob.DeletionTimestamp = &metav1.Time{Time: s.Now} }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

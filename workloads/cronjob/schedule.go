@@ -30,14 +30,33 @@ func parseSchedule(spec *v1alpha1.AdvancedCronJobSpec) (schedule cron.Schedule, 
 	return schedule, unknownZone, err
 }
 
-// parse reads a schedule as cron.ParseStandard does, which panics where nothing
-// follows the time zone.
+// parse reads a schedule as cron.ParseStandard does, which panics where nothing follows the time zone.
+// A schedule that never comes is an error, and so is one that comes more than once a second, which the
+// library takes for a second. (ACJ-7)
 func parse(text string) (cron.Schedule, error) {
 	if (strings.HasPrefix(text, "TZ=") || strings.HasPrefix(text, "CRON_TZ=")) && !strings.Contains(text, " ") {
 		return nil, errors.New("nothing follows the time zone: want five fields, or a descriptor such as @daily")
 	}
-	return cron.ParseStandard(text)
+	schedule, err := cron.ParseStandard(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, every, found := strings.Cut(text, "@every "); found {
+		if delay, err := time.ParseDuration(every); err == nil && delay < time.Second {
+			return nil, fmt.Errorf("@every must be 1s or more, is %s", every)
+		}
+	}
+	if fields, ok := schedule.(*cron.SpecSchedule); ok {
+		schedule = onTheWall(fields)
+	}
+	if schedule.Next(anyTime).IsZero() {
+		return nil, errors.New("it never comes: no month has such a day")
+	}
+	return schedule, nil
 }
+
+// anyTime is when the next five years are looked at for a time of a schedule.
+var anyTime = time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // namesZone tells whether a schedule names a time zone itself. (ACJ-7.1)
 func namesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }

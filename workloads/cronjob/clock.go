@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// wallClock has the times of a schedule by the clock on the wall of a zone, also on days on which that is set
+// forward or back, on which the library loses times. (ACJ-7.2)
+type wallClock struct {
+	// fields is the schedule in UTC, where clocks are never set.
+	fields cron.SpecSchedule
+	// zone is nil where it is that of the times that are asked about.
+	zone *time.Location
+	// fixed says that the schedule does not name all hours.
+	fixed bool
+}
+
+// allHours are the bits of a field that names every hour.
+const allHours = 1<<24 - 1
+
+func onTheWall(s *cron.SpecSchedule) *wallClock {
+	w := &wallClock{fields: *s, fixed: s.Hour&allHours != allHours}
+	if s.Location != time.Local {
+		w.zone = s.Location
+	}
+	w.fields.Location = time.UTC
+	return w
+}
+
+// Next returns the first scheduled time after a moment, the zero time where none comes in five years.
+//
+// Between two changes of the clock its time is that of UTC, shifted. So it looks for the next time in UTC,
+// and then which period it is in. A time that comes twice counts once, unless the schedule names
+// all hours; one that is skipped counts as the moment in which the clock is set forward then.
+func (w *wallClock) Next(after time.Time) time.Time {
+	zone := w.zone
+	if zone == nil {
+		zone = after.Location()
+	}
+	p := periodAt(after.In(zone))
+	from := p.wall(after)
+	if repeated := p.repeatedUntil(); w.fixed && from.Before(repeated) {
+		from = repeated.Add(-time.Second)
+	}
+	for next := w.fields.Next(from); ; {
+		if next.IsZero() || p.end.IsZero() || next.Before(p.wall(p.end)) {
+			return p.moment(next).In(after.Location())
+		}
+		then := periodAt(p.end)
+		begins := then.wall(p.end)
+		switch skipped := next.Before(begins); {
+		case skipped && w.fixed:
+			return p.end.In(after.Location())
+		case skipped, !w.fixed: // it names all hours, also those that come twice
+			next = w.fields.Next(begins.Add(-time.Second))
+		}
+		p = then
+	}
+}
+
+// period is the time between two changes of the clock of a zone.
+type period struct {
+	start, end time.Time // zero for none
+	offset     time.Duration
+}
+
+func periodAt(t time.Time) period {
+	start, end := t.ZoneBounds()
+	_, seconds := t.Zone()
+	return period{start, end, time.Duration(seconds) * time.Second}
+}
+
+// wall is what the clock shows at a moment, as a time of UTC.
+func (p *period) wall(t time.Time) time.Time { return t.UTC().Add(p.offset) }
+
+// moment is when the clock shows a time; zero for the zero time.
+func (p *period) moment(wall time.Time) time.Time {
+	if wall.IsZero() {
+		return wall
+	}
+	return wall.Add(-p.offset)
+}
+
+// repeatedUntil is until when the clock shows what it has shown before; in the past where it was not set back.
+func (p *period) repeatedUntil() time.Time {
+	if p.start.IsZero() {
+		return time.Time{}
+	}
+	before := periodAt(p.start.Add(-time.Second))
+	return before.wall(p.start)
+}
