@@ -8,6 +8,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -46,7 +47,9 @@ func ExampleNewPlan() {
 		ObjectMeta: metav1.ObjectMeta{Name: "backup", Namespace: "default"},
 		Spec: v1alpha1.AdvancedCronJobSpec{
 			Schedule: "0 10 * * *", TimeZone: &zone,
-			Template: v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{}},
+			Template: v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyOnFailure}},
+			}}},
 		},
 		Status: v1alpha1.AdvancedCronJobStatus{LastScheduleTime: &metav1.Time{Time: time.Date(2022, 9, 4, 2, 0, 0, 0, time.UTC)}},
 	}

@@ -5,9 +5,11 @@ package cronjob
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -35,6 +37,20 @@ func (p *planner) findKind() {
 		fallthrough
 	default:
 		p.kind = v1alpha1.BroadcastJobTemplate
+	}
+	p.findRefused(template)
+}
+
+// findRefused finds what no job can be created with: admission refuses it in new cron jobs. (ACJ-9.1)
+func (p *planner) findRefused(template *v1alpha1.CronJobTemplate) {
+	if len(p.CronJob.Name) > longestName {
+		p.problem(fmt.Errorf("metadata.name: %q %s", p.CronJob.Name, nameRule))
+	}
+	if template.JobTemplate == nil && template.BroadcastJobTemplate == nil {
+		return
+	}
+	for _, err := range validateJob(template, field.NewPath("spec", "template")) {
+		p.problem(err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (a *applier) recordWaiting() {
 	r, before := a.recorded.Get(a.Key), a.recorded.Get(a.Key)
 	problem, reason := "", ReasonUnparseableSchedule
 	for _, err := range a.plan.Problems {
-		if problem = err.Error(); strings.HasPrefix(problem, "spec.template") {
+		if problem = err.Error(); !strings.HasPrefix(problem, "spec.schedule") {
 			reason = ReasonInvalidTemplate
 		}
 	}

@@ -3,8 +3,11 @@
 package cronjob
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -15,15 +18,23 @@ import (
 // noTemplate is what is wrong with a template that makes nothing. (ACJ-14.1)
 const noTemplate = "must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
 
-var validName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,63}$`)
+var validName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,52}$`)
+
+const (
+	// longestName leaves room for a dash and the ten digits of a scheduled time in the names of jobs, which
+	// labels of their pods hold.
+	longestName = 52
+	nameRule    = "must be letters, digits and dashes, 52 at most: the names of the jobs begin with it"
+)
 
 // ValidateCreate says what is wrong with a new AdvancedCronJob, field by field; an
 // empty list means it can be created. It takes one before or after Default.
 func ValidateCreate(cronJob *v1alpha1.AdvancedCronJob) field.ErrorList {
 	var errs field.ErrorList
-	if !validName.MatchString(cronJob.Name) && cronJob.GenerateName == "" {
-		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), cronJob.Name,
-			"must be letters, digits and dashes, 63 at most: the names of the jobs begin with it"))
+	if !validName.MatchString(cronJob.Name) && (cronJob.GenerateName == "" || cronJob.Name != "") {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), cronJob.Name, nameRule))
+	} else if cronJob.Name == "" && !validName.MatchString(cronJob.GenerateName+"12345") {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "generateName"), cronJob.GenerateName, nameRule+", and five characters follow"))
 	}
 	path := field.NewPath("spec")
 	errs = append(errs, validateSpec(&cronJob.Spec, path)...)
@@ -90,7 +101,47 @@ func validateTemplate(template *v1alpha1.CronJobTemplate, path *field.Path) fiel
 	case template.JobTemplate != nil && template.BroadcastJobTemplate != nil:
 		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, "must hold jobTemplate or broadcastJobTemplate, not both")}
 	case template.JobTemplate != nil:
-		return validation.PodTemplate(&template.JobTemplate.Spec.Template, path.Child("jobTemplate", "spec", "template"))
+		return append(validation.PodTemplate(&template.JobTemplate.Spec.Template, path.Child("jobTemplate", "spec", "template")), validateJob(template, path)...)
 	}
-	return validation.PodTemplate(&template.BroadcastJobTemplate.Spec.Template, path.Child("broadcastJobTemplate", "spec", "template"))
+	return append(validation.PodTemplate(&template.BroadcastJobTemplate.Spec.Template, path.Child("broadcastJobTemplate", "spec", "template")), validateJob(template, path)...)
+}
+
+// validateJob checks what the API server, or the webhook of BroadcastJobs, refuses in every job that is made of a
+// template of one kind. (ACJ-14.3)
+func validateJob(template *v1alpha1.CronJobTemplate, path *field.Path) (errs field.ErrorList) {
+	least := func(n *int64, path *field.Path) {
+		if n != nil && *n < 0 {
+			errs = append(errs, field.Invalid(path, *n, "must be 0 or more"))
+		}
+	}
+	wide := func(n *int32) *int64 {
+		if n == nil {
+			return nil
+		}
+		return new(int64(*n))
+	}
+	var policy corev1.RestartPolicy
+	if t := template.JobTemplate; t != nil {
+		path, policy = path.Child("jobTemplate", "spec"), t.Spec.Template.Spec.RestartPolicy
+		for name, n := range map[string]*int64{"activeDeadlineSeconds": t.Spec.ActiveDeadlineSeconds, "backoffLimit": wide(t.Spec.BackoffLimit),
+			"completions": wide(t.Spec.Completions), "parallelism": wide(t.Spec.Parallelism), "ttlSecondsAfterFinished": wide(t.Spec.TTLSecondsAfterFinished)} {
+			least(n, path.Child(name))
+		}
+	} else {
+		spec := &template.BroadcastJobTemplate.Spec
+		path, policy = path.Child("broadcastJobTemplate", "spec"), spec.Template.Spec.RestartPolicy
+		completion := &spec.CompletionPolicy
+		least(new(int64(spec.FailurePolicy.RestartLimit)), path.Child("failurePolicy", "restartLimit"))
+		least(completion.ActiveDeadlineSeconds, path.Child("completionPolicy", "activeDeadlineSeconds"))
+		least(wide(completion.TTLSecondsAfterFinished), path.Child("completionPolicy", "ttlSecondsAfterFinished"))
+		if completion.Type == v1alpha1.Never && (completion.ActiveDeadlineSeconds != nil || completion.TTLSecondsAfterFinished != nil) {
+			errs = append(errs, field.Invalid(path.Child("completionPolicy", "type"), completion.Type, "has neither activeDeadlineSeconds nor ttlSecondsAfterFinished: such a job does not end"))
+		}
+	}
+	if policy != corev1.RestartPolicyNever && policy != corev1.RestartPolicyOnFailure {
+		errs = append(errs, field.NotSupported(path.Child("template", "spec", "restartPolicy"), policy,
+			[]corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure}))
+	}
+	slices.SortFunc(errs, func(a, b *field.Error) int { return cmp.Compare(a.Field, b.Field) })
+	return errs
 }
