@@ -136,7 +136,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			delete(p.Patch.Annotations, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation)
 			return true
 		})},
-		{"the empty image is not read back", invariants.Hot, 13, bug{Often: updateInTurn, Reconciler: misreading(func(s *Snapshot) {
+		{"the empty image is not read back", invariants.Availability, 67, bug{Often: updateInTurn, Reconciler: misreading(func(s *Snapshot) {
 			eachStatus(s, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
 				if c := podstate.Container(pod, status.Name); c != nil && strings.HasPrefix(c.Image, "empty:") {
 					status.Image = c.Image
@@ -171,6 +171,18 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}}},
 		{"pods that have ended are updated", invariants.Ownership, 0, bug{Reconciler: misreading(func(s *Snapshot) {
 			eachPod(s, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
+		})}},
+		{"mirror pods are updated", invariants.Ownership, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			eachPod(s, func(pod *corev1.Pod) { delete(pod.Annotations, corev1.MirrorPodAnnotationKey) })
+		})}},
+		{"containers are emptied anew for another empty image", invariants.Hot, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			eachPod(s, func(pod *corev1.Pod) {
+				for key, value := range pod.Annotations {
+					if strings.HasPrefix(key, v1alpha1.SidecarSetVersionAnnotationPrefix) && value == "0" {
+						pod.Annotations[key] = "1"
+					}
+				}
+			})
 		})}},
 		{"a revision that a pod names is deleted", invariants.History, 0, bug{Reconciler: misreading(func(s *Snapshot) {
 			s.Set.Spec.RevisionHistoryLimit = ptr.To[int32](1)

@@ -54,7 +54,7 @@ func act(u *simulation.User, r *rand.Rand) {
 			if r.IntN(2) == 0 {
 				c.Image = fmt.Sprint(c.Name, ":", []string{"1", "2", "3", "4", "2", "3", "4", "bad", "nopull"}[r.IntN(9)])
 			}
-			if hot := &c.UpgradeStrategy; hot.HotUpgradeEmptyImage != "" && r.IntN(6) == 0 {
+			if hot := &c.UpgradeStrategy; hot.HotUpgradeEmptyImage != "" && r.IntN(20) == 0 {
 				hot.HotUpgradeEmptyImage = []string{"empty:1", "empty:1", "empty:3", "empty:nopull"}[r.IntN(4)]
 			}
 		})
