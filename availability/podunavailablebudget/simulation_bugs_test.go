@@ -52,8 +52,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked)},
 		{"what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = byStatus{o.Reader} }}}},
 		{"pods go before anybody has counted", invariants.Availability, 22, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
-			b.Status.ObservedGeneration = max(b.Status.ObservedGeneration, 1)
-		}}},
+			b.Status.ObservedGeneration = b.Generation
+		}, guardWrites: asCounted}},
 		{"drains are answered with 403", invariants.Status, 0, bug{answer: forbid}},
 		{"an old cache says that a pod is not protected", invariants.Availability, 47, bug{answer: asCached}},
 		{"evictions of pods that are not ready are not recorded", invariants.Availability, 0, bug{answer: asNow}},

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -153,6 +154,24 @@ func ignoreConflicts(next http.RoundTripper) http.RoundTripper {
 		}
 		data, err := json.Marshal(&v1alpha1.PodUnavailableBudget{})
 		answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(bytes.NewReader(data))
+		return answer, err
+	})
+}
+
+// asCounted answers reads of a budget as if it had been counted.
+func asCounted(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
+		if err != nil || r.Method != http.MethodGet || answer.StatusCode != http.StatusOK || !strings.HasSuffix(r.URL.Path, "/podunavailablebudgets/web") {
+			return answer, err
+		}
+		var b v1alpha1.PodUnavailableBudget
+		if err := json.NewDecoder(answer.Body).Decode(&b); err != nil {
+			return nil, err
+		}
+		b.Status.ObservedGeneration = b.Generation
+		data, err := json.Marshal(&b)
+		answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
 		return answer, err
 	})
 }

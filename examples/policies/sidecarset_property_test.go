@@ -108,7 +108,7 @@ func drawSet(t *rapid.T, i int) *v1alpha1.SidecarSet {
 		set.Spec.Containers = append(set.Spec.Containers, drawSidecar(t, fmt.Sprintf("s%d-%d", i, c)))
 	}
 	for c := range rapid.IntRange(0, 2).Draw(t, "init sidecars") {
-		set.Spec.InitContainers = append(set.Spec.InitContainers, drawSidecar(t, fmt.Sprintf("init-%c%d", 'c'-rune(i+c), i)))
+		set.Spec.InitContainers = append(set.Spec.InitContainers, drawInit(t, fmt.Sprintf("init-%c%d", 'c'-rune(i+c), i)))
 	}
 	for _, name := range names(2).Draw(t, "volumes") {
 		set.Spec.Volumes = append(set.Spec.Volumes, corev1.Volume{Name: name})
@@ -122,7 +122,7 @@ func drawAlone(t *rapid.T, set *v1alpha1.SidecarSet) {
 		set.Spec.Containers = append(set.Spec.Containers, drawSidecar(t, name))
 	}
 	for _, name := range names(1).Draw(t, "init sidecars of the pod's names") {
-		set.Spec.InitContainers = append(set.Spec.InitContainers, drawSidecar(t, rapid.SampledFrom([]string{"init-" + name, "q-" + name}).Draw(t, "init name")))
+		set.Spec.InitContainers = append(set.Spec.InitContainers, drawInit(t, rapid.SampledFrom([]string{"init-" + name, "q-" + name}).Draw(t, "init name")))
 	}
 	for _, name := range names(2).Draw(t, "secrets") {
 		set.Spec.ImagePullSecrets = append(set.Spec.ImagePullSecrets, v1alpha1.SidecarSetPullSecret{Name: name})
@@ -147,6 +147,13 @@ func TestSidecarSetPolicyAloneProperty(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// drawInit draws an init container that shares no mounts, as no policy can. (SCP-8)
+func drawInit(t *rapid.T, name string) v1alpha1.SidecarContainer {
+	c := drawSidecar(t, name)
+	c.ShareVolumePolicy.Type = ""
+	return c
 }
 
 func drawSidecar(t *rapid.T, name string) v1alpha1.SidecarContainer {

@@ -151,17 +151,18 @@ func stringList(patch map[string]any, field string) (out []string, err error) {
 // ownersAfter returns the owner references that the patch leaves: one that it
 // adds comes first, unless one of its UID stands there already.
 func (p *Patch) ownersAfter(pod *corev1.Pod, have []metav1.OwnerReference) []metav1.OwnerReference {
-	if p.AddOwner != nil && !p.hasOwner(pod) {
-		i := slices.IndexFunc(have, func(ref metav1.OwnerReference) bool { return ref.UID == p.AddOwner.UID })
-		if i < 0 {
-			have = slices.Insert(have, 0, metav1.OwnerReference{})
-		}
-		have[max(i, 0)] = *p.AddOwner.DeepCopy()
+	if p.RemoveOwner != "" && ownedBy(pod, p.RemoveOwner) {
+		have = slices.DeleteFunc(have, func(ref metav1.OwnerReference) bool { return ref.UID == p.RemoveOwner })
 	}
-	if p.RemoveOwner == "" || !ownedBy(pod, p.RemoveOwner) {
+	if p.AddOwner == nil || p.hasOwner(pod) {
 		return have
 	}
-	return slices.DeleteFunc(have, func(ref metav1.OwnerReference) bool { return ref.UID == p.RemoveOwner })
+	i := slices.IndexFunc(have, func(ref metav1.OwnerReference) bool { return ref.UID == p.AddOwner.UID })
+	if i < 0 {
+		return slices.Insert(have, 0, *p.AddOwner.DeepCopy())
+	}
+	have[i] = *p.AddOwner.DeepCopy()
+	return have
 }
 
 // conditionsAfter returns the conditions that the patch leaves. Fields that it

@@ -99,7 +99,8 @@ func TestCachesThatCannotBeWaitedFor(t *testing.T) {
 // A created pod that exists, and that the cache at its version lacks, was left
 // out by the cache.
 func TestCacheThatLeavesPodsOut(t *testing.T) {
-	owner := []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "uid-web"}}
+	owner := []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "uid-web", Controller: new(true)}}
+	lent := []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "uid-web"}}
 	for _, test := range []struct {
 		name   string
 		owners []metav1.OwnerReference // nil: the pod is gone again
@@ -108,6 +109,7 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 		{"it exists", owner, true},
 		{"it is gone again", nil, false},
 		{"it was released", []metav1.OwnerReference{}, false},
+		{"it is another's, and only collected with it", lent, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newFixture(t)

@@ -17,6 +17,9 @@ import (
 // create pods, delete pods that have prepared, delete those marked for deletion, scale in.
 // (CS-15 to CS-24)
 func (p *planner) planScale() {
+	if p.podsChanged { // pods are deleted that are none of the CloneSet's
+		return
+	}
 	if p.planKeep(); p.podsChanged {
 		return
 	}

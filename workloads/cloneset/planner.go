@@ -145,6 +145,7 @@ func (p *planner) planRelease() {
 	for _, pod := range p.released {
 		if !pod.getsClaims {
 			p.Release(&pod.View)
+			p.podsChanged = p.podsChanged || pod.Deleted
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 	var waits, broken []string
 	out := 0
 	for _, pod := range j.matching(s) {
-		if j.isUpdated(pod) && !j.available(pod) {
+		if !j.available(pod) && (j.isUpdated(pod) || j.hasState(pod) || j.past.sidecars.spoilt[pod.UID]) {
 			out++
 		}
 		if !j.candidate(pod) {
@@ -184,7 +184,7 @@ func (j *sidecarSetJudge) checkUpdated(s *State) {
 		}
 	}
 	if len(waits) > j.partition && (len(broken) > 0 || out < j.maxUnavailable) {
-		j.add(Settled, "pods %v are not updated, of which %v do not serve; partition %d, %d are updated and not available, maxUnavailable %d",
+		j.add(Settled, "pods %v are not updated, of which %v do not serve; partition %d, updates keep %d out of service, maxUnavailable %d",
 			waits, broken, j.partition, out, j.maxUnavailable)
 	}
 }
