@@ -225,6 +225,7 @@ func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
 func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 	c := &j.counts
 	switch {
+	case !j.owned(pod) && metav1.IsControlledBy(pod, j.set) && newborn(pod, j.Known.Now): // something changes the labels of new pods
 	case !j.owned(pod):
 		j.add(Ownership, "deletes pod %s, which its selector does not match", pod.Name)
 	case !active(pod):

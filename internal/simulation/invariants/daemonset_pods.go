@@ -130,6 +130,7 @@ func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
 func (j *daemonSetJudge) checkDeletion(pod *corev1.Pod) {
 	n := j.nodes[nodeOf(pod)]
 	switch {
+	case !j.owned(pod) && metav1.IsControlledBy(pod, j.set) && newborn(pod, j.Known.Now): // something changes the labels of new pods
 	case !j.owned(pod):
 		j.add(Ownership, "deletes pod %s, which its selector does not match", pod.Name)
 	case pod.DeletionTimestamp != nil:

@@ -33,6 +33,12 @@ func ended(pod *corev1.Pod) bool {
 // active tells whether a pod is there to stay.
 func active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !ended(pod) }
 
+// newborn tells whether a pod was created a moment ago, and none of its containers has run.
+func newborn(pod *corev1.Pod, now time.Time) bool {
+	return now.Sub(pod.CreationTimestamp.Time) < time.Minute &&
+		!slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.ContainerID != "" || s.RestartCount > 0 })
+}
+
 func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
 		if pod.Status.Conditions[i].Type == t {

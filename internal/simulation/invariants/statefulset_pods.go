@@ -68,6 +68,8 @@ func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 // way of the update, or was to be deleted before.
 func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 	switch {
+	case !j.owned(pod) && newborn(pod, j.Known.Now): // something changes the labels of new pods
+		return
 	case pod.DeletionTimestamp != nil:
 		j.add(Needless, "deletes pod %s, which is being deleted", pod.Name)
 	case !j.isWanted(pod.Name):
