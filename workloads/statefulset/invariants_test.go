@@ -181,7 +181,7 @@ func (j *judge) checkCreations(plan *Plan) {
 // hook has taken out of service for good.
 func (j *judge) checkScale(plan *Plan) {
 	for _, d := range plan.Delete {
-		if !j.own(d.Pod) {
+		if !j.own(d.Pod) && !(d.For == rollout.DeleteUnselected && metav1.IsControlledBy(d.Pod, j.set) && !podplan.HasRun(d.Pod)) {
 			j.fail(plan, "deletes pod %s of another owner", d.Pod.Name)
 		}
 		if d.For == rollout.DeleteForScale && !j.condemned(d.Pod) && lifecycle.StateOf(d.Pod) != lifecyclev1alpha1.StatePreparingDelete {

@@ -163,7 +163,7 @@ func TestPlanUnusual(t *testing.T) {
 		{"UD-2: a workload of somebody else", nil, func(w *world) {
 			edited(w, w.CloneSets[0], func(o *v1alpha1.CloneSet) { o.UID, o.OwnerReferences[0].UID = "other", "another" })
 		}, nil},
-		{"UD-10.1: replicas that somebody has changed", nil, func(w *world) {
+		{"UD-10.1: replicas that somebody has changed", []string{"replicas: 2"}, func(w *world) {
 			edited(w, w.CloneSets[1], func(o *v1alpha1.CloneSet) { o.Spec.Replicas = new(int32(9)) })
 		}, []string{"scale CloneSet web-b-X of b: 1 pods, partition 0"}},
 		{"UD-10.1: a partition that somebody has changed", nil, func(w *world) {

@@ -28,7 +28,7 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 		return w.Resource == "controllerrevisions" && metav1.GetControllerOfNoCopy(before) == nil &&
 			templatesOf(w.Truth.Revisions)[shortHash(before.GetName())] != nil
 	})
-	checkHooks(&v, w, set.Spec.Lifecycle)
+	checkHooks(&v, w, set.Spec.Lifecycle, set.Spec.Selector)
 	checkInPlace(&v, w, set.Spec.Lifecycle)
 	checkGraceful(&v, w)
 	if w.Known == nil {

@@ -28,7 +28,7 @@ func (p *Past) DaemonSet(w *Write) []Violation {
 	j := newDaemonSetJudge(&v, w, set)
 	j.past = p
 	hooks := j.hooks()
-	checkHooks(&v, w, hooks)
+	checkHooks(&v, w, hooks, set.Spec.Selector)
 	checkInPlace(&v, w, hooks)
 	checkGraceful(&v, w)
 	checkOwnership(&v, w, set.UID, j.mayTouch)

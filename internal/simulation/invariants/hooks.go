@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -42,7 +43,7 @@ func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
 
 // checkHooks: no pod that a hook holds is deleted or updated, and none becomes
 // Normal before its hook is met. (LC-3, LC-8 to LC-13)
-func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
+func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle, selector *metav1.LabelSelector) {
 	before, after := w.pods()
 	known := w.knownPod()
 	if w.Resource != "pods" || known == nil {
@@ -52,7 +53,8 @@ func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 		l = &lifecyclev1alpha1.Lifecycle{}
 	}
 	if w.Verb == "delete" {
-		if holds(l.PreDelete, known) {
+		lost := newborn(known, w.Known.Now) && !matches(selector, known.Labels) // it is none of the workload, and nothing ran that a hook could end
+		if holds(l.PreDelete, known) && !lost {
 			v.add(Hooks, "deletes pod %s, which its preDelete hook holds", before.Name)
 		}
 		return

@@ -36,7 +36,9 @@ func active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !ende
 // newborn tells whether a pod was created a moment ago, and none of its containers has run.
 func newborn(pod *corev1.Pod, now time.Time) bool {
 	return now.Sub(pod.CreationTimestamp.Time) < time.Minute &&
-		!slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.ContainerID != "" || s.RestartCount > 0 })
+		!slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+			return s.ContainerID != "" || s.State.Running != nil || s.RestartCount > 0
+		})
 }
 
 func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {

@@ -31,7 +31,7 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 	if hooks != nil {
 		hooks.PreNormal = nil // (LC-18)
 	}
-	checkHooks(&v, w, hooks)
+	checkHooks(&v, w, hooks, set.Spec.Selector)
 	checkInPlace(&v, w, hooks)
 	checkGraceful(&v, w)
 	j := newStatefulSetJudge(&v, w, set)
