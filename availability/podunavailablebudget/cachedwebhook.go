@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 
 	"k8s.io/client-go/kubernetes"
@@ -48,8 +46,7 @@ type AdmissionOptions struct {
 type CachedWebhook struct {
 	Webhook
 	budgets, pods *controller.Sources
-	informer      cache.SharedIndexInformer // of budgets
-	first         chan struct{}             // closed once there is a budget
+	first         chan struct{} // closed once there is a budget
 }
 
 // NewCachedWebhook returns one whose caches are not yet running.
@@ -74,7 +71,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &CachedWebhook{budgets: ofBudgets, pods: ofPods, informer: budgets, first: make(chan struct{})}
+	w := &CachedWebhook{budgets: ofBudgets, pods: ofPods, first: make(chan struct{})}
 	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability}
 	if pods != nil {
 		w.Pods = corev1listers.NewPodLister(pods.GetIndexer())
@@ -103,33 +100,6 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 func (w *CachedWebhook) Run(ctx context.Context) error {
 	config := controller.Config{Name: "podunavailablebudget-webhook"}
 	return w.budgets.Loop(config).RunAfter(ctx, w.first, func() *controller.Loop { return w.pods.Loop(config) })
-}
-
-// mostNamespaces is how many namespaces an expression names.
-const mostNamespaces = 100
-
-// PodMatchExpression is that of Webhook, but for evictions in namespaces without a budget, so that these are drained while
-// nobody serves. Until the cache of budgets is filled, and when more than 100 namespaces have one, all evictions match. An
-// eviction in a namespace that gets its first budget is asked about once the new expression is registered: see OnMatchChange. (PUB-36)
-func (w *CachedWebhook) PodMatchExpression() string {
-	expression := w.Webhook.PodMatchExpression()
-	if !w.informer.HasSynced() {
-		return expression
-	}
-	namespaces := slices.Sorted(slices.Values(w.informer.GetIndexer().ListIndexFuncValues(cache.NamespaceIndex)))
-	if len(namespaces) > mostNamespaces {
-		return expression
-	}
-	for i, namespace := range namespaces {
-		namespaces[i] = "'" + namespace + "'"
-	}
-	return fmt.Sprintf("(request.kind.kind != 'Eviction' || request.namespace in [%s]) && (%s)", strings.Join(namespaces, ", "), expression)
-}
-
-// OnMatchChange has a function called, by a goroutine of the informer, whenever PodMatchExpression may have come to return
-// something else: a budget comes or goes.
-func (w *CachedWebhook) OnMatchChange(changed func()) error {
-	return caches.OnChange(w.informer, func(any) int64 { return 0 }, changed)
 }
 
 // PodMatchExpression is MatchExpression, of the requests about pods that a Webhook with these fields judges.

@@ -69,39 +69,6 @@ func TestRequestsOfADecision(t *testing.T) {
 	})
 }
 
-// Evictions are asked about in the namespaces that have budgets, as soon as that is known. (PUB-36)
-func TestNamespacesWithBudgets(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		w, err := NewCachedWebhook(AdmissionOptions{Kubernetes: c.options.Kubernetes, Availability: c.options.Availability, Deletions: true})
-		c.Must(err)
-		changes := 0
-		c.Must(w.OnMatchChange(func() { changes++ }))
-		expect := func(what, want string) {
-			t.Helper()
-			c.Sleep("1s")
-			if got, _, _ := strings.Cut(w.PodMatchExpression(), " && ("); got != want {
-				t.Errorf("PUB-36: %s: %s, want %s", what, got, want)
-			}
-		}
-		expect("before the cache is filled", "request.operation != 'UPDATE'")
-		defer c.Start(w.Run)()
-		expect("no budget", "(request.kind.kind != 'Eviction' || request.namespace in [])")
-		c.createBudget(newBudget("web", "1", bySelector))
-		expect("one", "(request.kind.kind != 'Eviction' || request.namespace in ['default'])")
-		if changes == 0 {
-			t.Error("PUB-36: nobody says that the expression is another")
-		}
-		c.Must(c.budgets.PodUnavailableBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
-		expect("none again", "(request.kind.kind != 'Eviction' || request.namespace in [])")
-		for i := range mostNamespaces + 1 {
-			b := newBudget("web", "1", bySelector)
-			b.Namespace = fmt.Sprint("n", i)
-			c.Must(w.informer.GetIndexer().Add(b))
-		}
-		expect("many", "request.operation != 'UPDATE'")
-	})
-}
-
 // evictable creates the budget web, of which one pod may go, four pods of it and another one.
 func (c *cluster) evictable() {
 	c.T.Helper()

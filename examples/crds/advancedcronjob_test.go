@@ -13,7 +13,7 @@ import (
 // cronJobYAML is an AdvancedCronJob with these lines in its spec, beside schedule and template where the lines do not give
 // those themselves.
 func cronJobYAML(name, lines string) string {
-	const pods = "template: {spec: {containers: [{name: main, image: backup}]}}"
+	const pods = "template: {spec: {restartPolicy: Never, containers: [{name: main, image: backup}]}}"
 	for _, field := range []string{"schedule: '*/5 * * * *'", "template: {jobTemplate: {spec: {" + pods + "}}}"} {
 		if given, _, _ := strings.Cut(field, ":"); !strings.Contains("\n"+lines, "\n"+given+":") {
 			lines += "\n" + field
@@ -26,7 +26,7 @@ func cronJobYAML(name, lines string) string {
 // The rules of the definition and the webhook refuse the same.
 func TestAdvancedCronJob(t *testing.T) {
 	v := newValidator(t, "advancedcronjobs.apps.kruise.io", "v1alpha1")
-	const broadcast = "template: {broadcastJobTemplate: {metadata: {labels: {a: b}}, spec: {template: {spec: {containers: [{name: main, image: backup}]}}}}}"
+	const broadcast = "template: {broadcastJobTemplate: {metadata: {labels: {a: b}}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: backup}]}}}}}"
 	for _, test := range []struct{ name, object, spec, want string }{
 		{"the least", "web", "", ""},
 		{"everything", "web-1", "timeZone: Asia/Shanghai\nstartingDeadlineSeconds: 0\nconcurrencyPolicy: Forbid\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0\n" + broadcast, ""},

@@ -82,7 +82,7 @@ func TestDefaultsOfSchemasAreThoseOfWebhooks(t *testing.T) {
 		{"daemonsets", "v1alpha1", "{updateStrategy: {type: RollingUpdate}}", "{updateStrategy: {type: RollingUpdate, rollingUpdate: {}}}"},
 		{"daemonsets", "v1alpha1", "{updateStrategy: {rollingUpdate: {rollingUpdateType: Surging}}}",
 			"{updateStrategy: {type: RollingUpdate, rollingUpdate: {rollingUpdateType: Surging}}}"},
-		{"uniteddeployments", "v1alpha1", "{}", "{replicas: 1}"},
+		{"uniteddeployments", "v1alpha1", "{}", "{}"},
 		{"uniteddeployments", "v1alpha1", "{replicas: 3}", "{replicas: 3}"},
 	} {
 		t.Run(strings.Join([]string{test.plural, test.version, test.spec}, " "), func(t *testing.T) {

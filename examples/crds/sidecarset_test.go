@@ -34,7 +34,7 @@ func TestSidecarSet(t *testing.T) {
 		{"everything", "namespace: shop\nvolumes: [{name: v, emptyDir: {}}]\ninitContainers: [{name: init, image: init:1}]\nimagePullSecrets: [{name: s}]\nrevisionHistoryLimit: 1\n" +
 			"updateStrategy: {type: RollingUpdate, paused: true, partition: 30%, maxUnavailable: 0, selector: {matchLabels: {a: b}}, scatterStrategy: [{key: a, value: '*'}]}\n" +
 			"injectionStrategy: {paused: true, revision: {revisionName: demo-1, policy: Always}}\npatchPodMetadata: [{annotations: {a: b}, patchPolicy: Overwrite}]", ""},
-		{"a container that the schema does not know", "containers: [{name: log, image: log:1, futureField: {a: 1}, upgradeStrategy: {upgradeType: HotUpgrade}}]", ""},
+		{"a container that the schema does not know", "containers: [{name: log, image: log:1, futureField: {a: 1}, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: empty:1}}]", ""},
 		{"init containers alone", "containers: []\ninitContainers: [{name: init, image: init:1}]", ""},
 		{"nothing to inject", "containers: []", "spec.containers: there is nothing to inject: give containers or initContainers"},
 		{"an empty selector", "selector: {}", "spec.selector" + empty},

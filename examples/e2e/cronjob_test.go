@@ -162,7 +162,7 @@ func TestAdvancedCronJobWhoseJobsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := steady.NewScene(t, nil)
 	cronJob := newCronJob("@every 30s")
-	cronJob.Spec.Template.JobTemplate.Spec.Template.Labels = map[string]string{"app": "no value of a label"}
+	cronJob.Spec.Template.JobTemplate.Spec.BackoffLimitPerIndex = new(int32(1)) // of a Job that has no indexes
 	cronJobs := steady.workloads.AdvancedCronJobs(s.Namespace)
 	if _, err := cronJobs.Create(t.Context(), cronJob, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

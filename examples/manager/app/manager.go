@@ -296,5 +296,5 @@ func (m *Manager) serve(config *rest.Config) (err error) {
 			w.FailurePolicy = new(admissionv1.FailurePolicyType(m.config.PodFailurePolicy))
 		}
 	}
-	return errors.Join(m.admissions.steps.OnMatchChange(m.hooks.Look), m.admissions.budgets.OnMatchChange(m.hooks.Look))
+	return m.admissions.steps.OnMatchChange(m.hooks.Look)
 }

@@ -196,6 +196,7 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
 		return
 	}
+	walks := true
 	switch {
 	case j.rolling == nil:
 		j.add(Needless, "%s pod %s, updateStrategy.type OnDelete", verb, pod.Name)
@@ -211,9 +212,9 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		if j.ordinalOf(pod.Name) < j.partition {
 			j.add(Partition, "%s pod %s, partition %d", verb, pod.Name, j.partition)
 		}
-		j.checkWalk(pod, verb)
+		walks = j.checkWalk(pod, verb)
 	}
-	if j.rolling != nil {
+	if j.rolling != nil && walks && !j.ordered { // with OrderedReady the turn says more
 		j.checkBudget(pod, verb)
 	}
 	if !preparesUpdate(pod) {
@@ -281,8 +282,8 @@ func (j *statefulSetJudge) inService(pod *corev1.Pod) bool {
 	return j.available(pod) && serves(pod) && runs(pod)
 }
 
-// checkWalk: pods that serve are taken from the highest ordinal down. (STS-17)
-func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
+// checkWalk: pods that serve are taken from the highest ordinal down, which it tells. (STS-17)
+func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) bool {
 	behind, down := 1, 1
 	for _, ordinal := range j.wanted {
 		other := j.at(ordinal)
@@ -296,7 +297,9 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
 	j.checkContained(pod, down, verb)
 	if j.inService(pod) && behind > j.unavailable {
 		j.add(Availability, "%s pod %s, %d pods from the highest down to it do not serve at the update revision then, maxUnavailable is %d", verb, pod.Name, behind, j.unavailable)
+		return false
 	}
+	return true
 }
 
 // stuck tells whether a pod serves at another revision and has to stay there:
