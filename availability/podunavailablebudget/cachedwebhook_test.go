@@ -3,7 +3,6 @@
 package podunavailablebudget
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"

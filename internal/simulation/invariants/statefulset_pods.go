@@ -214,7 +214,7 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		}
 		walks = j.checkWalk(pod, verb)
 	}
-	if j.rolling != nil && walks && !j.ordered { // with OrderedReady the turn says more
+	if j.rolling != nil && walks {
 		j.checkBudget(pod, verb)
 	}
 	if !preparesUpdate(pod) {
