@@ -19,7 +19,7 @@
 //   - Nothing is allowed before the first status of a budget is written. OpenKruise allows
 //     everything until then.
 //   - Nor is it by the status of an older generation: a budget that was tightened holds at once.
-//   - What is not known protects: while nobody can say how many pods a workload wants, no available pod may go. OpenKruise allows
+//   - What is not known protects: while it is not known how many pods a workload wants, no available pod may go. OpenKruise allows
 //     all. Pods of no controller want themselves.
 //   - What is not counted is not judged: a pod that was taken aside, or released, can be deleted.
 //   - A pod belongs to one budget, and does not count in others; the name of a budget that is gone counts as none.

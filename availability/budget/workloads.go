@@ -58,7 +58,7 @@ var replicaSet = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
 var node = schema.GroupKind{Kind: "Node"}
 
 // Workloads are the workloads of a namespace that control pods, and those that control these,
-// by UID. One that is gone is there, as being deleted. Of what is missing nobody could say how many pods it wants.
+// by UID. One that is gone is there, as being deleted. Of what is missing it is not known how many pods it wants.
 type Workloads map[types.UID]*Workload
 
 // Of returns the workload of a pod; nil for a pod without a controller, and where the
@@ -129,7 +129,7 @@ type Selection struct {
 	Elsewhere []*corev1.Pod
 	// Total is how many there should be; of workloads that are in Unknown as many as they have.
 	Total int32
-	// Unknown are the workloads of which nobody could say how many pods they want, as "kind name". Where
+	// Unknown are the workloads of which it is not known how many pods they want, as "kind name". Where
 	// Total matters none may be disrupted. (PUB-23)
 	Unknown []string
 	// Selector is that of the budget, or of the workload that it names; nil where nobody knows.
@@ -207,7 +207,7 @@ type tally struct {
 	counted, missing map[types.UID]bool // the workloads that are known, and those that are not
 	wanted           int64              // by those that are known
 	unknown          []string           // the names of those that are not
-	theirs           int64              // pods of these
+	theirs           int64              // pods of the workloads in unknown
 	bare             int64              // pods of no controller
 }
 

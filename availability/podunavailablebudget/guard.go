@@ -187,7 +187,7 @@ func (q *inquiry) podOf(ctx context.Context, b *v1alpha1.PodUnavailableBudget) (
 	return pod, err
 }
 
-// freeItself tells whether nobody has to be asked about an operation because of what the pod says, whatever the budget.
+// freeItself tells whether an operation is allowed by what the pod says, whatever the budget.
 func freeItself(pod *corev1.Pod, operation v1alpha1.PubOperation) bool {
 	return pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" ||
 		operation != v1alpha1.PubEvictOperation && (relatedTo(pod) == "" || !budget.Ready(pod))

@@ -31,12 +31,12 @@ import (
 // goroutines.
 type Scales interface {
 	// Workload returns a workload; nil where there is none of that name. The error is ErrNotRead
-	// where nobody can tell what it wants: these Scales leave the kind alone, or it is not served, not in a
+	// if it cannot be told what it wants: these Scales leave the kind alone, or it is not served, not in a
 	// namespace, or has no scale subresource.
 	Workload(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string) (*budget.Workload, error)
 }
 
-// ErrNotRead says that nobody reads a kind of workloads. While a budget has to know what they want, none of
+// ErrNotRead says that a kind of workloads is not read. While a budget has to know what they want, none of
 // its pods may be disrupted. (PUB-23)
 var ErrNotRead = errors.New("no controller reads workloads of this kind, or it has no scale subresource")
 

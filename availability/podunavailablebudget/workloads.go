@@ -173,7 +173,7 @@ func absent(kind schema.GroupKind, ref *metav1.OwnerReference) *budget.Workload 
 	return &budget.Workload{GroupKind: kind, Name: ref.Name, UID: ref.UID, Deleting: true}
 }
 
-// foreign reads an owner that no cache has; nil where nobody can tell what it wants. (PUB-23)
+// foreign reads an owner that no cache has; nil if it cannot be told what it wants. (PUB-23)
 func (f *finder) foreign(ctx context.Context, kind schema.GroupVersionKind, o *owner) (*budget.Workload, error) {
 	if f.scales == nil || kind.GroupKind() == nodeKind {
 		return nil, nil

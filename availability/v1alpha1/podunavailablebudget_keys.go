@@ -39,7 +39,7 @@ const (
 
 // Conditions of a PodUnavailableBudget. They are there while they hold, as True.
 const (
-	// TotalUnknownCondition: of some workloads nobody could say how many pods they want. No available pod may be
+	// TotalUnknownCondition: it is not known how many pods some workloads want. No available pod may be
 	// disrupted.
 	TotalUnknownCondition = "TotalUnknown"
 	// PodsElsewhereCondition: pods that the budget is about belong to another one, and do not count.
@@ -48,7 +48,7 @@ const (
 
 // Reasons of these conditions.
 const (
-	// WorkloadNotReadReason: nobody reads the workload, it has no scale subresource, or it could not be read.
+	// WorkloadNotReadReason: the workload is not read, it has no scale subresource, or it could not be read.
 	WorkloadNotReadReason = "WorkloadNotRead"
 	// AnotherBudgetReason: the pods name another budget.
 	AnotherBudgetReason = "AnotherBudget"

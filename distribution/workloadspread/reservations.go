@@ -3,6 +3,7 @@
 package workloadspread
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -60,6 +61,7 @@ func (e *entry) current(pods []*corev1.Pod, now time.Time) []spread.Reservation 
 
 // drop drops reservations for good.
 func (e *entry) drop(now time.Time, which func(spread.Reservation) bool) {
+	maps.DeleteFunc(e.gone, func(_ string, at time.Time) bool { return now.Sub(at) > 2*spread.ReservedFor })
 	e.list = slices.DeleteFunc(e.list, func(r spread.Reservation) bool {
 		if !which(r) {
 			return false

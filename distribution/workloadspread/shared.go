@@ -5,7 +5,6 @@ package workloadspread
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -60,9 +59,9 @@ func (p *Placer) ask(ctx context.Context, q *question) {
 	e.next()
 }
 
-// answer decides about a batch, and writes what it decides before anyone learns of it.
+// answer decides about a batch, and writes what it decides before it answers.
 func (p *Placer) answer(ctx context.Context, e *entry, ws *v1alpha1.WorkloadSpread, batch []*question) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWrite) // the first one may give up before the others
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxWrite) // its request may end before the others
 	defer cancel()
 	ws = e.newest(ws)
 	for conflicts := 0; ; conflicts++ {
@@ -182,7 +181,6 @@ func (e *entry) absorb(ws *v1alpha1.WorkloadSpread, now time.Time) {
 	for i := range e.list {
 		known[e.list[i].Key] = true
 	}
-	maps.DeleteFunc(e.gone, func(_ string, at time.Time) bool { return now.Sub(at) > 2*spread.ReservedFor })
 	for _, r := range spread.Creating(ws) {
 		if _, gone := e.gone[r.Key]; !gone && !known[r.Key] {
 			r.Since, r.Expires = now, now.Add(spread.ReservedFor)

@@ -38,7 +38,7 @@ func ownerUIDs(obj any) ([]string, error) {
 }
 
 // OwnedBy returns the objects of an informer indexed by AddOwnerIndex that name the
-// UID as an owner, whoever controls them. They are shared with the cache and must not
+// UID as an owner, whether or not it controls them. They are shared with the cache and must not
 // be changed.
 func OwnedBy[T any](indexer cache.Indexer, owner types.UID) ([]T, error) {
 	return byIndex[T](indexer, byOwner, string(owner))
@@ -46,7 +46,7 @@ func OwnedBy[T any](indexer cache.Indexer, owner types.UID) ([]T, error) {
 
 // ControlledBy returns the objects of an informer indexed by AddOwnerIndex that the
 // UID controls. One that only names it as an owner, so that it is collected with it, is
-// somebody else's. They are shared with the cache and must not be changed.
+// another controller's. They are shared with the cache and must not be changed.
 func ControlledBy[T metav1.Object](indexer cache.Indexer, owner types.UID) ([]T, error) {
 	owned, err := OwnedBy[T](indexer, owner)
 	return slices.DeleteFunc(owned, func(object T) bool { return !controlledBy(object, owner) }), err

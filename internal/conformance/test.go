@@ -301,7 +301,7 @@ func panics(t *testing.T, k *Kind, want calm) {
 	}
 }
 
-// strangers: what belongs to somebody else is neither changed nor deleted, also when it names the object as a plain owner,
+// strangers: what another controller owns is neither changed nor deleted, also when it names the object as a plain owner,
 // so that it is collected with it.
 func strangers(t *testing.T, k *Kind, want calm) {
 	if k.Strangers == nil {

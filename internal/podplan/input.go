@@ -76,13 +76,13 @@ func FirstNames(names []string) string {
 	return strings.Join(first, ", ")
 }
 
-// OwnedBy tells whether an object names the UID as an owner, whoever controls it.
+// OwnedBy tells whether an object names the UID as an owner, whether or not it controls it.
 func OwnedBy(object metav1.Object, owner types.UID) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
 }
 
 // ControlledBy tells whether the UID is that of the controller of an object. An object
-// that only names it as an owner, so that it is collected with it, is somebody else's.
+// that only names it as an owner, so that it is collected with it, is another controller's.
 func ControlledBy(object metav1.Object, uid types.UID) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
 	return controller != nil && controller.UID == uid
@@ -97,7 +97,7 @@ func Controlled[T Object](p *Planner, objects []T, field, wanted string) []T {
 	return without(owned, func(object T) bool { return !ControlledBy(object, uid) })
 }
 
-// without returns the objects but some; the given slice where there are none of these.
+// without returns the objects but some; the given slice if there are none.
 func without[T any](objects []T, some func(T) bool) []T {
 	if !slices.ContainsFunc(objects, some) {
 		return objects
@@ -143,7 +143,7 @@ func (p *Planner) Unfit(err error) *rollout.Reason {
 }
 
 // UseHistory plans with the usable revisions of a history, which it returns: those that
-// the workload controls, and those that nobody does. Others that name it as an owner,
+// the workload controls, and those without a controller. Others that name it as an owner,
 // which wanted says, and those that cannot be used are left out without a report.
 func (p *Planner) UseHistory(revisions []*appsv1.ControllerRevision, wanted string) []*appsv1.ControllerRevision {
 	uid := p.Workload.Object.GetUID()

@@ -47,7 +47,7 @@ func (p *planner) planRuns() {
 	}
 }
 
-// turn returns which of the probes that are due is started next: one of the namespace that has the fewest under way, of these
+// turn returns which of the probes that are due is started next: one of the namespace that has the fewest under way, and of several
 // the first; -1 where none may be. A namespace of which none is under way may start one beyond the limit, as long as there are
 // not twice as many: commands of others that do not end hold up no probe. (PPM-4.10)
 func (p *planner) turn(due []*probe, under map[string]int) int {

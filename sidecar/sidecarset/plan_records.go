@@ -39,7 +39,7 @@ func (p *planner) recordedHash(pod *corev1.Pod, annotation string) string {
 type states struct {
 	all  map[string]v1alpha1.SidecarSetInPlaceUpdateState
 	own  *inplacev1alpha1.State // nil: there is none
-	some bool                   // there is one of the SidecarSet, or nobody can tell
+	some bool                   // there is one of the SidecarSet, or it cannot be told
 }
 
 // statesOf reads what SidecarSets have recorded of their updates of a pod. What cannot be

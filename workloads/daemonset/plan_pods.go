@@ -120,7 +120,7 @@ func (p *planner) thinOut(n *nodePods) {
 }
 
 // replacedBy tells whether an old pod gives way to the one that surges beside it. One that has
-// served, and does not for a moment, stays while nobody knows that the other one ever will. (DS-14)
+// served, and does not for a moment, stays while the other one never was ready. (DS-14)
 func (p *pod) replacedBy(fresh *pod) bool {
 	return fresh.Available || !p.ready() && (fresh.ready() || p.neverReady())
 }

@@ -37,7 +37,7 @@ func (p *planner) newUpdateBudget() *updateBudget {
 }
 
 // out tells whether a place lacks a pod that serves. A pod that never can be updated, for it is in a state
-// that nobody knows, takes no place from others as long as it works. (STS-20)
+// that is not known, takes no place from others as long as it works. (STS-20)
 func (p *planner) out(s slot) bool {
 	return !s.serves() && !(s.pod != nil && unknownState(s.pod) != nil && s.works() && p.stuck(s))
 }
@@ -79,7 +79,7 @@ func (b *updateBudget) take(s slot) bool {
 }
 
 // serves tells whether users may count on the pod of a place, whatever its revision, or miss none there. One
-// whose record of its update cannot be read serves as far as anybody will ever know.
+// whose record of its update cannot be read counts as serving.
 func (s slot) serves() bool {
 	return s.pod != nil && (s.pod.Substituted() || s.pod.healthy() && s.works())
 }

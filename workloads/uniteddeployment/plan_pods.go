@@ -79,7 +79,7 @@ func (c *Child) waitsFor(pods []*corev1.Pod) (*corev1.Pod, int32) {
 	return nil, 0
 }
 
-// leftFor is how long a pod that is not ready is left as it is; 0 where it never was ready, or has not
+// leftFor is how long a pod that is not ready is left; 0 if it never was ready, or has not
 // been for long. (UD-11.2)
 func (p *planner) leftFor(pod *corev1.Pod) time.Duration {
 	if podstate.NeverReady(pod, pod.CreationTimestamp.Time) {

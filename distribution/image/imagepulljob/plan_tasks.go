@@ -62,7 +62,7 @@ func (p *planner) asksOtherwise(n *node) bool {
 		!ptr.Equal(was.ActiveDeadlineSeconds, is.ActiveDeadlineSeconds) // the TTL is spread otherwise by other managers
 }
 
-// renew gives a task that is under way the policy of the job as it is now. It goes on as the same version.
+// renew gives a task that is under way the present policy of the job. It goes on as the same version.
 func (p *planner) renew(n *node) Assignment {
 	image := n.Spec.Images[p.plan.Image]
 	image.Tags = slices.Clone(image.Tags)

@@ -83,7 +83,7 @@ func (o *PullPods) pod(job *v1alpha1.ImagePullJob, task images.PullTask, timeout
 		OwnerReferences: []metav1.OwnerReference{{
 			APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "ImagePullJob", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
 	}}
-	if sandbox := job.Spec.SandboxConfig; sandbox != nil { // that of the task is of whoever has asked last
+	if sandbox := job.Spec.SandboxConfig; sandbox != nil { // that of the task is of the job that asked last
 		maps.Copy(pod.Annotations, sandbox.Annotations) // labels would have Services and others select the pod
 	}
 	maps.Copy(pod.Labels, o.Labels)

@@ -247,13 +247,13 @@ func (a *Answer) may(spared bool) bool {
 	return false
 }
 
-// worn tells whether a pod may have been let go again and again for a minute, so that it has to stand in line again. (PUB-14.8)
+// worn tells whether a pod may have been allowed to go again and again for a minute, so that it has to stand in line again. (PUB-14.8)
 func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	since, found := b.Status.BookedSince[pod.Name]
 	return found && (recordsOf(&b.Status)[pod.Name].kind == "" || a.Ended.Sub(since.Time) > bookedAgain)
 }
 
-// bookedAgain is for how long a pod that was let go is let go again.
+// bookedAgain is for how long a pod that was allowed to go is allowed again.
 const bookedAgain = time.Minute
 
 // spares tells whether a budget would let a pod go. (PUB-14)

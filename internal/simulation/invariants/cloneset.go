@@ -197,7 +197,7 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	j.checkMounts(pod)
 }
 
-// evicted counts the pods that somebody wants to evict, and could not.
+// evicted counts the pods that a drain wants to evict, and could not.
 func (j *cloneSetJudge) evicted() (n int) {
 	for _, pod := range j.Known.Pods {
 		if j.owned(pod) && active(pod) && awaitsEviction(pod, j.Known.Now) {

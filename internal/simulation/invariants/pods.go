@@ -107,7 +107,7 @@ func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 }
 
 // controls tells whether a UID is that of the controller of an object. One that only names it as an owner, so that it is
-// collected with it, is somebody else's.
+// collected with it, is another controller's.
 func controls(uid types.UID, object metav1.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
 	return controller != nil && controller.UID == uid

@@ -175,16 +175,19 @@ func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 }
 
 // checkTurn: with OrderedReady a pod that is ready is taken out of service only
-// when all the other wanted ones are available.
-func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) {
+// when all the other wanted ones are available, which it tells.
+func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) bool {
 	if !j.ordered || !ready(pod) {
-		return
+		return true
 	}
+	inTurn := true
 	for _, other := range j.wanted {
 		if other != j.ordinalOf(pod.Name) && !j.available(j.at(other)) {
 			j.add(Order, "takes pod %s out of service, pod %d is not available", pod.Name, other)
+			inTurn = false
 		}
 	}
+	return inTurn
 }
 
 // checkUpdate: a pod is updated while the update goes on, where the partition does
@@ -214,11 +217,9 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		}
 		walks = j.checkWalk(pod, verb)
 	}
-	if j.rolling != nil && walks {
+	inTurn := preparesUpdate(pod) || j.checkTurn(pod)
+	if j.rolling != nil && walks && inTurn { // otherwise the reason is told already
 		j.checkBudget(pod, verb)
-	}
-	if !preparesUpdate(pod) {
-		j.checkTurn(pod)
 	}
 }
 
