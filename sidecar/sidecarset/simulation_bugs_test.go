@@ -156,7 +156,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"the update of the workload is not waited for", invariants.Exclusive, 3, bug{Reconciler: misreading(func(s *Snapshot) {
 			eachPod(s, func(pod *corev1.Pod) { delete(pod.Annotations, inplacev1alpha1.StateAnnotation) })
 		})}},
-		{"the update of the workload is waited for for ever", invariants.Settled, 27, bug{Reconciler: misreading(func(s *Snapshot) {
+		{"the update of the workload is waited for for ever", invariants.Settled, 28, bug{Often: updateBesideWorkload, Reconciler: misreading(func(s *Snapshot) {
 			eachPod(s, func(pod *corev1.Pod) {
 				var state map[string]any
 				if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) == nil && state != nil {

@@ -200,6 +200,16 @@ func updateBroken(u *simulation.User, r *rand.Rand) {
 	u.Edit(simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`, 0, 3)(r))
 }
 
+// updateBesideWorkload updates sidecars while the workload updates pods to an image that cannot be pulled.
+func updateBesideWorkload(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
+		updateInPlace(u, pod, "main:nopull", 0)
+		return
+	}
+	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":"100%","paused":false,"selector":null}}}`)
+	updateInTurn(u, r)
+}
+
 // injectVersions injects a version, and drops revisions early.
 func injectVersions(u *simulation.User, r *rand.Rand) {
 	switch r.IntN(3) {
