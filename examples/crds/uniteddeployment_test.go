@@ -86,3 +86,10 @@ func TestUnitedDeploymentWithoutSpec(t *testing.T) {
 	check(t, []string{"spec: a UnitedDeployment needs a spec with a selector and a template"},
 		v.judge(t, "{apiVersion: apps.kruise.io/v1alpha1, kind: UnitedDeployment, metadata: {name: web}}", ""))
 }
+
+func TestUnitedDeploymentSelectorIsImmutable(t *testing.T) {
+	v := newValidator(t, "uniteddeployments.apps.kruise.io", "v1alpha1")
+	narrower := unitedYAML("selector: {matchLabels: {app: demo, tier: web}}")
+	check(t, []string{"spec.selector: cannot be changed: create another UnitedDeployment for another selector"}, v.judge(t, narrower, unitedYAML("")))
+	check(t, nil, v.judge(t, unitedYAML("replicas: 3"), unitedYAML("")))
+}

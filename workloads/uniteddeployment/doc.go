@@ -35,7 +35,9 @@
 //   - Of the pods for which the update of a StatefulSet waits, the one that blocks it is deleted, and
 //     not before it has been out of service for minutes. OpenKruise deletes all that are not ready
 //     at a moment.
-//   - Fields of a StatefulSet's template that it lets change can be changed.
+//   - Fields of a StatefulSet's template that it lets change can be changed. The selector cannot:
+//     workloads keep theirs.
+//   - Names of workloads leave room for the hash in the revision label of their pods.
 //   - Failures are in the conditions. OpenKruise never writes those.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.

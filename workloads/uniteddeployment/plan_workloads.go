@@ -85,8 +85,9 @@ func (p *planner) last(c *Child, r *rendering) *rendering {
 	return &before
 }
 
-// maxPrefix leaves room for what is generated at the end of a name that labels hold.
-const maxPrefix = 58
+// maxPrefix leaves room for what is generated at the end of a name, and for the hash that a StatefulSet adds to its
+// own name in the label of its pods' revision: 63 less 11 and 5.
+const maxPrefix = 47
 
 // newName returns the name of a new workload: "<UnitedDeployment>-<subset>-" and five
 // characters, which are always the same where the name is free. So a workload whose

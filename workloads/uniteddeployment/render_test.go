@@ -248,7 +248,7 @@ func same(a, b string) string {
 	return a
 }
 
-// UD-7: where the name of a revision is too long for a label, its hash stands alone.
+// UD-7: where the name of a revision is too long for a label, its hash stands alone. UD-6: names leave room for such a hash.
 func TestLongName(t *testing.T) {
 	set := newSet(t)
 	set.Name = strings.Repeat("a", 60)
@@ -257,7 +257,7 @@ func TestLongName(t *testing.T) {
 	if got := o.GetLabels()[v1alpha1.SubsetRevisionLabel]; got == "" || set.Name+"-"+got != revision.Name {
 		t.Errorf("label %q for the revision %s", got, revision.Name)
 	}
-	if got := o.GetName(); len(got) > 63 || !strings.HasPrefix(got, set.Name[:58]) {
+	if got := o.GetName(); len(got) > 52 || !strings.HasPrefix(got, set.Name[:47]) {
 		t.Errorf("name %q", got)
 	}
 }

@@ -158,7 +158,8 @@ func validateTemplate(t *v1alpha1.SubsetTemplate, path *field.Path) field.ErrorL
 
 // validateUnchanged names what has changed and must not. (UD-15.2)
 func validateUnchanged(spec, old *v1alpha1.UnitedDeploymentSpec) field.ErrorList {
-	errs := unchangedTemplate(&spec.Template, &old.Template)
+	errs := validation.SelectorUnchanged(spec.Selector, old.Selector, kind, field.NewPath("spec"))
+	errs = append(errs, unchangedTemplate(&spec.Template, &old.Template)...)
 	before := map[string]*v1alpha1.Subset{}
 	for i := range old.Topology.Subsets {
 		before[old.Topology.Subsets[i].Name] = &old.Topology.Subsets[i]

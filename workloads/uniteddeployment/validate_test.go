@@ -92,6 +92,7 @@ func TestValidateUpdate(t *testing.T) {
 		{"UD-15.3: who changes the subsets has to know", []string{"replicas: 4", fixed}, []string{"replicas: 4", strings.Replace(fixed, "2", "3", 1)}, []string{"Invalid spec.topology.subsets"}},
 		{"UD-15.2: another term", []string{"topology: {subsets: [{name: a}]}"}, []string{zone}, []string{"Forbidden spec.topology.subsets[0].nodeSelectorTerm", "Forbidden spec.topology.subsets[0].tolerations"}},
 		{"UD-15.2: of a new subset", []string{"topology: {subsets: [{name: b}]}"}, []string{zone}, nil},
+		{"UD-15.2: a wider selector", []string{"selector: {matchLabels: {app: demo, tier: web}}"}, nil, []string{"Invalid spec.selector"}},
 		{"UD-15.2: another kind", nil, []string{templateYAML(StatefulSet, "serviceName: a, ")}, nil},
 		{"UD-15.2: what StatefulSets do not let change", []string{templateYAML(StatefulSet, "")}, []string{templateYAML(StatefulSet, "serviceName: a, podManagementPolicy: Parallel, volumeClaimTemplates: [{metadata: {name: a}}], ")},
 			[]string{"Forbidden " + sts + "serviceName", "Forbidden " + sts + "podManagementPolicy", "Forbidden " + sts + "volumeClaimTemplates"}},
