@@ -32,6 +32,8 @@ type Changes struct {
 	// (a roll-back), else nil. RaiseTo is its new number.
 	Raise   *appsv1.ControllerRevision
 	RaiseTo int64
+	// Refused is why Update cannot be written: no pod gets it, and it may be there under no name. Nil where it can.
+	Refused error
 	// Delete lists the revisions beyond the history limit, oldest first.
 	Delete []*appsv1.ControllerRevision
 }
@@ -53,6 +55,9 @@ func (c Changes) String() string {
 	}
 	if c.Missing != "" {
 		lines[0] += " (the history lacks " + c.Missing + ")"
+	}
+	if c.Refused != nil {
+		lines[0] += " (which cannot be written)"
 	}
 	for _, r := range c.Adopt {
 		lines = append(lines, "adopt revision "+r.Name)

@@ -21,6 +21,9 @@ type Refusals struct {
 	Pods map[types.UID]error
 	// Err says it in short; nil where nothing was refused.
 	Err error
+	// Revision says why the revision of the present template cannot be written; nil where nothing is
+	// known of that. No pod gets that revision then, and missing pods get the current one.
+	Revision error
 }
 
 // ResizeError is the failure to resize a pod.

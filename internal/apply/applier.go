@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -64,6 +65,9 @@ type Applier[S any] struct {
 	// Uncreated returns a status that does not count pods which could not be created. Nil where the planned
 	// status does not count those that are to be created.
 	Uncreated func(status *S, pods []rollout.PodCreation) *S
+	// Hold plans anew without the update revision, which cannot be created, as err says. Nil where such a plan has
+	// nothing to do.
+	Hold func(err error) *rollout.Plan
 	// Replaced is called for pods that have ended and are deleted. May be nil.
 	Replaced func(*corev1.Pod)
 
@@ -73,6 +77,7 @@ type Applier[S any] struct {
 	asking   chan struct{} // holds what asks AllowUpdate
 	refused  bool          // AllowUpdate has refused a pod
 	unknown  bool          // AllowUpdate could not tell
+	held     bool          // the plan is that of Hold
 }
 
 // Step is one step of applying a plan.
@@ -94,11 +99,15 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 	if began := a.since(a.Now); a.Now.Sub(began) < late {
 		a.ReusedBy = began.UTC().Format(time.RFC3339Nano)
 	}
+	var errs []error
 	if adopt != nil {
 		err = adopt(ctx)
 	}
 	if err == nil {
 		settled, err = a.PrepareRevisions(ctx, &a.Plan.Revisions, a.Selector, a.collided)
+		if a.mayHold(err) {
+			errs, settled, err = append(errs, err), true, a.hold(err)
+		}
 	}
 	if err != nil {
 		_ = a.failures.Add(a.Kind.FailedUpdate, err)
@@ -110,7 +119,6 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 	if outdated, err := a.outdated(ctx); outdated {
 		return 0, true, WorthRetrying(err)
 	}
-	var errs []error
 	for _, step := range steps {
 		errs = append(errs, step(ctx))
 	}
@@ -125,6 +133,27 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 	return a.requeueAfter(), true, WorthRetrying(errs...)
 }
 
+// mayHold tells whether the API server has refused for certain to create the update revision, and there is a current one. (CT-9)
+func (a *Applier[S]) mayHold(err error) bool {
+	var status apierrors.APIStatus
+	r := &a.Plan.Revisions
+	if a.Hold == nil || r.Create == nil || r.Current == r.Create || r.Missing != "" || !errors.As(err, &status) || inEndingNamespace(err) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && !Gone(err) &&
+		code != http.StatusConflict && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+}
+
+// hold goes on without the update revision: missing pods come from the current one. The status keeps its numbers, which are
+// about revisions that there are, and says why. (CT-9)
+func (a *Applier[S]) hold(refused error) error {
+	_ = a.failures.Add(a.Kind.FailedUpdate, refused)
+	a.Plan, a.Status, a.Uncreated, a.held = a.Hold(summary(refused)), nil, nil, true
+	a.Plan.Revisions.Delete = nil
+	return nil
+}
+
 // outdated finds out whether the workload is gone or another one by now, where
 // pods that its status counts are gone and would be created again, or the current
 // revision is, so that they would be created at another one. The garbage collector
@@ -133,11 +162,11 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 // anyway; where that fails for another reason, the reconcile goes on and tries again
 // at its end.
 func (a *Applier[S]) outdated(ctx context.Context) (bool, error) {
-	if len(a.Plan.Create) == 0 || a.Plan.Revisions.Missing == "" && !a.shrinks() {
+	if len(a.Plan.Create) == 0 || !a.held && a.Plan.Revisions.Missing == "" && !a.shrinks() {
 		return false, nil
 	}
 	var err error
-	if a.Uncreated != nil { // it counts pods that are not there yet: nothing is changed
+	if a.held || a.Uncreated != nil { // it counts pods that are not there yet: nothing is changed
 		err = a.RewriteStatus(ctx, a.stored)
 	} else {
 		err = a.writeStatus(ctx, a.Status)

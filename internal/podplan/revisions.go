@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // RevisionLabel is the label that holds a pod's revision.
@@ -34,10 +35,17 @@ func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
 	if p.plan.Revisions, err = revision.Plan(p.History, wanted, w.CurrentRevision, revisionLabels(pods)); err != nil {
 		p.UpdateProblem(err)
 	}
-	if w.Object.GetDeletionTimestamp() != nil {
+	p.plan.Revisions.Refused = p.Refusals.Revision
+	p.UpdateProblem(p.Refusals.Revision)
+	if w.Object.GetDeletionTimestamp() != nil || p.Refusals.Revision != nil {
 		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
 	}
 	return p.plan.Revisions.Update != nil
+}
+
+// NoRevision is why pods are not updated where the revision of the present template cannot be written. (CT-9)
+func (p *Planner) NoRevision() *rollout.Reason {
+	return &rollout.Reason{Rule: rollout.RuleRevision, Message: p.Refusals.Revision.Error()}
 }
 
 // revisionLabels yields the values of the revision labels of pods.

@@ -58,8 +58,14 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
 	a.Taken, a.Refusals = a.nameTaken, s.Refused
+	a.Hold = func(err error) *rollout.Plan {
+		held := *s
+		held.Refused.Revision = err
+		a.plan = NewPlan(&held)
+		return &a.plan.Plan
+	}
 	a.Uncreated = func(status *v1alpha1.CloneSetStatus, pods []rollout.PodCreation) *v1alpha1.CloneSetStatus {
-		return withoutUncreated(s.Set, plan, status, pods, s.Now)
+		return withoutUncreated(s.Set, a.plan, status, pods, s.Now)
 	}
 	a.Reused, a.ReuseNote = a.reused, v1alpha1.CloneSetClaimReusedAnnotation
 	if r.options.Budget != nil {

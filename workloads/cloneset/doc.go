@@ -106,4 +106,6 @@
 //     and one pod that is unavailable may always be updated: what is missing may wait for it.
 //   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
+//   - Where the API server refuses to create the revision of a new template, missing pods come from the
+//     current one, and only the update waits; lost pods would not be replaced.
 package cloneset

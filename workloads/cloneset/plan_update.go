@@ -22,6 +22,8 @@ func (p *planner) planUpdate() {
 	target := p.target()
 	candidates := p.updateCandidates(target)
 	switch {
+	case p.plan.Revisions.Refused != nil:
+		p.waitAll(candidates, p.NoRevision())
 	case p.onDelete() && p.tally.Old.Total > p.limits.partition:
 		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when a user deletes it"})
 	case p.podsChanged:
@@ -70,7 +72,7 @@ func (p *planner) planOtherwise() {
 	if len(p.plan.Create) > 0 {
 		p.planDelete()
 	}
-	if !p.podsChanged && !p.Set.Spec.UpdateStrategy.Paused {
+	if !p.podsChanged && !p.Set.Spec.UpdateStrategy.Paused && p.plan.Revisions.Refused == nil {
 		p.planUpdate()
 	}
 	p.plan.Waiting, p.plan.Problems = p.plan.Waiting[:waiting], p.plan.Problems[:problems]

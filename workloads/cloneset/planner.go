@@ -165,6 +165,9 @@ func (p *planner) count() {
 		ExcludePreparingDelete: p.Features.ExcludePreparingDelete ||
 			p.Set.Labels[v1alpha1.CloneSetScalingExcludePreparingDeleteLabel] == "true",
 	}
+	if p.plan.Revisions.Refused != nil { // no pod gets the update revision (CT-9)
+		p.tally.Partition, p.tally.RollBack = p.limits.replicas, false
+	}
 	for _, pod := range p.pods {
 		class := &p.tally.Old
 		if pod.Updated {

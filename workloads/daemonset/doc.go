@@ -48,4 +48,6 @@
 //   - What the webhook refuses has the code 422.
 //   - v1beta1, as OpenKruise 1.9 has it, is served on demand and converted to
 //     v1alpha1, which is stored; see workloads/conversion.
+//   - Where the API server refuses to create the revision of a new template, missing pods come from the
+//     current one, and only the update waits; lost pods would not be replaced.
 package daemonset

@@ -36,7 +36,9 @@ func (p *planner) create(n *nodePods, held bool) {
 		p.createOf(maker, n)
 		return
 	}
-	p.createUpdated(n)
+	if p.plan.Revisions.Refused == nil {
+		p.createUpdated(n)
+	}
 }
 
 // createUpdated creates a pod of the present template.

@@ -154,7 +154,7 @@ func (p *planner) createMissing(lacking []*nodePods) {
 				Message: fmt.Sprintf("burstReplicas %d: as many pods are created first", p.limits.burst)}})
 		case p.forgo(n):
 		default:
-			p.create(n, !progressive && !n.inTurn)
+			p.create(n, p.plan.Revisions.Refused != nil || !progressive && !n.inTurn)
 		}
 	}
 }

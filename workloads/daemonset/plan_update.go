@@ -19,6 +19,9 @@ import (
 // planUpdate updates pods of old revisions. (DS-8 to DS-16)
 func (p *planner) planUpdate() {
 	switch {
+	case p.plan.Revisions.Refused != nil:
+		p.waitAll(p.NoRevision())
+		return
 	case p.rolling == nil:
 		p.waitAll(&rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when a user deletes it"})
 		return

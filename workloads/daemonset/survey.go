@@ -44,6 +44,9 @@ func (p *planner) survey() {
 	}
 	p.turn = slices.Concat(ahead, empty, hurt, rest, away)
 	p.turn = p.turn[:min(len(p.turn), int(max(p.desired-p.limits.partition, 0)))]
+	if p.plan.Revisions.Refused != nil {
+		p.turn = nil
+	}
 	for _, n := range p.turn {
 		n.inTurn = true
 	}

@@ -58,6 +58,12 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
+	a.Hold = func(err error) *rollout.Plan {
+		held := *s
+		held.Refused.Revision = err
+		a.plan = NewPlan(&held)
+		return &a.plan.Plan
+	}
 	a.Replaced, a.Refusals = a.replaced, s.Refused
 	if r.options.Budget != nil {
 		a.AllowUpdate = r.options.Budget.AllowUpdate

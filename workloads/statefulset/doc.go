@@ -124,4 +124,6 @@
 //     and those that a partition holds back would come back updated after they were evicted.
 //   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
+//   - Where the API server refuses to create the revision of a new template, missing pods come from the
+//     current one, and only the update waits; lost pods would not be replaced.
 package statefulset

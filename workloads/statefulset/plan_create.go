@@ -211,7 +211,7 @@ func (c *creation) revisionFor(ordinal int) *appsv1.ControllerRevision {
 	if c.rolling != nil && c.rolling.UnorderedUpdate != nil {
 		held = c.old < int(c.limits.partition)
 	}
-	if c.rolling != nil && held {
+	if c.rolling != nil && held || c.plan.Revisions.Refused != nil {
 		return c.plan.Revisions.Current
 	}
 	return c.plan.Revisions.Update

@@ -13,6 +13,10 @@ import (
 
 // planUpdate updates pods to the update revision. (STS-14 to STS-22)
 func (p *planner) planUpdate() {
+	if p.plan.Revisions.Refused != nil {
+		p.waitAll(p.wanted, p.NoRevision())
+		return
+	}
 	if len(p.reach.held) > 0 { // never with OnDelete, which has no partition to name
 		p.waitAll(p.reach.held, p.partitionReason())
 	}
@@ -66,6 +70,8 @@ type reach struct {
 func (p *planner) planReach() {
 	switch {
 	case p.rolling == nil:
+	case p.plan.Revisions.Refused != nil:
+		p.reach = reach{held: p.wanted}
 	case p.rolling.UnorderedUpdate != nil:
 		p.reach = p.unordered()
 	default:

@@ -17,7 +17,7 @@ func (r *Reconciler) observeJobs(s *Snapshot) (err error) {
 
 // planPreDownload decides whether to pull images ahead. (IP-29 to IP-32)
 func (p *planner) planPreDownload() {
-	if !p.Features.PreDownload {
+	if !p.Features.PreDownload || p.plan.Revisions.Refused != nil {
 		return
 	}
 	limit := intstr.FromInt32(1)

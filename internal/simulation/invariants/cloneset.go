@@ -182,7 +182,7 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	if c.unavailable+1 > l.scaleUnavailable {
 		j.add(ScaleRate, "creates pod %s while %d are not available, scaleStrategy.maxUnavailable is %d", pod.Name, c.unavailable, l.scaleUnavailable)
 	}
-	if j.old(pod) && c.old+1 > l.partition+l.surge {
+	if j.update != "" && j.old(pod) && c.old+1 > l.partition+l.surge { // while no revision holds the template, the current one is right (CT-9)
 		j.add(Partition, "creates pod %s of an old revision beside %d, partition %d, maxSurge %d", pod.Name, c.old, l.partition, l.surge)
 	}
 	current := shortHash(j.set.Status.CurrentRevision)

@@ -96,13 +96,13 @@ func (j *daemonSetJudge) checkRevisionOf(n *daemonNode, pod *corev1.Pod) {
 		holds, _ = fits(template, n.Node)
 	}
 	switch {
-	case j.rolling != nil && j.partition > 0 && j.set.Annotations[v1alpha1.DaemonSetProgressiveCreateAnnotation] == "true":
+	case j.update != "" && j.rolling != nil && j.partition > 0 && j.set.Annotations[v1alpha1.DaemonSetProgressiveCreateAnnotation] == "true":
 		j.checkProgress(pod)
 	case is == j.update:
 		if why := j.outOfTurn(n.Name); j.rolling != nil && holds && why != "" {
 			j.add(Partition, "creates updated pod %s on node %s, %s; the current revision is %s", pod.Name, n.Name, why, current)
 		}
-	case j.rolling == nil || j.selected(n) && j.partition == 0:
+	case j.update != "" && (j.rolling == nil || j.selected(n) && j.partition == 0): // while no revision holds the template, the current one is right (CT-9)
 		j.add(Partition, "creates pod %s on node %s at revision %s, to which the update to %s gets", pod.Name, n.Name, is, j.update)
 	case current != "" && template != nil && (is != current || !holds):
 		j.add(Partition, "creates pod %s on node %s at revision %s, the current one is %s", pod.Name, n.Name, is, current)

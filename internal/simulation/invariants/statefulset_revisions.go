@@ -106,7 +106,7 @@ func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
 	is, current := shortHash(pod.Labels[revisionLabel]), j.observedCurrent()
 	back, free := j.holdsBack(ordinal)
 	switch {
-	case free && is != j.update:
+	case free && j.update != "" && is != j.update: // while no revision holds the template, the current one is right (CT-9)
 		j.add(Partition, "creates pod %s at revision %s, partition %d, current %s, update %s", pod.Name, is, j.partition, current, j.update)
 	case !back:
 	case current != "" && is != current, current == "" && !j.mayComeFrom(is):
