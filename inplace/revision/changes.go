@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // DefaultHistoryLimit is how many unused revisions a workload retains that does
@@ -81,7 +82,8 @@ func (c Changes) String() string {
 // where there is none either, nothing is rolled out.
 func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, current string, podLabels iter.Seq[string]) (Changes, error) {
 	history = Usable(history)
-	next, err := Next(history, wanted)
+	live := liveOf(podLabels)
+	next, err := nextLive(history, wanted, live)
 	if err != nil {
 		return Changes{}, err
 	}
@@ -92,14 +94,41 @@ func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevisio
 	case Raise:
 		c.Raise, c.RaiseTo = next.Revision, next.Revision.Revision
 	}
-	c.findCurrent(history, current, podLabels)
+	c.findCurrent(history, current, live)
 	return c, nil
+}
+
+// liveOf are the short hashes of the revisions that pods come from.
+func liveOf(podLabels iter.Seq[string]) map[string]bool {
+	live := map[string]bool{}
+	for label := range podLabels {
+		live[ShortHash(label)] = true
+	}
+	return live
+}
+
+// nextLive is Next, but that an equal revision without a controller, of which there are no pods, does not take
+// the place of one that pods come from: all of them would roll to what they have. (CS-CR5)
+func nextLive(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, live map[string]bool) (Decision, error) {
+	next, err := Next(history, wanted)
+	for d := next; err == nil && d.Action != Create; {
+		name := d.Revision.Name
+		if live[ShortHash(name)] {
+			return d, nil
+		}
+		if metav1.GetControllerOfNoCopy(d.Revision) != nil {
+			break
+		}
+		history = slices.DeleteFunc(slices.Clone(history), func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+		d, err = Next(history, wanted)
+	}
+	return next, err
 }
 
 // findCurrent finds the current revision by its name, or else by the pods. A status
 // names none before it was first written, which an edit of the template can
 // hold up until there are pods.
-func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string, podLabels iter.Seq[string]) {
+func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string, live map[string]bool) {
 	if name == c.Update.Name {
 		return
 	}
@@ -110,10 +139,6 @@ func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string,
 		}
 	}
 	c.Missing = name
-	live := map[string]bool{}
-	for label := range podLabels {
-		live[ShortHash(label)] = true
-	}
 	ordered := slices.Clone(history)
 	Sort(ordered)
 	for _, r := range ordered {
@@ -139,9 +164,7 @@ func (c *Changes) Prune(history []*appsv1.ControllerRevision, limit *int32, podL
 	if len(history) <= int(most) {
 		return
 	}
-	live := map[string]bool{ShortHash(c.Current.Name): true, ShortHash(c.Update.Name): true}
-	for label := range podLabels {
-		live[ShortHash(label)] = true
-	}
+	live := liveOf(podLabels)
+	live[ShortHash(c.Current.Name)], live[ShortHash(c.Update.Name)] = true, true
 	c.Delete = Surplus(history, func(name string) bool { return live[ShortHash(name)] }, most)
 }
