@@ -106,6 +106,8 @@
 //     and one pod that is unavailable may always be updated: what is missing may wait for it.
 //   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
+//   - Surplus pods that are ready, and only wait for minReadySeconds, are scaled in at once, as long as enough pods
+//     are ready without them; a workload that was scaled in would wait for minReadySeconds otherwise.
 //   - Where the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits; lost pods would not be replaced.
 package cloneset

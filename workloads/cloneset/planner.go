@@ -174,6 +174,9 @@ func (p *planner) count() {
 			class = &p.tally.New
 		}
 		class.Add(pod.preparingDelete, pod.specified, pod.Available)
+		if !pod.preparingDelete && !pod.specified && !pod.Available && lifecycle.Available(pod.Pod, 0, p.Now) {
+			p.tally.Settling++
+		}
 		p.countEvicted(pod)
 	}
 	p.plan.Diff = p.tally.Diff()

@@ -155,6 +155,7 @@ func (w *walk) reason(why hold) *rollout.Reason {
 // Diff.DeleteReadyBudget. Chosen are either all pods marked for deletion that
 // are not in the state PreparingDelete or, where there are none of both,
 // surplus pods; in the order in which they are to be deleted.
+// A surplus pod that is settling is unavailable before and after: it goes as long as enough pods serve without it.
 // (CS-22, CS-23)
 //
 // Pods marked for deletion do not count as unavailable in a [Tally]. Those of
@@ -167,7 +168,8 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 		unavailable += notAvailable(chosen)
 	}
 	budget := t.maxUnavailable() - unavailable
-	var used int64
+	serving := budget + min(int64(t.Settling), unavailable) // of those that serve, however short a time
+	var used, settled int64
 	var reason *rollout.Reason
 	now = make([]*corev1.Pod, 0, len(chosen))
 	for _, c := range chosen {
@@ -175,14 +177,17 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 		if marked && c.Settling {
 			share = 0 // it counts as unavailable already
 		}
-		if c.Available && used+share > budget {
+		free := !marked && c.Settling && used+settled < serving
+		if c.Available && !free && used+share > budget {
 			if reason == nil {
 				reason = t.deleteReason(positive(unavailable), int32(used))
 			}
 			wait = append(wait, rollout.Wait{Pod: c.Pod, Reason: reason})
 			continue
 		}
-		if c.Available {
+		if free {
+			settled++
+		} else if c.Available {
 			used += share
 		}
 		now = append(now, c.Pod)

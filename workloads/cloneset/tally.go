@@ -55,6 +55,8 @@ type Tally struct {
 	New Class
 	// Old counts all other pods.
 	Old Class
+	// Settling is how many of the unavailable ones serve, and only wait for minReadySeconds. (CS-23)
+	Settling int32
 	// Evicted is how many of the pods that are neither in the state PreparingDelete nor
 	// marked for deletion somebody wants to evict, and was denied; EvictedOld of them are
 	// old. (CS-10)
@@ -273,7 +275,7 @@ func (t Tally) counts() Tally {
 	t.MaxSurge, t.ScaleMaxUnavailable = max(t.MaxSurge, 0), max(t.ScaleMaxUnavailable, 0)
 	t.Partition = min(max(t.Partition, 0), t.Replicas)
 	t.New, t.Old = t.New.counts(), t.Old.counts()
-	t.Evicted = max(t.Evicted, 0)
+	t.Evicted, t.Settling = max(t.Evicted, 0), max(t.Settling, 0)
 	t.EvictedOld = min(max(t.EvictedOld, 0), t.Evicted)
 	return t
 }
