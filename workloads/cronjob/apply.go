@@ -19,21 +19,17 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// refusedFor is how long a job must be late before it is written down that the API
-// server refuses it: most refusals are over by then.
-const refusedFor = 10 * time.Second
-
-// claim is a scheduled time that status.lastScheduleTime claims, or may claim, and
-// for which no job has been created yet.
+// claim is a scheduled time that status.lastScheduleTime claims, or may claim.
 type claim struct {
 	of        types.UID
 	scheduled time.Time
+	created   bool // its job has been created, and may be gone
 }
 
-// seen drops the claim for a scheduled time that has its job.
+// seen remembers that a scheduled time has its job.
 func (r *Reconciler) seen(key types.NamespacedName, of types.UID, scheduled time.Time) {
 	if c := r.claims.Get(key); c.of == of && c.scheduled.Equal(scheduled) {
-		r.claims.Forget(key)
+		r.claims.Set(key, claim{of: of, scheduled: scheduled, created: true})
 	}
 }
 
@@ -63,6 +59,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		r.seen(a.Key, s.CronJob.UID, c.Scheduled)
 	}
 	a.recordWaiting()
+	if err := a.settleRefused(ctx); err != nil {
+		return 0, err
+	}
 	if err := apply.Each(ctx, plan.Replace, a.delete); err != nil {
 		return 0, errors.Join(err, a.holdBack(ctx))
 	}
@@ -76,6 +75,17 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		cleanErr = nil // a back-off would make the next job late (ACJ-5.1)
 	}
 	return plan.RequeueAfter, errors.Join(startErr, cleanErr)
+}
+
+// settleRefused removes what says that a job was refused, where it is there by now: before it may be deleted, or have a
+// time to live. (ACJ-13.2)
+func (a *applier) settleRefused(ctx context.Context) error {
+	if !a.plan.Created.IsZero() {
+		if err := a.setRefused(ctx, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return apply.Each(ctx, a.plan.Release, a.release)
 }
 
 // holdBack does what the plan says, but creates no job, and so claims no scheduled
@@ -109,10 +119,8 @@ func (a *applier) start(ctx context.Context) error {
 	if a.plan.Start == nil {
 		return nil
 	}
-	if err := a.setRefused(ctx, time.Time{}); err != nil {
-		return err
-	}
 	job, resource := a.plan.Start.object()
+	a.claims.Set(a.Key, claim{of: a.snapshot.CronJob.UID, scheduled: a.plan.Start.Scheduled})
 	err := a.creations.Create(a.snapshot.CronJob, func() error { return a.create(ctx) })
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -121,17 +129,15 @@ func (a *applier) start(ctx context.Context) error {
 		err = a.taken(ctx)
 	case err != nil && apiwriter.Unanswered(err):
 		a.Own.Lost(a.Key, resource, job.GetName())
-	case err != nil && a.snapshot.Now.Sub(a.plan.Start.Scheduled) >= refusedFor:
-		err = errors.Join(err, a.setRefused(ctx, a.plan.Start.Scheduled))
 	}
-	if err == nil {
-		a.claims.Forget(a.Key)
-	}
-	a.recordStart(err)
 	if err != nil {
-		return fmt.Errorf("create %s %s: %w", resource, job.GetName(), err)
+		a.recordRefusal(err)
+		return fmt.Errorf("create %s %s: %w", resource, job.GetName(), a.refuse(ctx, err))
 	}
-	return nil
+	a.seen(a.Key, a.snapshot.CronJob.UID, a.plan.Start.Scheduled)
+	a.refusals.Forget(a.Key)
+	a.recordStart()
+	return a.setRefused(ctx, time.Time{})
 }
 
 // object is the job to create, and what it is one of.
@@ -213,24 +219,5 @@ func (a *applier) delete(ctx context.Context, c Child) error {
 	if err != nil {
 		return fmt.Errorf("delete %s %s: %w", resource, name, err)
 	}
-	return nil
-}
-
-// setRefused writes down for which scheduled time the API server has refused the
-// job, so that another process knows that it may try again; zero for none.
-func (a *applier) setRefused(ctx context.Context, scheduled time.Time) error {
-	cronJob := a.snapshot.CronJob
-	value := "null"
-	if !scheduled.IsZero() {
-		value = fmt.Sprintf("%q", scheduled.Format(time.RFC3339))
-	} else if cronJob.Annotations[RefusedAnnotation] == "" {
-		return nil
-	}
-	data := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, cronJob.UID, RefusedAnnotation, value)
-	version, err := a.Merge(ctx, a.Key, data)
-	if err != nil {
-		return fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, err)
-	}
-	a.Wrote(ResourceCronJobs, version)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -35,6 +36,8 @@ type Child struct {
 	State     State
 	// Started is when it started; zero where it has not.
 	Started time.Time
+	// TimeToLive is its ttlSecondsAfterFinished, in seconds, where it has yet to get that; nil where not.
+	TimeToLive *int32
 	// Deleting says that it is being deleted.
 	Deleting bool
 }
@@ -89,7 +92,7 @@ func childOf(job metav1.Object, apiVersion string, kind v1alpha1.TemplateKind, s
 			APIVersion: apiVersion, Kind: string(kind), Namespace: job.GetNamespace(), Name: job.GetName(),
 			UID: job.GetUID(), ResourceVersion: job.GetResourceVersion(),
 		},
-		State: Active, Deleting: job.GetDeletionTimestamp() != nil,
+		State: Active, TimeToLive: timeToLive(job), Deleting: job.GetDeletionTimestamp() != nil,
 	}
 	if scheduled, err := time.Parse(time.RFC3339, job.GetAnnotations()[v1alpha1.ScheduledAtAnnotation]); err == nil {
 		c.Scheduled = scheduled
@@ -114,5 +117,13 @@ func stateOf(condition string) State {
 // same tells whether no plan differs for two states of a job.
 func (c *Child) same(other *Child) bool {
 	return c.Reference.UID == other.Reference.UID && c.Scheduled.Equal(other.Scheduled) && c.State == other.State &&
-		c.Started.Equal(other.Started) && c.Deleting == other.Deleting
+		c.Started.Equal(other.Started) && ptr.Equal(c.TimeToLive, other.TimeToLive) && c.Deleting == other.Deleting
+}
+
+// resource is what the job is one of.
+func (c *Child) resource() Resource {
+	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
+		return ResourceBroadcastJobs
+	}
+	return ResourceJobs
 }

@@ -45,6 +45,7 @@ type Reconciler struct {
 	writer    *apply.Writer
 	creations apply.Creations
 	claims    apiwriter.Last[claim]
+	refusals  apiwriter.Last[refused]
 	recorded  apiwriter.Last[recorded]
 	shell     *controller.Reconciler[Snapshot, Plan]
 }

@@ -12,8 +12,8 @@
 // A scheduled time is run once at most. status.lastScheduleTime claims it before its
 // job is created, and never goes back: what becomes of the job afterwards, and of the
 // controller, does not matter. Where the API server refuses the job, it is tried
-// again, also by another process, until a later time has come or the starting
-// deadline is over.
+// again after a back-off, also by another process, until a later time has come or the starting
+// deadline is over. What it finds invalid waits for the next time.
 //
 // What the controller does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/workloads/cronjob/RULES.md

@@ -165,6 +165,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.claims.Forget(key)
+	r.refusals.Forget(key)
 	r.recorded.Forget(key)
 }
 
@@ -179,8 +180,15 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read AdvancedCronJob %s: %w", key, err)
 	}
 	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.options.NoBroadcastJobs, Now: r.shell.Clock.Now()}
-	if claim := r.claims.Get(key); claim.of == cronJob.UID {
+	switch claim := r.claims.Get(key); {
+	case claim.of != cronJob.UID:
+	case !claim.created:
 		s.Unstarted = claim.scheduled
+	case s.refusedAt().Equal(claim.scheduled):
+		s.Started = claim.scheduled
+	}
+	if refused := r.refusals.Get(key); refused.is(cronJob) {
+		s.Refused = &refused.Refusal
 	}
 	if s.Jobs, err = r.options.Reader.Jobs(key.Namespace, cronJob.UID); err != nil {
 		return nil, fmt.Errorf("read the Jobs of AdvancedCronJob %s: %w", key, err)

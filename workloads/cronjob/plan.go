@@ -23,6 +23,12 @@ type Plan struct {
 	// say why.
 	Waiting *rollout.Reason
 
+	// Created is the scheduled time in RefusedAnnotation where its job is there by now: the annotation is removed before
+	// anything else is done. Zero for none.
+	Created time.Time
+	// Release lists the jobs that get their time to live after that.
+	Release []Child
+
 	// Replace lists the active jobs that are deleted before the new one is created.
 	Replace []Child
 	// Clean lists the finished jobs that are deleted, beyond the history limits.
@@ -88,6 +94,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.findKind()
 	p.plan.Children = s.children(p.kind)
 	p.findLast()
+	p.planRefused()
 	p.planHistory()
 	p.planStart()
 	p.planStatus()

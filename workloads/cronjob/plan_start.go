@@ -41,7 +41,7 @@ func (p *planner) planStart() {
 	if p.plan.Due.IsZero() {
 		p.plan.Due = p.notCreated()
 	}
-	if p.isDue() && p.isInTime() && !p.isForbidden() {
+	if p.isDue() && p.isInTime() && !p.isRefused() && !p.isForbidden() {
 		p.start()
 	}
 }
@@ -131,6 +131,9 @@ func (p *planner) start() {
 	} else {
 		t := template.BroadcastJobTemplate
 		start.BroadcastJob = &v1alpha1.BroadcastJob{ObjectMeta: p.metadata(t.Metadata.Labels, t.Metadata.Annotations), Spec: *t.Spec.DeepCopy()}
+	}
+	if p.refusedAt().Equal(start.Scheduled) {
+		start.withholdTimeToLive()
 	}
 	p.plan.Start = start
 }

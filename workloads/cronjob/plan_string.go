@@ -10,6 +10,12 @@ import (
 // String says what the plan does, one thing a line; empty for nothing.
 func (p *Plan) String() string {
 	var lines []string
+	if !p.Created.IsZero() {
+		lines = append(lines, "note that the job of "+p.Created.Format(time.RFC3339)+" is there, which was refused")
+	}
+	for _, c := range p.Release {
+		lines = append(lines, "give "+c.Reference.Name+" its time to live")
+	}
 	for _, c := range p.Replace {
 		lines = append(lines, "delete "+c.Reference.Name+", which is replaced")
 	}

@@ -147,6 +147,20 @@ func TestPlan(t *testing.T) {
 			edit: refusedAt("2022-09-05T10:05:00Z"), want: []string{"wait: 2022-09-05T10:05:00Z is past, and spec.startingDeadlineSeconds is 30"}, requeue: 4 * time.Minute},
 		{name: "ACJ-13.2: refused to another process", last: "10:05", now: "10:06",
 			edit: refusedAt("2022-09-05T10:05:00Z"), want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
+		{name: "ACJ-13.2: refused to another process, and then the job was created", last: "10:05", jobs: []string{"10:05"}, now: "10:06",
+			edit: refusedAt("2022-09-05T10:05:00Z"), want: []string{"note that the job of 2022-09-05T10:05:00Z is there, which was refused",
+				"wait: no scheduled time has come, the next one is at 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
+		{name: "ACJ-13.5: refused a moment ago", last: "10:05", unstarted: "10:05", now: "10:06", edit: refusal("10:05", "10:07"),
+			want:    []string{"wait: the API server refuses web-" + at1005 + ", it is tried again at 2022-09-05T10:07:00Z: no"},
+			requeue: time.Minute},
+		{name: "ACJ-13.5: refused, and the back-off is over", last: "10:05", unstarted: "10:05", now: "10:07", edit: refusal("10:05", "10:07"),
+			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 3 * time.Minute},
+		{name: "ACJ-13.5: refused, and a clock was set back", last: "10:05", unstarted: "10:05", now: "10:06", edit: refusal("10:05", "10:12"),
+			want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
+		{name: "ACJ-13.5: refused, and a later time has come", last: "10:05", unstarted: "10:05", now: "10:10", edit: refusal("10:05", "10:12"),
+			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 5 * time.Minute},
+		{name: "ACJ-13.5: invalid", last: "10:05", unstarted: "10:05", now: "10:06", edit: refusal("10:05", ""), requeue: 4 * time.Minute,
+			want: []string{"wait: the API server refuses web-" + at1005 + ", it is tried again at the next scheduled time, or when the spec changes: no"}},
 		{name: "ACJ-13.2: refused, and that is long ago", last: "10:10", now: "10:11", edit: refusedAt("2022-09-05T10:05:00Z"),
 			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-9.1: an unreadable schedule", spec: "schedule: often", now: "10:06",
@@ -200,6 +214,21 @@ func TestPlan(t *testing.T) {
 func refusedAt(text string) func(*cronjob.Snapshot) {
 	return func(s *cronjob.Snapshot) {
 		s.CronJob.Annotations = map[string]string{cronjob.RefusedAnnotation: text}
+	}
+}
+
+// refusal is one of the job of a time, which is tried again at another time, or not at all.
+func refusal(of, until string) func(*cronjob.Snapshot) {
+	return func(s *cronjob.Snapshot) {
+		day := s.Now.Truncate(24 * time.Hour)
+		at := func(text string) time.Time {
+			t, err := time.Parse("15:04", text)
+			if err != nil {
+				return time.Time{}
+			}
+			return day.Add(t.Sub(t.Truncate(24 * time.Hour)))
+		}
+		s.Refused = &cronjob.Refusal{Scheduled: at(of), Until: at(until), Message: "no"}
 	}
 }
 

@@ -55,7 +55,9 @@ func (m *model) play() {
 		"reconcile and end": func(t *rapid.T) {
 			m.reconcile(rapid.SampledFrom([]string{"before the claim", "after the claim", "after the creation"}).Draw(t, "when"))
 		},
-		"reconcile, refused":      func(*rapid.T) { m.reconcile("refused") },
+		"reconcile, refused": func(t *rapid.T) {
+			m.reconcile(rapid.SampledFrom([]string{"refused", "refused for long"}).Draw(t, "how"))
+		},
 		"reconcile, not replaced": func(*rapid.T) { m.reconcile("not replaced") },
 		"restart":                 func(*rapid.T) { m.s.Unstarted = time.Time{} },
 		"time passes":             func(t *rapid.T) { m.pass(rapid.IntRange(0, 600).Draw(t, "seconds")) },
@@ -99,6 +101,9 @@ func (m *model) end() {
 func (m *model) delete() {
 	if len(m.s.Jobs) > 0 {
 		at := rapid.IntRange(0, len(m.s.Jobs)-1).Draw(m.T, "job")
+		if m.s.Jobs[at].Annotations[v1alpha1.ScheduledAtAnnotation] == m.s.CronJob.Annotations[cronjob.RefusedAnnotation] {
+			return // it has no time to live yet, and no user knows of it so soon
+		}
 		m.s.Jobs = slices.Delete(m.s.Jobs, at, at+1)
 	}
 }
@@ -107,6 +112,9 @@ func (m *model) delete() {
 func (m *model) reconcile(ends string) {
 	plan := m.plan(m.s)
 	m.judge(plan)
+	if !plan.Created.IsZero() {
+		m.s.CronJob.Annotations = nil
+	}
 	for _, c := range plan.Children {
 		if c.Scheduled.Equal(m.s.Unstarted) {
 			m.s.Unstarted = time.Time{}
@@ -132,6 +140,9 @@ func (m *model) reconcile(ends string) {
 	switch ends {
 	case "refused":
 		return
+	case "refused for long":
+		m.s.CronJob.Annotations = map[string]string{cronjob.RefusedAnnotation: plan.Start.Scheduled.Format(time.RFC3339)}
+		return
 	case "after the claim":
 		m.s.Unstarted = time.Time{}
 		return
@@ -144,6 +155,7 @@ func (m *model) reconcile(ends string) {
 	m.s.Jobs = append(m.s.Jobs, plan.Start.Job)
 	m.s.Unstarted = time.Time{}
 	if ends == "" {
+		m.s.CronJob.Annotations = nil
 		m.remove(plan.Clean)
 	}
 }

@@ -9,11 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// RefusedAnnotation is on an AdvancedCronJob whose newest job the API server has
-// refused for ten seconds: the scheduled time, in RFC 3339. That job is tried again, also after a
-// restart of the controller. (ACJ-13.2)
-const RefusedAnnotation = "advancedcronjob.podwright.io/refused"
-
 // The reasons of events about AdvancedCronJobs. (ACJ-15)
 const (
 	ReasonSuccessfulCreate    = "SuccessfulCreate"
@@ -36,6 +31,8 @@ type recorded struct {
 	problem           string
 	since             time.Time // the scheduled time since when times are counted as missed
 	times             int       // how many
+	refusal           string    // the last event about a refusal, without the name of the job, and when that was
+	refusedAt         time.Time
 }
 
 // recordWaiting records once what keeps the job from being created that is due.
@@ -100,13 +97,9 @@ func (a *applier) countMissed(r *recorded, times int) {
 	}
 }
 
-// recordStart records what became of the creation of a job.
-func (a *applier) recordStart(err error) {
+// recordStart records that a job was created.
+func (a *applier) recordStart() {
 	job, _ := a.plan.Start.object()
-	if err != nil {
-		a.Event(corev1.EventTypeWarning, ReasonFailedCreate, "create job %s: %v", job.GetName(), err)
-		return
-	}
 	a.Event(corev1.EventTypeNormal, ReasonSuccessfulCreate, "created job %s", job.GetName())
 	a.options.ScheduleMetrics.Started(a.shell.Clock.Now().Sub(a.plan.Start.Scheduled))
 }

@@ -24,10 +24,11 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		// lets a job block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs/finalizers", "update"),
 		// get and list find out what became of a write without an answer.
-		manifests.Rule("batch", "jobs", "get list watch create delete"),
+		// patch gives a job its time to live that was refused before.
+		manifests.Rule("batch", "jobs", "get list watch create patch delete"),
 	}
 	if !o.NoBroadcastJobs {
-		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "broadcastjobs", "get list watch create delete"))
+		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "broadcastjobs", "get list watch create patch delete"))
 	}
 	if o.Recorder != nil {
 		rules = append(rules, manifests.Events())

@@ -25,6 +25,11 @@ type Snapshot struct {
 	// Unstarted is the scheduled time at status.lastScheduleTime where its job is
 	// known not to have been created. Zero: it has been, as far as is known.
 	Unstarted time.Time
+	// Started is the scheduled time in RefusedAnnotation where its job is known to have been created after all, and may be
+	// gone. Zero: it has not been, as far as is known.
+	Started time.Time
+	// Refused is the last job that the API server has refused, with the present spec; nil for none.
+	Refused *Refusal
 	// Now is the time for which to plan. Its location is the time zone of schedules
 	// that name none.
 	Now time.Time
@@ -40,7 +45,7 @@ func (s *Snapshot) unstarted() time.Time {
 	if s.Unstarted.Equal(last.Time) {
 		return s.Unstarted
 	}
-	if refused, err := time.Parse(time.RFC3339, s.CronJob.Annotations[RefusedAnnotation]); err == nil && refused.Equal(last.Time) {
+	if refused := s.refusedAt(); refused.Equal(last.Time) && !refused.Equal(s.Started) {
 		return refused
 	}
 	return time.Time{}
