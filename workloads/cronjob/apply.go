@@ -59,6 +59,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		r.seen(a.Key, s.CronJob.UID, c.Scheduled)
 	}
 	a.recordWaiting()
+	if err := a.noteSchedule(ctx); err != nil {
+		return 0, err
+	}
 	if err := a.settleRefused(ctx); err != nil {
 		return 0, err
 	}

@@ -46,6 +46,7 @@ type Reconciler struct {
 	creations apply.Creations
 	claims    apiwriter.Last[claim]
 	refusals  apiwriter.Last[refused]
+	notes     apiwriter.Last[noted]
 	recorded  apiwriter.Last[recorded]
 	shell     *controller.Reconciler[Snapshot, Plan]
 }

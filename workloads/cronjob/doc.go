@@ -31,6 +31,8 @@
 //   - A time that has passed its starting deadline, a time that an active job keeps
 //     from being run, and a schedule or time zone that cannot be read are told by
 //     events; so are jobs that are created, deleted, or refused.
+//   - Times of a changed schedule are due from the change on, which an annotation of the cron
+//     job holds. OpenKruise runs times before the change at once.
 //   - Jobs belong to a cron job by its UID, not by its name.
 //   - Ticks of "@every 1h" count from the last one, whatever the starting deadline is.
 //   - A job being deleted counts as active until it has finished or is gone, and

@@ -166,6 +166,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.creations.Forget(key)
 	r.claims.Forget(key)
 	r.refusals.Forget(key)
+	r.notes.Forget(key)
 	r.recorded.Forget(key)
 }
 
@@ -186,6 +187,9 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		s.Unstarted = claim.scheduled
 	case s.refusedAt().Equal(claim.scheduled):
 		s.Started = claim.scheduled
+	}
+	if note := r.notes.Get(key); note.of == cronJob.UID {
+		s.Noted = note.value
 	}
 	if refused := r.refusals.Get(key); refused.is(cronJob) {
 		s.Refused = &refused.Refusal

@@ -23,6 +23,8 @@ type Plan struct {
 	// say why.
 	Waiting *rollout.Reason
 
+	// Schedule is the ScheduleAnnotation to write before anything else is done; empty where the present one stands.
+	Schedule string
 	// Created is the scheduled time in RefusedAnnotation where its job is there by now: the annotation is removed before
 	// anything else is done. Zero for none.
 	Created time.Time
@@ -94,6 +96,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.findKind()
 	p.plan.Children = s.children(p.kind)
 	p.findLast()
+	p.findEdit()
 	p.planRefused()
 	p.planHistory()
 	p.planStart()

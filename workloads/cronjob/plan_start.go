@@ -49,14 +49,8 @@ func (p *planner) planStart() {
 // mostSkew is by how much clocks of managers may differ without any remark.
 const mostSkew = time.Minute
 
-// since is the time after which a scheduled time is due. (ACJ-8)
-func (p *planner) since() time.Time {
-	since := p.last
-	if since.IsZero() {
-		since = p.CronJob.CreationTimestamp.Time
-	}
-	return since.In(p.Now.Location())
-}
+// since is the time after which a scheduled time is due. (ACJ-8, ACJ-8.1)
+func (p *planner) since() time.Time { return later(p.last, p.edited).In(p.Now.Location()) }
 
 // notCreated returns the newest scheduled time where its job could not be created
 // so far; zero otherwise. (ACJ-13.2)

@@ -10,6 +10,9 @@ import (
 // String says what the plan does, one thing a line; empty for nothing.
 func (p *Plan) String() string {
 	var lines []string
+	if p.Schedule != "" {
+		lines = append(lines, "note the schedule: "+p.Schedule)
+	}
 	if !p.Created.IsZero() {
 		lines = append(lines, "note that the job of "+p.Created.Format(time.RFC3339)+" is there, which was refused")
 	}

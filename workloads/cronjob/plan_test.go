@@ -48,12 +48,11 @@ func newJob(t *testing.T, of *v1alpha1.AdvancedCronJob, text string) *batchv1.Jo
 	return job
 }
 
-// lines are those of a plan, without what says that the status is written, with
-// shorter names of jobs.
+// lines are those of a plan, without what says that the status or the annotation of the schedule is written.
 func lines(plan *cronjob.Plan) []string {
 	var out []string
 	for line := range strings.Lines(plan.String()) {
-		if line = strings.TrimSpace(line); line != "write the status" {
+		if line = strings.TrimSpace(line); line != "write the status" && !strings.HasPrefix(line, "note the schedule") {
 			out = append(out, line)
 		}
 	}
@@ -84,8 +83,18 @@ func TestPlan(t *testing.T) {
 			want: []string{"create web-" + at1030 + " for 2022-09-05T10:30:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-9: more than 100 times missed", last: "2022-09-04T10:05:00Z", now: "10:31",
 			want: []string{"create web-" + at1030 + " for 2022-09-05T10:30:00Z"}, requeue: 4 * time.Minute},
-		{name: "ACJ-8: a changed schedule counts from the last time", spec: "schedule: '*/3 * * * *'", last: "10:05", now: "10:09:30",
+		{name: "ACJ-8.1: a schedule about which nothing is written counts from the last time", spec: "schedule: '*/3 * * * *'", last: "10:05", now: "10:09:30",
 			want: []string{"create web-1662372540 for 2022-09-05T10:09:00Z"}, requeue: 150 * time.Second},
+		{name: "ACJ-8.1: changed at this moment", last: "10:05", now: "10:31", edit: scheduleNote("2022-09-04T10:05:00Z 0 22 * * *"),
+			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:35:00Z"}, requeue: 4 * time.Minute},
+		{name: "ACJ-8.1: changed before", last: "10:05", now: "10:31", edit: scheduleNote("2022-09-05T10:29:00Z */5 * * * *"),
+			want: []string{"create web-" + at1030 + " for 2022-09-05T10:30:00Z"}, requeue: 4 * time.Minute},
+		{name: "ACJ-8.1: changed when a clock was wrong", last: "10:05", now: "10:10", edit: scheduleNote("2032-09-05T10:29:00Z */5 * * * *"),
+			want: []string{"wait: no scheduled time has come, the next one is at 2022-09-05T10:15:00Z"}, requeue: 5 * time.Minute},
+		{name: "ACJ-8.1: the annotation cannot be read", last: "10:05", now: "10:11", edit: scheduleNote("often"),
+			want: []string{"create web-" + at1010 + " for 2022-09-05T10:10:00Z"}, requeue: 4 * time.Minute},
+		{name: "ACJ-8.1: changed, and the job of the last time was refused", last: "10:05", unstarted: "10:05", now: "10:11",
+			edit: scheduleNote("2022-09-04T10:05:00Z 5 10 * * *"), want: []string{"create web-" + at1005 + " for 2022-09-05T10:05:00Z"}, requeue: 4 * time.Minute},
 		{name: "ACJ-11: too late", spec: "startingDeadlineSeconds: 30", last: "10:05", now: "10:31",
 			want: []string{"wait: 2022-09-05T10:30:00Z is past, and spec.startingDeadlineSeconds is 30"}, requeue: 4 * time.Minute},
 		{name: "ACJ-11: just in time", spec: "startingDeadlineSeconds: 61", last: "10:05", now: "10:31",
@@ -214,6 +223,12 @@ func TestPlan(t *testing.T) {
 func refusedAt(text string) func(*cronjob.Snapshot) {
 	return func(s *cronjob.Snapshot) {
 		s.CronJob.Annotations = map[string]string{cronjob.RefusedAnnotation: text}
+	}
+}
+
+func scheduleNote(text string) func(*cronjob.Snapshot) {
+	return func(s *cronjob.Snapshot) {
+		s.CronJob.Annotations = map[string]string{cronjob.ScheduleAnnotation: text}
 	}
 }
 

@@ -22,6 +22,8 @@ type planner struct {
 
 	kind v1alpha1.TemplateKind
 	last time.Time // the newest scheduled time that has a job, or has had one; zero for none
+
+	edited time.Time // since when the schedule is as it is
 }
 
 // findKind finds out what the template makes.

@@ -30,6 +30,8 @@ type model struct {
 	s       *cronjob.Snapshot
 	created map[string]bool
 	newest  time.Time // lastScheduleTime
+	noticed bool      // the controller has seen the schedule
+	edited  time.Time // when it saw it
 }
 
 // TestProperties: whatever happens, no time is run twice. (ACJ-3, ACJ-13.2)
@@ -49,6 +51,7 @@ func newModel(t *rapid.T, template *v1alpha1.AdvancedCronJob, plan func(*cronjob
 func (m *model) play() {
 	m.s.CronJob.CreationTimestamp.Time = m.s.Now
 	m.change()
+	m.noticed = true
 	m.Repeat(map[string]func(*rapid.T){
 		"":          func(*rapid.T) { m.check() },
 		"reconcile": func(*rapid.T) { m.reconcile("") },
@@ -80,12 +83,14 @@ func (m *model) pass(seconds int) { m.s.Now = m.s.Now.Add(time.Duration(seconds)
 
 func (m *model) change() {
 	spec := &m.s.CronJob.Spec
+	before := spec.Schedule
 	spec.Schedule = rapid.SampledFrom([]string{"* * * * *", "*/5 * * * *", "0 * * * *", "@every 7m", "30 2 * * *"}).Draw(m.T, "schedule")
 	spec.ConcurrencyPolicy = rapid.SampledFrom([]v1alpha1.ConcurrencyPolicy{"", v1alpha1.AllowConcurrent, v1alpha1.ForbidConcurrent, v1alpha1.ReplaceConcurrent}).Draw(m.T, "policy")
 	spec.Paused = new(rapid.IntRange(0, 4).Draw(m.T, "paused") == 0)
 	spec.StartingDeadlineSeconds = rapid.SampledFrom([]*int64{nil, new(int64(0)), new(int64(30)), new(int64(3600))}).Draw(m.T, "deadline")
 	spec.SuccessfulJobsHistoryLimit = rapid.SampledFrom([]*int32{nil, new(int32(0)), new(int32(1))}).Draw(m.T, "limit")
 	m.s.CronJob.Generation++
+	m.noticed = m.noticed && spec.Schedule == before
 }
 
 func (m *model) end() {
@@ -110,10 +115,19 @@ func (m *model) delete() {
 
 // reconcile applies a plan as far as it comes.
 func (m *model) reconcile(ends string) {
+	if !m.noticed {
+		m.noticed = true
+		if m.s.CronJob.Annotations[cronjob.ScheduleAnnotation] != "" { // nothing is known of a change before the first reconcile
+			m.edited = m.s.Now.Truncate(time.Second)
+		}
+	}
 	plan := m.plan(m.s)
 	m.judge(plan)
+	if plan.Schedule != "" {
+		m.annotate(cronjob.ScheduleAnnotation, plan.Schedule)
+	}
 	if !plan.Created.IsZero() {
-		m.s.CronJob.Annotations = nil
+		m.annotate(cronjob.RefusedAnnotation, "")
 	}
 	for _, c := range plan.Children {
 		if c.Scheduled.Equal(m.s.Unstarted) {
@@ -141,7 +155,7 @@ func (m *model) reconcile(ends string) {
 	case "refused":
 		return
 	case "refused for long":
-		m.s.CronJob.Annotations = map[string]string{cronjob.RefusedAnnotation: plan.Start.Scheduled.Format(time.RFC3339)}
+		m.annotate(cronjob.RefusedAnnotation, plan.Start.Scheduled.Format(time.RFC3339))
 		return
 	case "after the claim":
 		m.s.Unstarted = time.Time{}
@@ -155,9 +169,20 @@ func (m *model) reconcile(ends string) {
 	m.s.Jobs = append(m.s.Jobs, plan.Start.Job)
 	m.s.Unstarted = time.Time{}
 	if ends == "" {
-		m.s.CronJob.Annotations = nil
+		m.annotate(cronjob.RefusedAnnotation, "")
 		m.remove(plan.Clean)
 	}
+}
+
+func (m *model) annotate(key, value string) {
+	annotations := maps.Clone(m.s.CronJob.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	if annotations[key] = value; value == "" {
+		delete(annotations, key)
+	}
+	m.s.CronJob.Annotations = annotations
 }
 
 // holdBack applies a plan where the API server does not let a job go that is to be replaced.
@@ -196,6 +221,8 @@ func (m *model) judge(plan *cronjob.Plan) {
 		switch late := m.s.Now.Sub(start.Scheduled); {
 		case !schedule.Next(start.Scheduled).After(m.s.Now):
 			m.violate("ACJ-9", "%s is run, and a later time has come", start.Scheduled)
+		case !start.Scheduled.After(m.edited) && !start.Scheduled.Equal(m.s.Unstarted) && start.Scheduled.After(m.newest):
+			m.violate("ACJ-8.1", "%s is run, and the schedule is as it is since %s", start.Scheduled, m.edited)
 		case late < 0 && !start.Scheduled.Equal(m.s.Unstarted): // which was due by the clock of then
 			m.violate("ACJ-9", "%s is run %s early", start.Scheduled, -late)
 		case spec.StartingDeadlineSeconds != nil && late >= time.Duration(*spec.StartingDeadlineSeconds)*time.Second:
@@ -236,6 +263,9 @@ func (m *model) ahead(plan *cronjob.Plan) (at time.Time, known bool) {
 			at = c.Scheduled
 		}
 	}
+	if m.edited.After(at) {
+		at = m.edited
+	}
 	at = at.UTC()
 	for range 10 {
 		if at = schedule.Next(at); at.After(m.s.Now) {
@@ -256,7 +286,7 @@ func (m *model) check() {
 	}
 	copied := *m.s
 	copied.CronJob, copied.Jobs = m.s.CronJob.DeepCopy(), slices.Clone(m.s.Jobs)
-	other := &model{T: m.T, plan: m.plan, violate: m.violate, s: &copied, created: maps.Clone(m.created)}
+	other := &model{T: m.T, plan: m.plan, violate: m.violate, s: &copied, created: maps.Clone(m.created), newest: m.newest, noticed: m.noticed, edited: m.edited}
 	for range 3 {
 		other.reconcile("")
 	}
@@ -331,6 +361,7 @@ func TestPropertiesFindBugs(t *testing.T) {
 				p.Status.LastScheduleTime = nil
 			}
 		})},
+		{"times of a new schedule count from the last job", "ACJ-8.1", 1, inSpec(func(c *v1alpha1.AdvancedCronJob) { delete(c.Annotations, cronjob.ScheduleAnnotation) })},
 		{"nothing claims a time", "ACJ-13.2", 6, inPlan(func(p *cronjob.Plan) {
 			if p.Start != nil {
 				p.Status = nil

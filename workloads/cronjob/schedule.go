@@ -20,10 +20,10 @@ const mostMissed = 100
 // parseSchedule reads schedule and time zone. An unknown time zone is left out,
 // and said beside the schedule. (ACJ-7)
 func parseSchedule(spec *v1alpha1.AdvancedCronJobSpec) (schedule cron.Schedule, unknownZone, err error) {
-	text := spec.Schedule
-	if spec.TimeZone != nil && !namesZone(text) {
-		if unknownZone = checkZone(*spec.TimeZone); unknownZone == nil {
-			text = "TZ=" + *spec.TimeZone + " " + text
+	text := scheduleOf(spec)
+	if spec.TimeZone != nil && text != spec.Schedule {
+		if unknownZone = checkZone(*spec.TimeZone); unknownZone != nil {
+			text = spec.Schedule
 		}
 	}
 	schedule, err = parse(text)

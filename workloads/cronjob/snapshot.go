@@ -28,6 +28,9 @@ type Snapshot struct {
 	// Started is the scheduled time in RefusedAnnotation where its job is known to have been created after all, and may be
 	// gone. Zero: it has not been, as far as is known.
 	Started time.Time
+	// Noted is the ScheduleAnnotation that was written last: it counts where the annotation is gone, as after a replacement of the
+	// whole object. Empty: none was written, as far as is known.
+	Noted string
 	// Refused is the last job that the API server has refused, with the present spec; nil for none.
 	Refused *Refusal
 	// Now is the time for which to plan. Its location is the time zone of schedules
