@@ -160,7 +160,7 @@ func (a *applier) status(ctx context.Context) error {
 }
 
 // lasting are the events of what may last over several reconciles.
-var lasting = []string{EventTooManyActivePods, EventDuplicatePod, EventPodWithoutNode, EventInvalidSpec}
+var lasting = []string{EventTooManyActivePods, EventDuplicatePod, EventPodWithoutNode, EventPodTerminating, EventInvalidSpec}
 
 // events records the events of the plan: those of what has come to stand in the
 // status, and those of what has begun.

@@ -32,6 +32,7 @@
 //     OpenKruise counts it where it happens to see it.
 //   - A job is complete when every desired node has a result; a pod that is being
 //     deleted is waited for.
+//     One that terminates for ever, as on a dead node, counts as failed after 15 minutes.
 //   - A pod that has restarted too often has failed, and the job does not wait for it, and
 //     deletes it when it ends. In OpenKruise such a job never completes, and where it
 //     fails the pod restarts for ever.

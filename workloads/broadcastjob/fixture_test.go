@@ -44,7 +44,7 @@ func podOn(job *v1alpha1.BroadcastJob, node string) *corev1.Pod {
 
 // place builds a snapshot of a job, and of nodes with their pods in this notation:
 // "n1 n2:active n3:Succeeded", where a node that is not there is in parentheses.
-// What follows a plus says more about the pod: leaving, direct or restarts=3.
+// What follows a plus says more about the pod: leaving, late=2m, direct or restarts=3.
 func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 	t.Helper()
 	s := &Snapshot{Job: job, Now: noon}
@@ -84,6 +84,12 @@ func alter(t testing.TB, pod *corev1.Pod, i int, part, node string) {
 		pod.Status.Phase = corev1.PodRunning
 	case key == "leaving":
 		pod.DeletionTimestamp = &metav1.Time{Time: noon}
+	case key == "late":
+		d, err := time.ParseDuration(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod.DeletionTimestamp = &metav1.Time{Time: noon.Add(-d)}
 	case key == "direct":
 		pod.Spec.Affinity, pod.Spec.NodeName = nil, node
 	case key == "restarts":

@@ -139,6 +139,10 @@ const (
 	EventDuplicatePod = "DuplicatePodCreatedOnSameNode"
 	// EventPodWithoutNode: a pod is on no node, and names none.
 	EventPodWithoutNode = "PodWithoutNode"
+	// EventPodTerminating: the job waits for a pod that should have terminated long ago.
+	EventPodTerminating = "PodTerminating"
+	// EventPodNotTerminated: such a pod counts as failed now.
+	EventPodNotTerminated = "PodNotTerminated"
 	// EventInvalidSpec: the spec has an error, and the job does not go on.
 	EventInvalidSpec = "InvalidSpec"
 )

@@ -127,6 +127,7 @@ func (p *planner) end(phase v1alpha1.BroadcastJobPhase, condition v1alpha1.JobCo
 	p.plan.RequeueAfter = 0 // the deadline no longer matters
 	s := &p.status
 	s.Phase, s.CompletionTime = phase, ptr.To(p.now())
+	p.setTerminating("")
 	p.condition(condition, message)
 	if p.always() {
 		p.expire(s.CompletionTime)

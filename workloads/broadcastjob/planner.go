@@ -77,6 +77,7 @@ func (p *planner) observe() {
 			p.plan.Nodes = append(p.plan.Nodes, Node{n.name, n.state, string(n.misfit)})
 		}
 	}
+	p.reportTerminating()
 }
 
 // placePods finds the pods of all nodes. (BJ-4)
@@ -153,7 +154,7 @@ func (p *planner) take(pod *corev1.Pod) State {
 	switch {
 	case state == Active:
 		p.active = append(p.active, pod)
-	case state == Failed && pod.Status.Phase != corev1.PodFailed:
+	case state == Failed && pod.Status.Phase != corev1.PodFailed && pod.DeletionTimestamp == nil:
 		p.restarting = append(p.restarting, pod)
 	}
 	return state
@@ -178,6 +179,8 @@ func (p *planner) stateOf(pod *corev1.Pod) State {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		return Succeeded
+	case p.isStuck(pod):
+		return Failed
 	case pod.DeletionTimestamp != nil: // a container that is killed fails, which says nothing about the job
 		return Leaving
 	case pod.Status.Phase == corev1.PodFailed,

@@ -183,6 +183,8 @@ const (
 	// JobStalled is there beside JobFailed, for those who know no more of a kind than its JSON:
 	// to kstatus, which Flux and Helm ask, the job has failed. OpenKruise does not know it.
 	JobStalled JobConditionType = "Stalled"
+	// JobPodTerminating says that the job waits for a pod that should have terminated long ago. OpenKruise does not know it.
+	JobPodTerminating JobConditionType = "PodTerminating"
 )
 
 // JobCondition describes one aspect of a BroadcastJob.

@@ -72,12 +72,18 @@ func (j *jobJudge) owned(pod *corev1.Pod) bool {
 	return metav1.IsControlledBy(pod, j.job) && pod.Labels[v1alpha1.BroadcastJobNameLabel] == j.job.Name && pod.Labels[v1alpha1.BroadcastJobControllerUIDLabel] == string(j.job.UID)
 }
 
-// result is how a pod has ended, empty where it has not. (BJ-5)
+// terminatesFor is how long after the end of its grace a pod may terminate before it counts as failed. (BJ-28)
+const terminatesFor = 15 * time.Minute
+
+// result is how a pod has ended, empty where it has not. (BJ-5, BJ-28)
 func (j *jobJudge) result(pod *corev1.Pod) v1alpha1.BroadcastJobNodeResult {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		return v1alpha1.NodeSucceeded
 	case pod.DeletionTimestamp != nil:
+		if j.always() && !j.Observed.Now.Before(pod.DeletionTimestamp.Add(terminatesFor)) {
+			return v1alpha1.NodeFailed
+		}
 		return ""
 	case pod.Status.Phase == corev1.PodFailed:
 		return v1alpha1.NodeFailed
