@@ -59,10 +59,7 @@ func inheritResources(pod *corev1.Pod, old *v1alpha1.State, resources map[string
 	if !isOf(pod, old) {
 		return resources
 	}
-	for name, r := range old.NextContainerResources {
-		if podstate.Container(pod, name) == nil {
-			continue
-		}
+	for name, r := range requested(pod, old) {
 		if resources == nil {
 			resources = map[string]corev1.ResourceRequirements{}
 		}

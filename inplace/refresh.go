@@ -108,13 +108,13 @@ func serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 func refreshResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	is, waiting := resizing(pod, state)
 	if is == ResizeRequested && restartsForAny(pod, state.NextContainerResources) && !inService(pod) {
-		return Progress{Waiting: waiting, Resizing: is}, nil
+		return Progress{Waiting: waiting, Resizing: is}, stands(p, pod, state, is, now)
 	}
 	serve(p, pod, now)
 	if is != ResizeNone {
-		return Progress{Waiting: waiting, Resizing: is, InService: true}, nil
+		return Progress{Waiting: waiting, Resizing: is, InService: true}, stands(p, pod, state, is, now)
 	}
-	state.NextContainerResources = nil
+	state.NextContainerResources, state.ResizeAccepted = nil, false
 	return Progress{Complete: true}, writeState(p, pod, state)
 }
 

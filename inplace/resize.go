@@ -4,9 +4,11 @@ package inplace
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -113,17 +115,41 @@ func resizing(pod *corev1.Pod, state *v1alpha1.State) (Resizing, string) {
 // those of the spec that were to change. One without a report, which does not run, gets
 // those of the spec when it starts.
 func unlike(pod *corev1.Pod, state *v1alpha1.State) string {
-	for _, name := range slices.Sorted(maps.Keys(state.NextContainerResources)) {
+	for name, given := range requested(pod, state) {
 		status := podstate.ContainerStatus(pod, name)
-		if status != nil && status.Resources != nil && !emptyResources(differing(state.NextContainerResources[name], *status.Resources)) {
+		if status != nil && status.Resources != nil && !emptyResources(differing(given, *status.Resources)) {
 			return name
 		}
 	}
 	return ""
 }
 
-// unrequested returns the resources of a state that the spec of the pod does not have yet.
+// requested returns, by the names of containers in their order, the quantities that they are to get:
+// those that a state records or, once their request was accepted, those of the spec in their place.
+func requested(pod *corev1.Pod, state *v1alpha1.State) iter.Seq2[string, corev1.ResourceRequirements] {
+	return func(yield func(string, corev1.ResourceRequirements) bool) {
+		for _, name := range slices.Sorted(maps.Keys(state.NextContainerResources)) {
+			given := state.NextContainerResources[name]
+			c := podstate.Container(pod, name)
+			if c == nil {
+				continue
+			}
+			if state.ResizeAccepted {
+				given = quantitiesOf(given, c.Resources)
+			}
+			if !yield(name, given) {
+				return
+			}
+		}
+	}
+}
+
+// unrequested returns the resources of a state that the spec of the pod does not have yet, and that
+// are still to be requested.
 func unrequested(pod *corev1.Pod, state *v1alpha1.State) (missing map[string]corev1.ResourceRequirements) {
+	if state.ResizeAccepted {
+		return nil
+	}
 	for name, wanted := range state.NextContainerResources {
 		c := podstate.Container(pod, name)
 		if c == nil {
@@ -150,6 +176,34 @@ func requestResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State) {
 		p.SetResources(name, r)
 		p.IfUnchanged = true
 	}
+}
+
+// Resized puts into the patch what is to be recorded after the API server has accepted the resize
+// of a pod: that the pod has other quantities than those requested, since a policy has changed
+// them. They are what the containers get. The pod is that of the answer. The patch stays empty
+// where the pod has what was requested, and where nothing was. (IP-38)
+func Resized(p *podpatch.Patch, pod *corev1.Pod) error {
+	state, err := readState(pod)
+	if err != nil || !isOf(pod, state) || len(unrequested(pod, state)) == 0 {
+		return err
+	}
+	state.ResizeAccepted, p.IfUnchanged = true, true
+	return writeState(p, pod, state)
+}
+
+// resizeStands is how long after the beginning of an update a resize that the spec has is taken for
+// accepted, though the node has not answered: what others set later stays.
+const resizeStands = time.Minute
+
+// stands records that the request of a resize is not to be repeated: the spec has it, and the node
+// has decided about it or had time to. What others set from then on is what the containers get. (IP-38)
+func stands(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, is Resizing, now time.Time) error {
+	decided := is != ResizeRequested || now.Sub(state.UpdateTimestamp.Time) >= resizeStands
+	if state.ResizeAccepted || !decided || !isOf(pod, state) || len(unrequested(pod, state)) > 0 {
+		return nil
+	}
+	state.ResizeAccepted, p.IfUnchanged = true, true
+	return writeState(p, pod, state)
 }
 
 // BeingResized tells, without decoding anything, whether a pod has resources of its last update

@@ -226,6 +226,35 @@ func TestResizeIsRequestedAgain(t *testing.T) {
 	}
 }
 
+// IP-38: what the API server has stored in the place of what was requested is what the pod gets, in this update and the next.
+func TestResizeIsAcceptedAsStored(t *testing.T) {
+	pod := begin(t, sized(small()), calculateResize(t, small(), large()), 0)
+	var none podpatch.Patch
+	if err := inplace.Resized(&none, pod); err != nil || !none.Empty() {
+		t.Errorf("what was requested came back, and is recorded: %v, %v", none, err)
+	}
+	pod.Spec.Containers[0].Resources.Requests = quantities("cpu", "1500m")
+	var p podpatch.Patch
+	if err := inplace.Resized(&p, pod); err != nil || !p.IfUnchanged {
+		t.Fatalf("patch %v, error %v", p, err)
+	}
+	noted := apply(t, pod, p)
+	if _, progress := refresh(t, noted, after(1)); progress.Resizing != inplace.ResizeRequested || !progress.InService {
+		t.Errorf("before the kubelet gives it: %+v", progress)
+	}
+	u := calculateResize(t, large(), large(image(2, "c3:2")))
+	u.Revision = "demo-next"
+	next := begin(t, noted.DeepCopy(), u, 0)
+	if got := state(t, next).NextContainerResources["c1"].Requests; cpu(next) != "1500m 2 0" || got.Cpu().String() != "1500m" {
+		t.Errorf("the next update: cpu %s, recorded %v", cpu(next), got)
+	}
+	resizes(noted)
+	done, progress := refresh(t, noted, after(2))
+	if left := state(t, done); !progress.Complete || left.ResizeAccepted || left.NextContainerResources != nil || cpu(done) != "1500m 2 0" {
+		t.Errorf("cpu %s, progress %+v, state %+v", cpu(done), progress, left)
+	}
+}
+
 // IP-28: what an update has not seen given is inherited, as far as the next one leaves it.
 func TestResizeIsInherited(t *testing.T) {
 	deferred := begin(t, sized(small()), calculateResize(t, small(), large()), 0)

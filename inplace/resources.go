@@ -137,6 +137,21 @@ func differing(wanted, have corev1.ResourceRequirements) (out corev1.ResourceReq
 	return out
 }
 
+// quantitiesOf returns the quantities of others that are named.
+func quantitiesOf(named, others corev1.ResourceRequirements) (out corev1.ResourceRequirements) {
+	for name := range named.Limits {
+		if q, ok := others.Limits[name]; ok {
+			podstate.SetQuantity(&out.Limits, name, q)
+		}
+	}
+	for name := range named.Requests {
+		if q, ok := others.Requests[name]; ok {
+			podstate.SetQuantity(&out.Requests, name, q)
+		}
+	}
+	return out
+}
+
 // restartsFor tells whether a container restarts when these resources change, by its
 // resize policy. A request counts as well: kubelets restart for it too.
 func restartsFor(c *corev1.Container, changed corev1.ResourceRequirements) bool {

@@ -48,6 +48,12 @@ type State struct {
 	// containers have still to get: until the kubelet has given them, whether they were
 	// requested or not. It goes when that is done. Readers of OpenKruise ignore it.
 	NextContainerResources map[string]corev1.ResourceRequirements `json:"nextContainerResources,omitempty"`
+
+	// ResizeAccepted says that the API server has accepted the request of
+	// NextContainerResources, and that others have changed the quantities or may do so: what
+	// the spec of the pod has is what the containers get, and nothing is requested again. Left
+	// out while the spec has what was requested, and by readers of OpenKruise.
+	ResizeAccepted bool `json:"resizeAccepted,omitempty"`
 }
 
 // ContainerStatus is what a container ran before an in-place update.

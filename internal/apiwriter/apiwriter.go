@@ -98,6 +98,15 @@ func (r Resource) Patch(ctx context.Context, object Object, subresource string, 
 	return send(ctx, r.patch(object, subresource, patch, data))
 }
 
+// PatchRead is Patch for those who need to know what has become of the object, which admission may
+// have changed: it is read into the last argument.
+func (r Resource) PatchRead(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte, into Object) (resourceVersion string, err error) {
+	if err := r.patch(object, subresource, patch, data).Do(ctx).Into(into); err != nil {
+		return "", err
+	}
+	return into.GetResourceVersion(), nil
+}
+
 // TryPatch asks the API server whether it would accept a patch, which changes
 // nothing. One that cannot tell, since a webhook takes no dry runs, refuses nothing.
 func (r Resource) TryPatch(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte) error {

@@ -188,9 +188,12 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	version := ""
 	for _, w := range writes {
 		begun := version != ""
-		version, err = p.sendPatch(ctx, patch, w, version)
+		var resized corev1.Pod
+		version, err = p.sendPatch(ctx, patch, w, version, &resized)
 		if w.Subresource == podpatch.Resize {
-			err = p.resizeFailure(ctx, pod, begun, err)
+			if err = p.resizeFailure(ctx, pod, begun, err); err == nil {
+				version, err = p.noteResize(ctx, &resized)
+			}
 		}
 		if patch.Kind.AffectsAvailability() {
 			p.podWrites.ended(pod, err)
@@ -217,14 +220,19 @@ const mostReads = 3
 
 // sendPatch sends a write of a patch, and returns the resourceVersion of the pod then. One
 // that is chained to the write before, which returned a version, is sent again where what
-// the patch follows from has not changed since: kubelets report on a pod at any time.
-func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatch.Write, version string) (string, error) {
+// the patch follows from has not changed since: kubelets report on a pod at any time. The
+// answer to a resize is read into resized.
+func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatch.Write, version string, resized *corev1.Pod) (string, error) {
 	for reads := 0; ; reads++ {
 		chained, err := w, error(nil)
 		if w.Chained {
 			chained, err = w.On(version)
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case w.Subresource == podpatch.Resize:
+			version, err = p.Pods.PatchRead(ctx, patch.Pod, w.Subresource, types.StrategicMergePatchType, chained.Data, resized)
+		default:
 			version, err = p.Pods.Patch(ctx, patch.Pod, w.Subresource, types.StrategicMergePatchType, chained.Data)
 		}
 		if !w.Chained || !apierrors.IsConflict(err) || reads == mostReads {

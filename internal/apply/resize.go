@@ -9,8 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // resizeFailure says what the error of a resize means, nil where there is none. A pod that is
@@ -32,6 +36,26 @@ func (p *Sync) resizeFailure(ctx context.Context, pod *corev1.Pod, begun bool, e
 		failure.Unsupported = true
 	}
 	return failure
+}
+
+// noteResize records in a pod, which is that of the answer to its resize, that it has got something
+// else than what was requested. It returns the version of the pod then. Where the pod has changed by
+// now that is a conflict, and the next reconcile requests the resize again, to learn the same. (IP-38)
+func (p *Sync) noteResize(ctx context.Context, pod *corev1.Pod) (version string, err error) {
+	version = pod.ResourceVersion
+	var note podpatch.Patch
+	if err := inplace.Resized(&note, pod); err != nil {
+		return version, err
+	}
+	writes, err := note.Writes(pod)
+	if err != nil {
+		return version, err
+	}
+	for _, w := range writes {
+		p.Wrote(caches.Pods, version)
+		version, err = p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+	}
+	return version, err
 }
 
 // The causes by which an API server forbids a resize since the node of the pod can never do it:
