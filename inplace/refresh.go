@@ -90,12 +90,13 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 			return refreshResize(p, pod, state, now)
 		}
 	}
-	serve(p, pod, now)
+	Serve(p, pod, now)
 	return Progress{Complete: true}, nil
 }
 
-// serve puts a pod with the readiness gate back into service.
-func serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
+// Serve puts a pod with the readiness gate back into service. Refresh does so at the end of an update; it is exported for
+// those who know that what the update waits for never comes, and that the containers run.
+func Serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 	if readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) && !inService(pod) {
 		setCondition(p, pod, corev1.ConditionTrue, "", now)
 	}
@@ -110,7 +111,7 @@ func refreshResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, no
 	if is == ResizeRequested && restartsForAny(pod, state.NextContainerResources) && !inService(pod) {
 		return Progress{Waiting: waiting, Resizing: is}, stands(p, pod, state, is, now)
 	}
-	serve(p, pod, now)
+	Serve(p, pod, now)
 	if is != ResizeNone {
 		return Progress{Waiting: waiting, Resizing: is, InService: true}, stands(p, pod, state, is, now)
 	}

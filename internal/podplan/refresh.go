@@ -35,6 +35,7 @@ func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, read
 	if progress.GoBack != "" {
 		p.relabel(progress.GoBack, patch.SetLabel)
 	}
+	p.serveUnresized(pod, &progress, patch)
 	p.RequeueAfter(progress.RequeueAfter)
 	pod.Updating = !progress.Complete && !progress.InService
 	if !progress.Complete {

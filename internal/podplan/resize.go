@@ -3,6 +3,8 @@
 package podplan
 
 import (
+	"errors"
+
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -10,12 +12,26 @@ import (
 
 // Resizes tells whether a pod that has the label of the update revision has, or may still
 // get, the cpu and memory of that: otherwise it is not updated, and has to be recreated or,
-// with InPlaceOnly, waits. It costs nothing where pods are not resized. (IP-39)
+// with InPlaceOnly, waits. It costs next to nothing where pods are not resized. (IP-39)
 func (p *Planner) Resizes(pod *View) bool {
-	if p.Workload.InPlace.Resize {
+	switch {
+	case p.Workload.InPlace.Resize:
 		pod.Unresized = inplace.Unresized(pod.Pod, p.Refusals.Unsupported(pod.Pod))
+	case inplace.BeingResized(pod.Pod): // since before the feature was switched off
+		pod.Unresized = inplace.Unresized(pod.Pod, errResizeOff)
 	}
 	return pod.Unresized == ""
+}
+
+var errResizeOff = errors.New("its containers have still to be resized, and the controller does not resize pods: the feature is off")
+
+// serveUnresized puts a pod back into service that its update keeps out of it for the restart of containers, although their
+// resize is never requested. (IP-39)
+func (p *Planner) serveUnresized(pod *View, progress *inplace.Progress, patch *podpatch.Patch) {
+	if pod.Unresized != "" && progress.Resizing == inplace.ResizeRequested && len(patch.Resources) > 0 {
+		inplace.Serve(patch, pod.Pod, p.At)
+		progress.InService = true
+	}
 }
 
 // holdResize takes the request of a resize out of a patch that is not to be sent now, and says
@@ -28,7 +44,7 @@ func (p *Planner) holdResize(pod *View, patch *podpatch.Patch) *rollout.Reason {
 	reason := &rollout.Reason{Rule: rollout.RuleRefused}
 	switch {
 	case !p.Workload.InPlace.Resize:
-		reason.Rule, reason.Message = rollout.RuleInPlaceUpdating, "its containers have still to be resized, and the controller does not resize pods: the feature is off"
+		reason.Rule, reason.Message = rollout.RuleInPlaceUpdating, errResizeOff.Error()
 	case pod.Unresized != "":
 		reason.Rule, reason.Message = rollout.RuleResizeInfeasible, pod.Unresized
 	case wait > 0 && refused != nil:
