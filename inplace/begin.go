@@ -59,6 +59,9 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 			return err
 		}
 		resources = inheritResources(pod, old, resources)
+		if isOf(pod, old) && old.Revision == u.Revision && old.NextContainerRetries > 0 {
+			state.NextContainerRetries = old.NextContainerRetries + 1
+		}
 	}
 	serves := KeepsServing(pod, u) && wanted.empty()
 	if !serves {

@@ -102,7 +102,7 @@ func TestBeginState(t *testing.T) {
 	const head = `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z",`
 	const batch = `"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:09Z","containers":`
 	envK := env(0, "K", "metadata.labels['k']")
-	const c1Before = `"lastContainers":{"c1":{"containerID":"containerd://c1:1","images":["c1:1"]}}}`
+	const c1Before = `"lastContainers":{"c1":{"containerID":"containerd://c1:1","images":["c1:1"],"image":"c1:2"}}}`
 	twoImages := template(image(0, "c1:2"), image(1, "c2:2"))
 	for _, tt := range []struct {
 		name  string
@@ -118,14 +118,14 @@ func TestBeginState(t *testing.T) {
 		{
 			"IP-13: no container status, no image ID recorded",
 			running(template(), func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), calculate(t, template(), template(image(0, "c1:2"))), 0,
-			head + `"lastContainerStatuses":null,` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"]}}}`,
+			head + `"lastContainerStatuses":null,` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"],"image":"c1:2"}}}`,
 		},
 		{
 			"IP-13: no image ID yet",
 			running(template(), func(pod *corev1.Pod) {
 				pod.Status.ContainerStatuses[0].ImageID, pod.Status.ContainerStatuses[0].ContainerID = "", ""
 			}), calculate(t, template(), template(image(0, "c1:2"))), 0,
-			head + `"lastContainerStatuses":{"c1":{}},` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"]}}}`,
+			head + `"lastContainerStatuses":{"c1":{}},` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"],"image":"c1:2"}}}`,
 		},
 		{
 			"IP-13: an image that stands already is not recorded",

@@ -69,6 +69,10 @@ func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c cha
 	recordImages(p, pod, state, batch.images)
 	for name, image := range batch.images {
 		p.SetImage(name, image)
+		if last, ok := state.LastContainers[name]; ok {
+			last.Image = image
+			state.LastContainers[name] = last
+		}
 	}
 	for _, ref := range batch.refs {
 		for key, value := range ref.Labels {

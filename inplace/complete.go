@@ -25,6 +25,9 @@ func Complete(pod *corev1.Pod) (bool, string, error) {
 	if err != nil || waiting != "" || state == nil {
 		return err == nil && waiting == "", waiting, err
 	}
+	if names := putBack(pod, state); len(names) > 0 {
+		return false, cameBack(pod, state, names), nil
+	}
 	is, waiting := resizing(pod, state)
 	return is == ResizeNone, waiting, nil
 }

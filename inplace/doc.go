@@ -82,6 +82,8 @@
 //     since Kubernetes 1.31, are recognised by the hash too.
 //   - No update begins while a SidecarSet updates the pod, for 5 minutes at most: package
 //     rollout names that RuleSidecarUpdating.
+//   - An update whose image a policy has put back to one from before is not complete. The pod
+//     does not count as updated, and the update is tried again, ever more rarely.
 //   - Images are written on the condition that the pod is as it was read,
 //     because the image IDs recorded with them would otherwise be outdated.
 package inplace

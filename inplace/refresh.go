@@ -82,6 +82,11 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 		if err != nil || waiting != "" {
 			return Progress{Waiting: waiting}, err
 		}
+		if names := putBack(pod, state); len(names) > 0 {
+			return refreshPutBack(p, pod, state, names, now)
+		}
+		retried := state.NextContainerRetries > 0
+		state.NextContainerRetries = 0
 		rest, _ := change{state.NextContainerImages, state.NextContainerRefMetadata}.known(pod)
 		if !rest.empty() {
 			return refreshBatch(p, pod, state, rest, now)
@@ -89,9 +94,12 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 		if len(state.NextContainerResources) > 0 {
 			return refreshResize(p, pod, state, now)
 		}
+		if retried {
+			err = writeState(p, pod, state)
+		}
 	}
 	Serve(p, pod, now)
-	return Progress{Complete: true}, nil
+	return Progress{Complete: true}, err
 }
 
 // Serve puts a pod with the readiness gate back into service. Refresh does so at the end of an update; it is exported for

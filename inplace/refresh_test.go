@@ -129,7 +129,7 @@ func TestRefreshBatches(t *testing.T) {
 	want := `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z",` +
 		`"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"},"c2":{"imageID":"id of c2:1"}},` +
 		`"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:09Z","containers":["c1"]},{"timestamp":"2024-05-06T07:08:39Z","containers":["c2"]}],` +
-		`"lastContainers":{"c1":{"containerID":"containerd://c1:1","images":["c1:1"]},"c2":{"containerID":"containerd://c2:1","images":["c2:1"]}}}`
+		`"lastContainers":{"c1":{"containerID":"containerd://c1:1","images":["c1:1"],"image":"c1:2"},"c2":{"containerID":"containerd://c2:1","images":["c2:1"],"image":"c2:2"}}}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.StateAnnotation]); diff != "" {
 		t.Errorf("IP-17, IP-18: -want +got:\n%s", diff)
 	}
@@ -234,7 +234,7 @@ func TestRefreshGrace(t *testing.T) {
 	}
 	want := `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z","lastContainerStatuses":{"c2":{"imageID":"id of c2:1"}},` +
 		`"updateEnvFromMetadata":true,"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:44Z","containers":["c1","c2"]}],` +
-		`"lastContainers":{"c2":{"containerID":"containerd://c2:1","images":["c2:1"]}}}`
+		`"lastContainers":{"c2":{"containerID":"containerd://c2:1","images":["c2:1"],"image":"c2:2"}}}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.StateAnnotation]); diff != "" {
 		t.Errorf("IP-12, IP-20: -want +got:\n%s", diff)
 	}

@@ -54,6 +54,10 @@ type State struct {
 	// the spec of the pod has is what the containers get, and nothing is requested again. Left
 	// out while the spec has what was requested, and by readers of OpenKruise.
 	ResizeAccepted bool `json:"resizeAccepted,omitempty"`
+
+	// NextContainerRetries says that images from before came back after the update had replaced
+	// them, and how often the update was begun. Left out otherwise, and by readers of OpenKruise.
+	NextContainerRetries int32 `json:"nextContainerRetries,omitempty"`
 }
 
 // ContainerStatus is what a container ran before an in-place update.
@@ -71,6 +75,9 @@ type LastContainer struct {
 	// from, oldest first: the one that was replaced, and before it those of
 	// updates that were not complete when the next began.
 	Images []string `json:"images,omitempty"`
+	// Image is the image that the update has set. Empty where a SidecarSet has, and in a
+	// state of an earlier release.
+	Image string `json:"image,omitempty"`
 }
 
 // PreCheck is what must hold before the next batch of containers is updated.

@@ -43,6 +43,9 @@ func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Up
 		p.calculator = &inplace.Calculator{History: p.History, To: to,
 			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Workload.InPlace.NoEnvFromMetadata, Resize: p.Workload.InPlace.Resize}}
 	}
+	if pod.Retry != nil && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
+		return pod.Retry.Update, inplace.Feasible(pod.Pod, pod.Retry.Update)
+	}
 	if pod.Unresized != "" && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
 		return nil, errors.New(pod.Unresized)
 	}
@@ -101,8 +104,11 @@ func undisturbed(pod *View, update *inplace.Update) bool {
 
 // PlanRefusals reports the updates that the API server has refused, before other
 // problems, as they were reported when that happened: unless those pods are to stay at
-// their revision by now.
+// their revision by now. Updates whose images came back are reported as well.
 func (p *Planner) PlanRefusals() {
+	if err := p.retries.err(); err != nil {
+		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
+	}
 	if err := p.Refusals.Err; err != nil && !p.refusedStay() {
 		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
 	}
@@ -121,15 +127,19 @@ func (p *Planner) refusedStay() bool {
 }
 
 // BacksOff tells whether an update has to wait since the API server has refused the
-// one before it, and says so.
+// one before it, or images of it came back, and says so.
 func (p *Planner) BacksOff(pod *View) bool {
-	wait := p.Refusals.Until.Sub(p.At)
+	until, why := p.Refusals.Until, "the API server has refused an update"
+	if next := p.retries.until(); next.After(until) {
+		until, why = next, "an image came back after an update"
+	}
+	wait := until.Sub(p.At)
 	if wait <= 0 {
 		return false
 	}
 	p.RequeueAfter(wait)
 	p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleRefused,
-		Message: fmt.Sprintf("the API server has refused an update; the next one is tried at %s", p.Refusals.Until.UTC().Format(time.TimeOnly))})
+		Message: fmt.Sprintf("%s; the next one is tried at %s", why, until.UTC().Format(time.TimeOnly))})
 	return true
 }
 

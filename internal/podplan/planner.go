@@ -79,6 +79,7 @@ type Planner struct {
 
 	scratch    *podpatch.Patch // for Refresh: empty
 	calculator *inplace.Calculator
+	retries    retries
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
 }
 

@@ -10,10 +10,15 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// Resizes tells whether a pod that has the label of the update revision has, or may still
-// get, the cpu and memory of that: otherwise it is not updated, and has to be recreated or,
-// with InPlaceOnly, waits. It costs next to nothing where pods are not resized. (IP-39)
-func (p *Planner) Resizes(pod *View) bool {
+// Reaches tells whether a pod that has the label of the update revision has, or may still
+// get, what that says: otherwise it is not updated. One that never gets its cpu and memory has to
+// be recreated or, with InPlaceOnly, waits; one whose image came back is updated again. It
+// costs next to nothing where neither is true. (IP-39, IP-40)
+func (p *Planner) Reaches(pod *View) bool {
+	if pod.Retry = inplace.PutBack(pod.Pod); pod.Retry != nil {
+		p.retries.add(pod)
+		return false
+	}
 	switch {
 	case p.Workload.InPlace.Resize:
 		pod.Unresized = inplace.Unresized(pod.Pod, p.Refusals.Unsupported(pod.Pod))

@@ -5,6 +5,7 @@ package podplan
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
@@ -23,9 +24,12 @@ type View struct {
 	Unreadable bool // nobody can tell: its record of an in-place update cannot be read
 
 	// Unresized says why the pod never gets the cpu and memory of the update revision, whose label
-	// it has: it is not at that revision, and cannot come to it in place. Known where Resizes was
+	// it has: it is not at that revision, and cannot come to it in place. Known where Reaches was
 	// asked; empty otherwise.
 	Unresized string
+	// Retry is how to update a pod again that has the label of the update revision, and of whose images some did
+	// not stay; nil for others. Known where Reaches was asked.
+	Retry *inplace.Retry
 
 	Patch     *podpatch.Patch // nil: nothing to change yet
 	Kind      rollout.PatchKind

@@ -129,7 +129,7 @@ func (p *planner) classify() {
 			atUpdate[label] = updated
 		}
 		_, specified := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-		pod.Updated = updated && p.Resizes(&pod.View)
+		pod.Updated = updated && p.Reaches(&pod.View)
 		pod.specified = specified || named[shared.Name]
 		pod.preparingDelete = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
 		pod.evicted = p.limits.maxSurge > 0 && lifecycle.AwaitsEviction(shared, p.Now) > 0

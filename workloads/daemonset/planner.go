@@ -227,7 +227,7 @@ func (p *planner) classify() {
 		}
 		label := shared.Labels[podplan.RevisionLabel]
 		pod.relabel = p.equal[label]
-		pod.Updated = (label == update || pod.relabel || label == p.plan.Revisions.Update.Name) && p.Resizes(&pod.View)
+		pod.Updated = (label == update || pod.relabel || label == p.plan.Revisions.Update.Name) && p.Reaches(&pod.View)
 		pod.preparing = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
 		if !pod.terminating && !pod.ended {
 			pod.Available = p.Due(lifecycle.AvailableIn(shared, p.Set.Spec.MinReadySeconds, p.Now))

@@ -192,7 +192,7 @@ func (p *planner) classify() {
 		pod.Pod, pod.ordinal = shared, ordinal
 		pod.terminating = shared.DeletionTimestamp != nil
 		pod.ended = podstate.Ended(shared)
-		pod.Updated = shared.Labels[podplan.RevisionLabel] == update && p.Resizes(&pod.View)
+		pod.Updated = shared.Labels[podplan.RevisionLabel] == update && p.Reaches(&pod.View)
 		if shared.Status.Phase == corev1.PodRunning {
 			pod.Available = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
 		}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"fmt"
+	"time"
+)
+
+// After an update whose images came back, the next one of the workload is tried after so long, and after
+// twice as long every time.
+const (
+	firstRetry = time.Second
+	lastRetry  = 5 * time.Minute
+)
+
+// retries are the updates of a workload whose images came back. The zero value is none. (IP-40)
+type retries struct {
+	pods  int
+	tries int32
+	last  time.Time // when the last of them began
+	first *View     // by name
+}
+
+func (r *retries) add(pod *View) {
+	r.pods++
+	r.tries += pod.Retry.Tries
+	if pod.Retry.Last.After(r.last) {
+		r.last = pod.Retry.Last
+	}
+	if r.first == nil || pod.Name < r.first.Name {
+		r.first = pod
+	}
+}
+
+// until is when the next update may be tried; zero for now.
+func (r *retries) until() time.Time {
+	if r.pods == 0 {
+		return time.Time{}
+	}
+	delay := firstRetry
+	for i := int32(1); i < r.tries && delay < lastRetry; i++ {
+		delay *= 2
+	}
+	return r.last.Add(min(delay, lastRetry))
+}
+
+// err says what came back, of the first pod; nil where nothing did.
+func (r *retries) err() error {
+	switch r.pods {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("pod %s: %s", r.first.Name, r.first.Retry.Why)
+	}
+	return fmt.Errorf("pod %s and %d more: %s", r.first.Name, r.pods-1, r.first.Retry.Why)
+}
