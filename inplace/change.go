@@ -96,6 +96,10 @@ func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c cha
 	return writeState(p, pod, state)
 }
 
+// mostImages is how many images of a container are recorded. A pod whose images are never pulled may be updated for ever,
+// and its annotations are limited. Kubelets start what the spec says: one that is older than that is not started any more.
+const mostImages = 10
+
 // recordImages stores what the containers run whose image is about to change
 // (IP-13), and which containers these are. That was read from the pod, so the
 // write is refused when the pod has changed since.
@@ -109,6 +113,9 @@ func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, ima
 		last := v1alpha1.LastContainer{Images: slices.Clone(state.LastContainers[name].Images)}
 		if !slices.Contains(last.Images, c.Image) {
 			last.Images = append(last.Images, c.Image)
+		}
+		if len(last.Images) > mostImages { // the first is what the container ran, the last what it is to run
+			last.Images = slices.Delete(last.Images, 1, 2)
 		}
 		if status := podstate.ContainerStatus(pod, name); status != nil {
 			last.ContainerID = status.ContainerID

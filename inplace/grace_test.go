@@ -3,6 +3,7 @@
 package inplace_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -135,5 +136,38 @@ func TestRefreshGraceWithoutTheGate(t *testing.T) {
 	}
 	if pod, _ = refresh(t, pod, after(30)); images(pod) != "c1:2 c2:1 c3:1" {
 		t.Errorf("images %s", images(pod))
+	}
+}
+
+// IP-20: a controller whose clock is an hour behind that of the one before waits for a grace period, and not for an hour.
+func TestGraceOfAnotherClock(t *testing.T) {
+	pod := begin(t, running(template()), calculate(t, template(), template(image(0, "c1:2"))), 30)
+	pod, progress := refresh(t, pod, start().Add(-time.Hour))
+	if progress.RequeueAfter != 30*time.Second || images(pod) != "c1:1 c2:1 c3:1" {
+		t.Errorf("an hour behind: %+v, images %s", progress, images(pod))
+	}
+	pod, progress = refresh(t, pod, start().Add(-time.Hour+10*time.Second))
+	if progress.RequeueAfter != 20*time.Second {
+		t.Errorf("the period begins more than once: %+v", progress)
+	}
+	if pod, progress = refresh(t, pod, start().Add(-time.Hour+30*time.Second)); inplace.InGrace(pod) || images(pod) != "c1:2 c2:1 c3:1" {
+		t.Errorf("after the period: %+v, images %s", progress, images(pod))
+	}
+}
+
+// IP-13: what is recorded of a pod whose images are never pulled does not grow with its updates.
+func TestRecordedImagesAreLimited(t *testing.T) {
+	pod, most := running(template()), 0
+	for i := range 100 {
+		u := calculate(t, template(), template(image(0, "c1:build-"+strconv.Itoa(i))))
+		u.Revision = "demo-" + strconv.Itoa(i)
+		pod = begin(t, pod, u, 0)
+		recorded := state(t, pod).LastContainers["c1"].Images
+		if most = max(most, len(recorded)); recorded[0] != "c1:1" {
+			t.Fatalf("the container runs c1:1, recorded are %v", recorded)
+		}
+	}
+	if most != 10 {
+		t.Errorf("up to %d images are recorded, want 10", most)
 	}
 }

@@ -176,6 +176,9 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 	if serves(pod) {
 		return backInGrace(p, pod, state, grace.PreviousRevision, period, now)
 	}
+	if state.UpdateTimestamp.After(now.Add(clockSkew)) {
+		return graceOfAnotherClock(p, pod, state, period, now)
+	}
 	if left := period - now.Sub(state.UpdateTimestamp.Time); left > 0 {
 		progress.RequeueAfter = wholeSeconds(left)
 		progress.Waiting = fmt.Sprintf("the grace period of %s ends in %s", period, progress.RequeueAfter)
@@ -207,6 +210,17 @@ func backInGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, prev
 	withdraw(p, pod, now)
 	state.UpdateTimestamp = metav1.NewTime(now)
 	return Progress{RequeueAfter: wholeSeconds(period), Waiting: again + "the period of " + period.String() + " begins anew"}, writeState(p, pod, state)
+}
+
+// clockSkew is how far ahead of the clock a recorded time may be, before it is taken for that of another clock.
+const clockSkew = time.Second
+
+// graceOfAnotherClock has a grace period begin now that begins in the future by the clock of the controller, which has taken
+// over from one whose clock is ahead: it would last as long as the clocks differ. (IP-20)
+func graceOfAnotherClock(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, period time.Duration, now time.Time) (Progress, error) {
+	state.UpdateTimestamp, p.IfUnchanged = metav1.NewTime(now), true
+	waiting := "the grace period begins in the future, by another clock; the period of " + period.String() + " begins anew"
+	return Progress{RequeueAfter: wholeSeconds(period), Waiting: waiting}, writeState(p, pod, state)
 }
 
 // checkGraceState says that the state is missing that tells when the grace

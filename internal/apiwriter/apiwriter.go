@@ -102,7 +102,7 @@ func (r Resource) Patch(ctx context.Context, object Object, subresource string, 
 // have changed: it is read into the last argument.
 func (r Resource) PatchRead(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte, into Object) (resourceVersion string, err error) {
 	if err := r.patch(object, subresource, patch, data).Do(ctx).Into(into); err != nil {
-		return "", err
+		return "", short(err)
 	}
 	return into.GetResourceVersion(), nil
 }
@@ -187,7 +187,7 @@ func send(ctx context.Context, request *rest.Request) (string, error) {
 func answer(ctx context.Context, request *rest.Request) ([]byte, error) {
 	result := request.SetHeader("Accept", onlyMetadata).Do(ctx)
 	if err := result.Error(); err != nil {
-		return nil, err // that of Raw does not say what the API server said
+		return nil, short(err) // that of Raw does not say what the API server said
 	}
 	return result.Raw()
 }

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // Failures collects what to report in the status, besides the errors that make
@@ -67,7 +68,8 @@ func (e *creationError) Error() string {
 func (e *creationError) Unwrap() error { return e.err }
 
 // report is what a condition says about an error. It leaves out the generated
-// name of a pod that does not exist, and of its claims, which is another one the next time.
+// name of a pod that does not exist, and of its claims, which is another one the next time. Of a long text
+// it is the beginning.
 func report(err error) string {
 	var creation *creationError
 	if errors.As(err, &creation) && creation.generated {
@@ -75,9 +77,9 @@ func report(err error) string {
 		if creation.claim != "" {
 			thing = "a claim"
 		}
-		return "create " + thing + ": " + strings.ReplaceAll(creation.err.Error(), creation.name, "…")
+		return apiwriter.Short("create " + thing + ": " + strings.ReplaceAll(creation.err.Error(), creation.name, "…"))
 	}
-	return err.Error()
+	return apiwriter.Short(err.Error())
 }
 
 // Separate lists the errors that have been joined.

@@ -4,6 +4,7 @@ package apply
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -123,14 +124,14 @@ func (p *Sync) Unanswered(resource podwright.Resource, name string, err error) e
 // on them.
 const eventsPerReason = 25
 
-// Event records an event about the workload; kind is Normal or Warning.
+// Event records an event about the workload; kind is Normal or Warning. Of a long text it has the beginning.
 func (p *Sync) Event(kind, reason, format string, args ...any) {
 	if p.Recorder == nil {
 		return
 	}
 	recorded, _ := p.recorded.LoadOrStore(reason, new(atomic.Int32))
 	if recorded.(*atomic.Int32).Add(1) <= eventsPerReason {
-		p.Recorder.Eventf(p.Workload, kind, reason, format, args...)
+		p.Recorder.Eventf(p.Workload, kind, reason, "%s", apiwriter.Short(fmt.Sprintf(format, args...)))
 	}
 }
 

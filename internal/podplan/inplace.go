@@ -130,7 +130,7 @@ func (p *Planner) refusedStay() bool {
 // one before it, or images of it came back, and says so.
 func (p *Planner) BacksOff(pod *View) bool {
 	until, why := p.Refusals.Until, "the API server has refused an update"
-	if next := p.retries.until(); next.After(until) {
+	if next := p.retries.until(p.At); next.After(until) {
 		until, why = next, "an image came back after an update"
 	}
 	wait := until.Sub(p.At)

@@ -33,9 +33,9 @@ func (r *retries) add(pod *View) {
 	}
 }
 
-// until is when the next update may be tried; zero for now.
-func (r *retries) until() time.Time {
-	if r.pods == 0 {
+// until is when the next update may be tried; zero for now. A try in the future is that of another clock.
+func (r *retries) until(now time.Time) time.Time {
+	if r.pods == 0 || r.last.After(now) {
 		return time.Time{}
 	}
 	delay := firstRetry
