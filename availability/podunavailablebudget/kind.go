@@ -140,7 +140,7 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-		Shows: func(s *Snapshot, _ Resource, name string) bool { return controller.Holds(s.Disruptions, name) },
+		Shows: func(s *Snapshot, _ Resource) func(string) bool { return controller.Holds(s.Disruptions) },
 	})
 	if o.Scales != nil {
 		r.scales = &scaleCache{scales: o.Scales, clock: r.shell.Clock}

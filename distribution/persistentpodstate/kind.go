@@ -121,16 +121,11 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 }
 
 // shows tells whether a snapshot holds an object that was written.
-func shows(s *Snapshot, resource Resource, name string) bool {
+func shows(s *Snapshot, resource Resource) func(string) bool {
 	if resource == ResourceStates {
-		return s.State != nil && s.State.Name == name
+		return func(name string) bool { return s.State != nil && s.State.Name == name }
 	}
-	for _, pod := range s.Pods {
-		if pod.Name == name {
-			return true
-		}
-	}
-	return false
+	return controller.Holds(s.Pods)
 }
 
 // observe reads everything that a plan depends on. It returns nil where there is no PersistentPodState, and no

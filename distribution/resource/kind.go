@@ -124,13 +124,12 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-		Shows: func(s *Snapshot, _ Resource, name string) bool {
+		Shows: func(s *Snapshot, _ Resource) func(string) bool {
+			names := make(map[string]bool, len(s.Copies))
 			for _, c := range s.Copies {
-				if nameOf(c) == name {
-					return true
-				}
+				names[nameOf(c)] = true
 			}
-			return false
+			return func(name string) bool { return names[name] }
 		},
 	})
 	return r

@@ -117,17 +117,33 @@ func (t *Store) Created(object types.NamespacedName, c Creation) {
 }
 
 // Unseen returns what was created, sorted, and a cache that is at the synced resourceVersion
-// does not show. The rest is forgotten.
+// does not show. The rest is forgotten. It is called by the one reconcile of the object, and asks
+// shown while other objects go on.
 func (t *Store) Unseen(object types.NamespacedName, shown func(podwright.Resource, string) bool) []Creation {
 	t.lock.Lock()
-	defer t.lock.Unlock()
-	maps.DeleteFunc(t.created[object], func(c Creation, _ bool) bool { return shown(c.Resource, c.Name) })
-	if len(t.created[object]) == 0 {
-		delete(t.created, object)
+	created := slices.Collect(maps.Keys(t.created[object]))
+	t.lock.Unlock()
+	if len(created) == 0 {
+		return nil
 	}
-	return slices.SortedFunc(maps.Keys(t.created[object]), func(a, b Creation) int {
+	unseen := slices.DeleteFunc(slices.Clone(created), func(c Creation) bool { return shown(c.Resource, c.Name) })
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if len(unseen) == 0 {
+		delete(t.created, object)
+		return nil
+	}
+	left := make(map[Creation]bool, len(unseen))
+	for _, c := range unseen {
+		left[c] = true
+	}
+	if t.created[object] != nil { // otherwise the object was forgotten meanwhile
+		t.created[object] = left
+	}
+	slices.SortFunc(unseen, func(a, b Creation) int {
 		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Name, b.Name))
 	})
+	return unseen
 }
 
 // Missing is a write that a cache has yet to see. Its zero value is none.

@@ -64,7 +64,26 @@ func CheckReader(pkg string, given bool, others error) error {
 	return others
 }
 
-// Holds tells whether there is an object of a name.
-func Holds[T metav1.Object](objects []T, name string) bool {
-	return slices.ContainsFunc(objects, func(object T) bool { return object.GetName() == name })
+// Holds returns what tells whether there is an object of a name. The first name is looked for in the list, and more of them in
+// an index that is made then, so that many cost no more than their number and that of the objects.
+func Holds[T metav1.Object](objects []T) func(name string) bool {
+	asked := false
+	var names map[string]bool
+	return func(name string) bool {
+		if !asked {
+			asked = true
+			return slices.ContainsFunc(objects, func(object T) bool { return object.GetName() == name })
+		}
+		if names == nil {
+			names = make(map[string]bool, len(objects))
+			for _, object := range objects {
+				names[object.GetName()] = true
+			}
+		}
+		return names[name]
+	}
 }
+
+// HoldsAll and HoldsNone are Holds for what a kind does not read, and for what it has none of.
+func HoldsAll(string) bool  { return true }
+func HoldsNone(string) bool { return false }

@@ -54,9 +54,9 @@ type Kind[S, P any] struct {
 	Synced apiwriter.Synced
 	// Writes remembers what earlier reconciles wrote.
 	Writes *apiwriter.Store
-	// Shows tells whether a snapshot holds an object. Optional for a kind that
-	// creates nothing.
-	Shows func(s *S, resource podwright.Resource, name string) bool
+	// Shows returns what tells whether a snapshot holds an object of a resource. Optional for a
+	// kind that creates nothing.
+	Shows func(s *S, resource podwright.Resource) func(name string) bool
 
 	// WroteStatus tells whether the status of the kind's object is the one that
 	// the controller itself wrote last. Optional.
@@ -203,8 +203,15 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 // created. Where something is missing, it asks the API server: it may be gone
 // again, but where it exists, the cache does not show everything.
 func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
+	shows := map[podwright.Resource]func(string) bool{}
 	unseen := r.Writes.Unseen(key, func(resource podwright.Resource, name string) bool {
-		return r.AllowStaleReads || r.Shows(snapshot, resource, name)
+		if r.AllowStaleReads {
+			return true
+		}
+		if shows[resource] == nil {
+			shows[resource] = r.Shows(snapshot, resource)
+		}
+		return shows[resource](name)
 	})
 	for _, c := range unseen {
 		exists, err := r.live.Exists(ctx, c.Resource, key.Namespace, c.Name, c.Owner)
@@ -228,7 +235,7 @@ func (r *Reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, 
 	if snapshot == nil || err != nil {
 		return false, err
 	}
-	return r.Shows != nil && r.Shows(snapshot, resource, name), nil
+	return r.Shows != nil && r.Shows(snapshot, resource)(name), nil
 }
 
 // Next returns what the next reconcile of an object would do, without doing it;

@@ -74,8 +74,10 @@ func newFixture(t *testing.T) *fixture {
 			s.applied = append(s.applied, *p)
 			return time.Minute, s.applyErr
 		},
-		Shows: func(names *snapshot, resource podwright.Resource, name string) bool {
-			return resource == caches.Pods && slices.Contains(*names, name) || resource == caches.Claims && name == "data"
+		Shows: func(names *snapshot, resource podwright.Resource) func(string) bool {
+			return func(name string) bool {
+				return resource == caches.Pods && slices.Contains(*names, name) || resource == caches.Claims && name == "data"
+			}
 		},
 	})
 	return s

@@ -100,14 +100,11 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource, _ string) bool {
-			switch resource {
-			case ResourcePolicies:
-				return s.Policy != nil
-			case ResourceBindings:
-				return s.Binding != nil
+		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+			if resource == ResourcePolicies && s.Policy == nil || resource == ResourceBindings && s.Binding == nil {
+				return controller.HoldsNone
 			}
-			return true
+			return controller.HoldsAll
 		},
 	})
 	return r

@@ -109,8 +109,10 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource, name string) bool {
-			return resource == ResourcePods && s.Pod.Name == name || resource == ResourceRequests && s.Request != nil && s.Request.Name == name
+		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+			return func(name string) bool {
+				return resource == ResourcePods && s.Pod.Name == name || resource == ResourceRequests && s.Request != nil && s.Request.Name == name
+			}
 		},
 	})
 	return r

@@ -73,8 +73,14 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.writer.Forget,
-		Shows: func(s *Snapshot, resource Resource, name string) bool {
-			return resource == ResourcePods && controller.Holds(s.Pods, name) || resource == ResourceClaims && controller.Holds(s.Claims, name)
+		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+			switch resource {
+			case ResourcePods:
+				return controller.Holds(s.Pods)
+			case ResourceClaims:
+				return controller.Holds(s.Claims)
+			}
+			return controller.HoldsNone
 		},
 	})
 	return r

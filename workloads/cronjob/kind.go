@@ -129,14 +129,14 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: reads, Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget, LastRetry: lastRetry,
-		Shows: func(s *Snapshot, resource Resource, name string) bool {
+		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourceJobs:
-				return controller.Holds(s.Jobs, name)
+				return controller.Holds(s.Jobs)
 			case ResourceBroadcastJobs:
-				return controller.Holds(s.BroadcastJobs, name)
+				return controller.Holds(s.BroadcastJobs)
 			}
-			return true
+			return controller.HoldsAll
 		},
 	})
 	return r

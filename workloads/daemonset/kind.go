@@ -111,8 +111,11 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource, name string) bool {
-			return resource == ResourcePods && controller.Holds(s.Pods, name)
+		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+			if resource == ResourcePods {
+				return controller.Holds(s.Pods)
+			}
+			return controller.HoldsNone
 		},
 	})
 	return r

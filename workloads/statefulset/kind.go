@@ -75,8 +75,14 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource, name string) bool {
-			return resource == ResourcePods && controller.Holds(s.Pods, name) || resource == ResourceClaims && s.Claims[name] != nil
+		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+			switch resource {
+			case ResourcePods:
+				return controller.Holds(s.Pods)
+			case ResourceClaims:
+				return func(name string) bool { return s.Claims[name] != nil }
+			}
+			return controller.HoldsNone
 		},
 	})
 	return r

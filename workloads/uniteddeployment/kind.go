@@ -97,20 +97,20 @@ func newReconciler(o *Options) *Reconciler {
 }
 
 // shows tells whether the snapshot holds an object.
-func (s *Snapshot) shows(resource Resource, name string) bool {
+func (s *Snapshot) shows(resource Resource) func(string) bool {
 	switch resource {
 	case ResourceStatefulSets:
-		return controller.Holds(s.StatefulSets, name)
+		return controller.Holds(s.StatefulSets)
 	case ResourceAdvancedStatefulSets:
-		return controller.Holds(s.AdvancedStatefulSets, name)
+		return controller.Holds(s.AdvancedStatefulSets)
 	case ResourceCloneSets:
-		return controller.Holds(s.CloneSets, name)
+		return controller.Holds(s.CloneSets)
 	case ResourceDeployments:
-		return controller.Holds(s.Deployments, name)
+		return controller.Holds(s.Deployments)
 	case ResourcePods:
-		return controller.Holds(s.Pods, name)
+		return controller.Holds(s.Pods)
 	}
-	return true
+	return controller.HoldsAll
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {

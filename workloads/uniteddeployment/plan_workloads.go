@@ -114,13 +114,13 @@ func (p *planner) holds(name string) bool {
 	}
 	switch p.plan.Kind {
 	case StatefulSet:
-		return controller.Holds(p.StatefulSets, name)
+		return controller.Holds(p.StatefulSets)(name)
 	case AdvancedStatefulSet:
-		return controller.Holds(p.AdvancedStatefulSets, name)
+		return controller.Holds(p.AdvancedStatefulSets)(name)
 	case CloneSet:
-		return controller.Holds(p.CloneSets, name)
+		return controller.Holds(p.CloneSets)(name)
 	}
-	return controller.Holds(p.Deployments, name)
+	return controller.Holds(p.Deployments)(name)
 }
 
 // rawExtension is the patch that PatchAnnotation holds; nil for none.

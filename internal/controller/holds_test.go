@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+)
+
+func podsNamed(n int) (pods []*corev1.Pod) {
+	for i := range n {
+		pod := &corev1.Pod{}
+		pod.Name = fmt.Sprintf("a-long-name-of-a-workload-%05d", i)
+		pods = append(pods, pod)
+	}
+	return pods
+}
+
+func TestHolds(t *testing.T) {
+	pods := podsNamed(3)
+	for range 2 {
+		holds := Holds(pods)
+		for range 2 { // by the list, and by the index
+			if !holds(pods[2].Name) || holds("other") {
+				t.Errorf("%s: %t, other: %t", pods[2].Name, holds(pods[2].Name), holds("other"))
+			}
+		}
+		if holds = Holds(pods); holds("other") || !holds(pods[0].Name) || Holds(pods[:0])(pods[0].Name) {
+			t.Error("the first and the second name get other answers")
+		}
+	}
+}
+
+// BenchmarkUnseen looks for the pods that a reconcile has created, a tenth of all.
+func BenchmarkUnseen(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			pods, key := podsNamed(n), types.NamespacedName{Namespace: "shop", Name: "web"}
+			var store apiwriter.Store
+			for b.Loop() {
+				b.StopTimer()
+				for _, pod := range pods[n-n/10:] {
+					store.Created(key, apiwriter.Creation{Resource: "pods", Name: pod.Name})
+				}
+				b.StartTimer()
+				holds := Holds(pods)
+				if unseen := store.Unseen(key, func(_ podwright.Resource, name string) bool { return holds(name) }); len(unseen) > 0 {
+					b.Fatal(unseen)
+				}
+			}
+		})
+	}
+}
