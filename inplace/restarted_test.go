@@ -307,7 +307,7 @@ func TestThirdNameIsForgotten(t *testing.T) {
 		pod, _ = refresh(t, pod, after(60))
 		from = next
 	}
-	want := v1alpha1.LastContainer{ContainerID: "containerd://c1:2", Images: []string{"c1:2"}}
+	want := v1alpha1.LastContainer{ContainerID: "containerd://c1:2", Images: []string{"c1:2"}, Image: "c1:3"}
 	if got := state(t, pod).LastContainers["c1"]; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
