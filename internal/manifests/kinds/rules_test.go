@@ -152,7 +152,7 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Recorder: recorder}), events},
 		"AdvancedCronJobs with BroadcastJobs": {
 			cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{}),
-			map[string][]string{"apps.kruise.io/broadcastjobs": {"create", "delete", "get", "list", "watch"}}},
+			map[string][]string{"apps.kruise.io/broadcastjobs": {"create", "delete", "get", "list", "patch", "watch"}}},
 		"a recorder of AdvancedCronJobs": {
 			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{Recorder: recorder}), events},
 		"a recorder of launch priorities": {
