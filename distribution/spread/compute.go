@@ -157,6 +157,7 @@ func (c *computer) status() {
 		before := statusOf(&c.Spread.Status, subset.Name)
 		c.creating(&now, before)
 		c.judgeScheduling(i, &now, before)
+		c.judgePatch(subset, &now, before)
 		c.Status.SubsetStatuses = append(c.Status.SubsetStatuses, now)
 	}
 }

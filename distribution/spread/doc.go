@@ -32,5 +32,7 @@
 //   - Injecting twice changes nothing.
 //   - A required term without expressions is none, and one of a pod stays what it is: it matches no
 //     node.
+//   - A patch is refused which changes labels by which the workload or a controller knows its pods; if
+//     it is there already, no pod is created with it, and the subset says so.
 //   - Of the metadata of a patch, pods that were there before get labels and annotations.
 package spread

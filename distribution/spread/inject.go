@@ -43,6 +43,9 @@ func Inject(in Input) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("subset %s of WorkloadSpread %s: %w", subset.Name, in.Spread.Name, err)
 	}
+	if err := strayed(in.Pod.Labels, pod.Labels, in.Workload.selector()); err != nil {
+		return nil, fmt.Errorf("subset %s of WorkloadSpread %s: its patch %w; take it out of the patch", subset.Name, in.Spread.Name, err)
+	}
 	key, uid := in.Pod.Name, ""
 	if key == "" {
 		if key = in.Key; r.Counted {

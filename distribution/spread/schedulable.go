@@ -28,11 +28,15 @@ func rescheduleAfter(ws *v1alpha1.WorkloadSpread) time.Duration {
 
 // condition is the condition Schedulable of a subset; nil where it has none, or is nil.
 func condition(status *v1alpha1.WorkloadSpreadSubsetStatus) *v1alpha1.WorkloadSpreadSubsetCondition {
+	return conditionOf(status, v1alpha1.SubsetSchedulable)
+}
+
+func conditionOf(status *v1alpha1.WorkloadSpreadSubsetStatus, t v1alpha1.WorkloadSpreadSubsetConditionType) *v1alpha1.WorkloadSpreadSubsetCondition {
 	if status == nil {
 		return nil
 	}
 	for i := range status.Conditions {
-		if status.Conditions[i].Type == v1alpha1.SubsetSchedulable {
+		if status.Conditions[i].Type == t {
 			return &status.Conditions[i]
 		}
 	}
@@ -45,7 +49,7 @@ func (c *computer) judgeScheduling(subset int, status *v1alpha1.WorkloadSpreadSu
 	after := rescheduleAfter(c.Spread)
 	if before != nil {
 		for _, other := range before.Conditions {
-			if other.Type != v1alpha1.SubsetSchedulable {
+			if other.Type != v1alpha1.SubsetSchedulable && other.Type != v1alpha1.SubsetPatchApplies {
 				status.Conditions = append(status.Conditions, other)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,6 +41,15 @@ type Workload struct {
 	// Start is the first ordinal of a StatefulSet, Reserved those that it leaves out. (WS-5)
 	Start    int32
 	Reserved []int32
+	// Selector is how it finds its pods; nil where that is not known. (WS-21.1)
+	Selector *metav1.LabelSelector
+}
+
+func (w *Workload) selector() *metav1.LabelSelector {
+	if w == nil {
+		return nil
+	}
+	return w.Selector
 }
 
 // Wants is how many pods the workload wants, at least 0. Nil, for one that is not there,

@@ -109,7 +109,7 @@ type WorkloadSpreadSubsetStatus struct {
 	// Name is the name of the subset.
 	Name string `json:"name"`
 
-	// Conditions are those of the subset: Schedulable, where the strategy is Adaptive.
+	// Conditions are those of the subset: Schedulable, where the strategy is Adaptive, and PatchApplies, where the patch cannot be used.
 	// +optional
 	Conditions []WorkloadSpreadSubsetCondition `json:"conditions,omitempty"`
 
@@ -134,6 +134,14 @@ type WorkloadSpreadSubsetConditionType string
 // SubsetSchedulable is False while no pods are sent to a subset because one could not be
 // scheduled there.
 const SubsetSchedulable WorkloadSpreadSubsetConditionType = "Schedulable"
+
+// SubsetPatchApplies is False while no pods are created in a subset because its patch would take
+// them away from the workload. Otherwise a subset does not have it.
+const SubsetPatchApplies WorkloadSpreadSubsetConditionType = "PatchApplies"
+
+// PatchBreaksSelectorReason is the reason of SubsetPatchApplies: the patch changes labels by which
+// the workload, or a controller, knows its pods.
+const PatchBreaksSelectorReason = "PatchBreaksSelector"
 
 // WorkloadSpreadSubsetCondition is a condition of a subset.
 type WorkloadSpreadSubsetCondition struct {

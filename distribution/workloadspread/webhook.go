@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/spread"
@@ -20,6 +22,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/internal/validation"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
 // ValidatePath is where webhook configurations look for Webhook.Validate.
@@ -34,6 +37,10 @@ type Webhook struct {
 	// Distribution reads the other WorkloadSpreads of a namespace. Nil: one is judged as if
 	// there were no others.
 	Distribution client.Interface
+	// Kubernetes reads the workload of a WorkloadSpread with patches if it is one of Kubernetes' own,
+	// Workloads if it is of apps.kruise.io. Nil: patches are judged without its selector. (WS-21.1)
+	Kubernetes kubernetes.Interface
+	Workloads  workloadsclient.Interface
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
@@ -42,10 +49,11 @@ func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Hand
 
 // Rules returns the RBAC rules that the Webhook needs, and none beyond.
 func (w *Webhook) Rules() []rbacv1.PolicyRule {
-	if w.Distribution == nil {
-		return nil
+	rules := w.targetRules()
+	if w.Distribution != nil {
+		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "workloadspreads", "list"))
 	}
-	return []rbacv1.PolicyRule{manifests.Rule(v1alpha1.GroupName, "workloadspreads", "list")}
+	return rules
 }
 
 // Validate answers CREATE and UPDATE. It refuses an invalid WorkloadSpread with the code 400, as
@@ -76,8 +84,12 @@ func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) 
 		return nil, nil
 	}
 	errs := c.Errors(spread.ValidateCreate, spread.ValidateUpdate)
+	patches, err := w.patches(ctx, c.Object, c.Request.Namespace)
+	if err != nil {
+		return nil, err
+	}
 	conflict, err := w.conflicts(ctx, c.Object, c.Request.Namespace)
-	return append(errs, conflict...), err
+	return slices.Concat(errs, patches, conflict), err
 }
 
 // conflicts compares a WorkloadSpread with all others of its namespace. (WS-22)

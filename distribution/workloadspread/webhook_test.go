@@ -9,14 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 
 	"github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestWebhook is about what is refused, and how. (WS-21, WS-22)
+// TestWebhook is about what is refused, and how. (WS-21, WS-21.1, WS-22)
 func TestWebhook(t *testing.T) {
 	const subsets = "subsets: [{name: a}]"
 	others := fake.NewClient(newSpread(t, "web", subsets))
@@ -25,6 +29,12 @@ func TestWebhook(t *testing.T) {
 	wrong := newSpread(t, "wrong", "subsets: [{name: a}, {name: a}]")
 	finalized := wrong.DeepCopy()
 	finalized.Finalizers = []string{"example.com/f"}
+	const patch = "subsets: [{name: a, patch: {metadata: {labels: {app: zone-a}}}}]"
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}
+	relabelled, ofDeployment := newSpread(t, "db", patch), newSpread(t, "db", patch)
+	relabelled.Spec.TargetReference.APIVersion, relabelled.Spec.TargetReference.Kind = "apps.kruise.io/v1alpha1", "CloneSet"
+	cloneSets := workloadsfake.NewClient(&workloadsv1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default"}, Spec: workloadsv1alpha1.CloneSetSpec{Selector: selector}})
+	deployments := kubernetesfake.NewClientset(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default"}, Spec: appsv1.DeploymentSpec{Selector: selector}})
 	for _, test := range []struct {
 		name    string
 		webhook Webhook
@@ -37,6 +47,10 @@ func TestWebhook(t *testing.T) {
 		{"one that was invalid before", Webhook{}, finalized, wrong, ""},
 		{"the same target", Webhook{Distribution: others}, renamed, nil, `400 WorkloadSpread.apps.kruise.io "other" is invalid: spec.targetRef: Forbidden: is in conflict with other WorkloadSpread web`},
 		{"the same target, and nobody knows", Webhook{}, renamed, nil, ""},
+		{"a patch of a label that the target selects by", Webhook{Workloads: cloneSets}, relabelled, nil, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.subsets[0].patch: Forbidden: changes the label app, by which the workload selects its pods (app=db)`},
+		{"a patch of a label that a Deployment selects by", Webhook{Kubernetes: deployments}, ofDeployment, nil, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.subsets[0].patch: Forbidden: changes the label app, by which the workload selects its pods (app=db)`},
+		{"a patch, and the target is not there", Webhook{Workloads: workloadsfake.NewClient()}, relabelled, nil, ""},
+		{"a patch, and nobody knows the target", Webhook{}, relabelled, nil, ""},
 		{"another target", Webhook{}, newSpread(t, "db", subsets), renamed, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.targetRef: Forbidden: group, kind and name cannot be modified`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -38,23 +38,23 @@ type Workload struct {
 func workloadOf(object any) *Workload {
 	switch w := object.(type) {
 	case *appsv1.Deployment:
-		return newWorkload(spread.Deployments, w, w.Spec.Replicas)
+		return newWorkload(spread.Deployments, w, w.Spec.Replicas, w.Spec.Selector)
 	case *appsv1.ReplicaSet:
-		return newWorkload(spread.ReplicaSets, w, w.Spec.Replicas)
+		return newWorkload(spread.ReplicaSets, w, w.Spec.Replicas, w.Spec.Selector)
 	case *appsv1.StatefulSet:
-		found := newWorkload(spread.StatefulSets, w, w.Spec.Replicas)
+		found := newWorkload(spread.StatefulSets, w, w.Spec.Replicas, w.Spec.Selector)
 		if w.Spec.Ordinals != nil {
 			found.Start = w.Spec.Ordinals.Start
 		}
 		return found
 	case *batchv1.Job:
-		return newWorkload(spread.Jobs, w, w.Spec.Parallelism)
+		return newWorkload(spread.Jobs, w, w.Spec.Parallelism, w.Spec.Selector)
 	case *workloadsv1alpha1.CloneSet:
-		found := newWorkload(spread.CloneSets, w, w.Spec.Replicas)
+		found := newWorkload(spread.CloneSets, w, w.Spec.Replicas, w.Spec.Selector)
 		found.Revision = w.Status.UpdateRevision
 		return found
 	case *workloadsv1beta1.StatefulSet:
-		found := newWorkload(spread.AdvancedStatefulSets, w, w.Spec.Replicas)
+		found := newWorkload(spread.AdvancedStatefulSets, w, w.Spec.Replicas, w.Spec.Selector)
 		for _, ordinal := range w.Spec.ReserveOrdinals {
 			if ordinal >= 0 && ordinal <= math.MaxInt32 {
 				found.Reserved = append(found.Reserved, int32(ordinal))
@@ -65,9 +65,9 @@ func workloadOf(object any) *Workload {
 	return nil
 }
 
-func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32) *Workload {
+func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32, selector *metav1.LabelSelector) *Workload {
 	return &Workload{
-		Workload: spread.Workload{GroupKind: kind, Name: object.GetName(), UID: object.GetUID(), Replicas: replicas, Deleting: object.GetDeletionTimestamp() != nil},
+		Workload: spread.Workload{GroupKind: kind, Name: object.GetName(), UID: object.GetUID(), Replicas: replicas, Deleting: object.GetDeletionTimestamp() != nil, Selector: selector},
 		Owners:   []types.UID{object.GetUID()}, Controller: metav1.GetControllerOfNoCopy(object),
 	}
 }

@@ -73,7 +73,9 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}, start, workloadspread.Rules), nil
 		},
-		webhook: func(a *admissions) webhook { return &workloadspread.Webhook{Distribution: a.clients.Distribution} },
+		webhook: func(a *admissions) webhook {
+			return &workloadspread.Webhook{Distribution: a.clients.Distribution, Kubernetes: a.clients.Kubernetes, Workloads: a.clients.Workloads}
+		},
 	}
 }
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"fmt"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/manifests"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// patches says which patches would take pods away from their workload. That need not be there yet. (WS-21.1)
+func (w *Webhook) patches(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (field.ErrorList, error) {
+	patched := false
+	for i := range ws.Spec.Subsets {
+		patched = patched || len(ws.Spec.Subsets[i].Patch.Raw) > 0
+	}
+	if !patched {
+		return nil, nil
+	}
+	selector, err := w.selector(ctx, ws, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("read the workload that targetRef names: %w", err)
+	}
+	return spread.ValidatePatches(ws, selector), nil
+}
+
+// selector reads the selector of the workload that a WorkloadSpread names; nil where nobody knows it.
+func (w *Webhook) selector(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (*metav1.LabelSelector, error) {
+	target, _ := spread.KindOf(ws)
+	switch k := w.Kubernetes; {
+	case target == spread.CloneSets && w.Workloads != nil:
+		return selectorOf(ctx, ws, w.Workloads.CloneSets(namespace).List)
+	case target == spread.AdvancedStatefulSets && w.Workloads != nil:
+		return selectorOf(ctx, ws, w.Workloads.StatefulSets(namespace).List)
+	case k == nil:
+	case target == spread.Deployments:
+		return selectorOf(ctx, ws, k.AppsV1().Deployments(namespace).List)
+	case target == spread.ReplicaSets:
+		return selectorOf(ctx, ws, k.AppsV1().ReplicaSets(namespace).List)
+	case target == spread.StatefulSets:
+		return selectorOf(ctx, ws, k.AppsV1().StatefulSets(namespace).List)
+	case target == spread.Jobs:
+		return selectorOf(ctx, ws, k.BatchV1().Jobs(namespace).List)
+	}
+	return nil, nil
+}
+
+// selectorOf reads one workload: by a list, as the controller may list them and not get one.
+func selectorOf[L runtime.Object](ctx context.Context, ws *v1alpha1.WorkloadSpread, list func(context.Context, metav1.ListOptions) (L, error)) (*metav1.LabelSelector, error) {
+	name := ws.Spec.TargetReference.Name
+	found, err := list(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
+	if apierrors.IsNotFound(err) { // the kind is not served
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var selector *metav1.LabelSelector
+	err = meta.EachListItem(found, func(object runtime.Object) error {
+		if of := workloadOf(object); of != nil && of.Name == name {
+			selector = of.Selector
+		}
+		return nil
+	})
+	return selector, err
+}
+
+// targetRules are the RBAC rules for what selector reads.
+func (w *Webhook) targetRules() (rules []rbacv1.PolicyRule) {
+	if w.Kubernetes != nil {
+		rules = append(rules, manifests.Rule("apps", "deployments", "list"), manifests.Rule("apps", "replicasets", "list"),
+			manifests.Rule("apps", "statefulsets", "list"), manifests.Rule("batch", "jobs", "list"))
+	}
+	if w.Workloads != nil {
+		rules = append(rules, manifests.Rule(workloadsv1alpha1.GroupName, "clonesets", "list"),
+			manifests.Rule(workloadsv1alpha1.GroupName, "statefulsets", "list"))
+	}
+	return rules
+}
