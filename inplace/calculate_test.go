@@ -304,3 +304,15 @@ func TestMetadataPatchOnPod(t *testing.T) {
 		t.Errorf("IP-9: finalizers: -want +got:\n%s", diff)
 	}
 }
+
+// IP-9, CT-7: what controllers own in each pod comes from no template, whichever of the two has it. Nor does an environment
+// that refers to it count as changed.
+func TestMetadataThatControllersOwn(t *testing.T) {
+	plain := template(env(0, "DELETED", "metadata.labels['apps.kruise.io/specified-delete']"))
+	copied := template(env(0, "DELETED", "metadata.labels['apps.kruise.io/specified-delete']"), label("apps.kruise.io/specified-delete", "true"), annotate("apps.kruise.io/inplace-update-state", "{}"))
+	for _, u := range []*inplace.Update{calculate(t, plain, copied), calculate(t, copied, plain)} {
+		if u.MetadataPatch != nil || u.RefMetadata != nil {
+			t.Errorf("patch %s, references %v", u.MetadataPatch, u.RefMetadata)
+		}
+	}
+}

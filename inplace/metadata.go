@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // metadataMap tells labels from annotations in a reference to pod metadata.
@@ -30,6 +32,7 @@ type metadataKey struct {
 // addMetadata sorts the changes of metadata into those that a container's
 // environment follows, and the others (IP-7 to IP-10).
 func (u *Update) addMetadata(from, to *corev1.PodTemplateSpec, o CalculateOptions) error {
+	from, to = unowned(from), unowned(to)
 	old := metav1.ObjectMeta{Labels: from.Labels, Annotations: from.Annotations, Finalizers: from.Finalizers}
 	wanted := metav1.ObjectMeta{
 		Labels: maps.Clone(to.Labels), Annotations: maps.Clone(to.Annotations), Finalizers: to.Finalizers,
@@ -49,6 +52,17 @@ func (u *Update) addMetadata(from, to *corev1.PodTemplateSpec, o CalculateOption
 	}
 	u.MetadataPatch = patch
 	return nil
+}
+
+// unowned returns a template without the labels and annotations that controllers own in each pod: pods do not get
+// these from it (IP-9).
+func unowned(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
+	if len(podstate.Owned(template.Labels))+len(podstate.Owned(template.Annotations)) == 0 {
+		return template
+	}
+	without := *template
+	without.Labels, without.Annotations = podstate.Unowned(template.Labels), podstate.Unowned(template.Annotations)
+	return &without
 }
 
 // addReferences records the changed labels and annotations that the

@@ -8,17 +8,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/podstate"
 )
 
-// NewPod makes a pod of a template, without what its kind adds. Its labels and
-// annotations are not nil.
+// NewPod makes a pod of a template, without what its kind adds, and without the labels and annotations that
+// controllers own in each pod. Its labels and annotations are not nil. (CT-7)
 func (p *Planner) NewPod(name string, template *corev1.PodTemplateSpec) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       p.Workload.Object.GetNamespace(),
 			Name:            name,
-			Labels:          cloned(template.Labels),
-			Annotations:     cloned(template.Annotations),
+			Labels:          cloned(podstate.Unowned(template.Labels)),
+			Annotations:     cloned(podstate.Unowned(template.Annotations)),
 			Finalizers:      slices.Clone(template.Finalizers),
 			OwnerReferences: []metav1.OwnerReference{p.Owner()},
 		},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // NoWorkload is the error of a snapshot without the workload of a kind.
@@ -126,11 +127,14 @@ func (p *Planner) ReadSelector() (err error) {
 	return err
 }
 
-// Selects returns an error unless the selector matches a template: pods of it would be
+// Selects returns an error unless the selector matches a template as pods get it: they would be
 // released as soon as they are created or updated.
 func (p *Planner) Selects(template *corev1.PodTemplateSpec) error {
-	if p.Selector.Matches(labels.Set(template.Labels)) {
+	if p.Selector.Matches(labels.Set(podstate.Unowned(template.Labels))) {
 		return nil
+	}
+	if p.Selector.Matches(labels.Set(template.Labels)) {
+		return fmt.Errorf("spec.selector %q selects by a label that controllers own, and no pod gets from the template; select by others", p.Selector)
 	}
 	return fmt.Errorf("spec.selector %q does not match the labels of the template, %q; make them match", p.Selector, labels.FormatLabels(template.Labels))
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/podtemplate"
 )
 
@@ -54,17 +55,36 @@ func (d DryRun) CheckTemplate(ctx context.Context, namespace string, template *c
 
 // ConfirmTemplates answers changes that nothing but the templates can be wrong
 // with, by the verdict on them where they are new or changed. Where no verdict can
-// be had in time, it allows the request with a warning. Without a checker it is nil.
+// be had in time, it allows the request with a warning. Without a checker all are right. Labels and annotations
+// that pods do not get from the template cost a warning each. (CT-7)
 func ConfirmTemplates[T any](of func(*T) podtemplate.Templates, checker TemplateChecker) func(context.Context, admission.Change[T]) *admissionv1.AdmissionResponse {
-	if checker == nil {
-		return nil
-	}
 	return func(ctx context.Context, c admission.Change[T]) *admissionv1.AdmissionResponse {
 		if c.Old != nil && of(c.Object).Equal(of(c.Old)) {
 			return admission.Allowed()
 		}
-		return answerTemplates(ctx, c.Request, of(c.Object), checker)
+		response := admission.Allowed()
+		if checker != nil {
+			response = answerTemplates(ctx, c.Request, of(c.Object), checker)
+		}
+		if response.Allowed {
+			response.Warnings = append(response.Warnings, WarnOwned(of(c.Object).Pod, field.NewPath("spec", "template"))...)
+		}
+		return response
 	}
+}
+
+// WarnOwned says which labels and annotations of a template its pods do not get, because controllers own them in each pod. (CT-7)
+func WarnOwned(template *corev1.PodTemplateSpec, path *field.Path) (warnings []string) {
+	meta := path.Child("metadata")
+	for _, in := range []struct {
+		path *field.Path
+		keys map[string]string
+	}{{meta.Child("labels"), template.Labels}, {meta.Child("annotations"), template.Annotations}} {
+		for _, key := range podstate.Owned(in.keys) {
+			warnings = append(warnings, in.path.Key(key).String()+": controllers own this key in each pod; no pod gets it from the template")
+		}
+	}
+	return warnings
 }
 
 func answerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, checker TemplateChecker) *admissionv1.AdmissionResponse {

@@ -201,7 +201,24 @@ func TestTemplatesAreCheckedWhenTheyChange(t *testing.T) {
 			}
 		})
 	}
-	if validation.ConfirmTemplates(all, nil) != nil {
-		t.Error("templates are checked by nobody")
+}
+
+// CT-7: nobody is refused for what no pod gets from the template, and is told.
+func TestConfirmTemplatesWarnsOfOwnedKeys(t *testing.T) {
+	copied := podTemplate()
+	copied.Labels = map[string]string{"app": "web", "apps.kruise.io/specified-delete": "true"}
+	copied.Annotations = map[string]string{"apps.kruise.io/inplace-update-state": "{}"}
+	const ending = ": controllers own this key in each pod; no pod gets it from the template"
+	want := []string{"spec.template.metadata.labels[apps.kruise.io/specified-delete]" + ending, "spec.template.metadata.annotations[apps.kruise.io/inplace-update-state]" + ending}
+	fine := verdict(func(context.Context, string, *corev1.PodTemplateSpec) error { return nil })
+	for _, checker := range []validation.TemplateChecker{nil, fine} {
+		change := admission.Change[podtemplate.Templates]{Request: request(), Object: &podtemplate.Templates{Pod: copied}}
+		if got := validation.ConfirmTemplates(all, checker)(t.Context(), change); !got.Allowed || !cmp.Equal(want, got.Warnings) {
+			t.Errorf("%+v", got)
+		}
+		change.Old = change.Object
+		if got := validation.ConfirmTemplates(all, checker)(t.Context(), change); !got.Allowed || got.Warnings != nil {
+			t.Errorf("nothing changes: %+v", got)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -138,15 +139,16 @@ type podMaker struct {
 	direct bool
 }
 
+// newPodMaker makes what the pods have in common, without what controllers own in each pod. (CT-7)
 func (p *planner) newPodMaker() *podMaker {
 	job, template := p.Job, &p.Job.Spec.Template
 	labels := make(map[string]string, len(template.Labels)+2)
-	maps.Copy(labels, template.Labels)
+	maps.Copy(labels, podstate.Unowned(template.Labels))
 	labels[v1alpha1.BroadcastJobNameLabel], labels[v1alpha1.BroadcastJobControllerUIDLabel] = job.Name, string(job.UID)
 	return &podMaker{job: job, direct: p.AssignDirectly, pods: corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: job.Namespace, GenerateName: job.Name + "-",
-			Labels: labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
+			Labels: labels, Annotations: podstate.Unowned(template.Annotations), Finalizers: template.Finalizers,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, v1alpha1.SchemeGroupVersion.WithKind(kind))},
 		},
 		Spec: template.Spec,

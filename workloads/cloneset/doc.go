@@ -29,6 +29,8 @@
 //     limits, instead of being labelled as marked for deletion first. The label
 //     is only written where a preDelete hook holds the pod.
 //   - No pod is updated to a template that the selector does not match.
+//   - Labels and annotations that controllers own in each pod do not come from
+//     the template; admission warns of them.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it.
 //   - With Features.LaunchPriority, the barriers by which containers start in

@@ -30,6 +30,7 @@ func (r *rendering) pods() (*corev1.PodTemplateSpec, error) {
 	if pods.Labels == nil {
 		pods.Labels = map[string]string{}
 	}
+	delete(pods.Labels, v1alpha1.ReservedPodLabel) // it is of one pod (CT-7)
 	maps.Copy(pods.Labels, r.set.Spec.Selector.MatchLabels)
 	pods.Labels[v1alpha1.SubsetNameLabel], pods.Labels[v1alpha1.SubsetRevisionLabel] = r.subset.Name, r.revision
 	return pods, nil

@@ -318,3 +318,17 @@ func TestMadeForAnotherSubset(t *testing.T) {
 		}
 	}
 }
+
+// CT-7: that one pod was reserved is not copied into the template of a subset.
+func TestChildOfACopiedTemplate(t *testing.T) {
+	set := newSet(t)
+	pods := podTemplate(&set.Spec.Template)
+	pods.Labels = map[string]string{"app": "web", v1alpha1.ReservedPodLabel: "true"}
+	got, err := (&rendering{set: set, template: &set.Spec.Template, subset: &v1alpha1.Subset{Name: "a"}, revision: "web-1"}).pods()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, found := got.Labels[v1alpha1.ReservedPodLabel]; found || pods.Labels[v1alpha1.ReservedPodLabel] == "" {
+		t.Errorf("labels %v, those of the template %v", got.Labels, pods.Labels)
+	}
+}

@@ -92,9 +92,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.UnitedDeployment] {
 					return validateUpdate(set, old, w.AdaptiveScheduling)
 				}), nil
 		},
-	}
-	if w.Templates != nil {
-		k.Confirm = w.confirm
+		Confirm: w.confirm,
 	}
 	if !w.DisableDeletionProtection {
 		k.CheckDelete = ValidateDelete
@@ -102,19 +100,31 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.UnitedDeployment] {
 	return k
 }
 
-// confirm answers changes that nothing but the template can be wrong with. (UD-15.1)
+// confirm answers changes that nothing but the template can be wrong with. (UD-15.1, CT-7)
 func (w *Webhook) confirm(ctx context.Context, c change) *admissionv1.AdmissionResponse {
 	template := &c.Object.Spec.Template
-	if template.CloneSetTemplate != nil || c.Old != nil && sameTemplates(template, &c.Old.Spec.Template) {
+	if c.Old != nil && sameTemplates(template, &c.Old.Spec.Template) {
 		return admission.Allowed()
 	}
-	errs, noVerdict := validation.Verdict(ctx, c.Request, c.Request.Namespace, templates(template), w.Templates)
+	response := admission.Allowed()
+	if template.CloneSetTemplate == nil && w.Templates != nil {
+		response = w.judge(ctx, c.Request, template)
+	}
+	if pods := podTemplate(template); response.Allowed && pods != nil {
+		response.Warnings = append(response.Warnings, validation.WarnOwned(pods, field.NewPath("spec", "template", templateField(template), "spec", "template"))...)
+	}
+	return response
+}
+
+// judge asks what is wrong with the pods of a template.
+func (w *Webhook) judge(ctx context.Context, request *admissionv1.AdmissionRequest, template *v1alpha1.SubsetTemplate) *admissionv1.AdmissionResponse {
+	errs, noVerdict := validation.Verdict(ctx, request, request.Namespace, templates(template), w.Templates)
 	for _, err := range errs { // they are those of the spec of a workload
 		if below, found := strings.CutPrefix(err.Field, "spec."); found {
 			err.Field = field.NewPath("spec", "template", templateField(template), "spec").String() + "." + below
 		}
 	}
-	response := admission.Validated(c.Request, errs)
+	response := admission.Validated(request, errs)
 	if noVerdict != "" {
 		response.Warnings = []string{"spec.template was checked only in part, because the API server gave no verdict on it: " + noVerdict}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // PullPods has the kubelets of nodes pull images, instead of agents: for every task and
@@ -84,7 +85,7 @@ func (o *PullPods) pod(job *v1alpha1.ImagePullJob, task images.PullTask, timeout
 			APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "ImagePullJob", Name: job.Name, UID: job.UID, Controller: ptr.To(true)}},
 	}}
 	if sandbox := job.Spec.SandboxConfig; sandbox != nil { // that of the task is of the job that asked last
-		maps.Copy(pod.Annotations, sandbox.Annotations) // labels would have Services and others select the pod
+		maps.Copy(pod.Annotations, podstate.Unowned(sandbox.Annotations)) // labels would have Services and others select the pod
 	}
 	maps.Copy(pod.Labels, o.Labels)
 	maps.Copy(pod.Annotations, o.Annotations)
