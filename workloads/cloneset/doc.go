@@ -31,6 +31,8 @@
 //   - No pod is updated to a template that the selector does not match.
 //   - Labels and annotations that controllers own in each pod do not come from
 //     the template; admission warns of them.
+//   - Pods that kubelets reject again and again are replaced more and more
+//     slowly, and the status says so.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it.
 //   - With Features.LaunchPriority, the barriers by which containers start in

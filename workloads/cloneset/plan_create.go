@@ -32,6 +32,9 @@ func (p *planner) planCreate() {
 	if blocked := p.tally.CreateBlocked(); blocked != nil {
 		p.Wait(nil, blocked)
 	}
+	if p.backsOff() {
+		return
+	}
 	d, revisions := p.plan.Diff, &p.plan.Revisions
 	ids := p.instanceIDs(min(int(d.Create), rollout.MostCreations))
 	old := min(int(d.CreateOld), len(ids))
@@ -44,6 +47,37 @@ func (p *planner) planCreate() {
 	}
 	p.createOf(revisions.Update, ids[old:old+updated])
 	p.podsChanged = p.podsChanged || len(p.plan.Create) > 0
+}
+
+// backsOff tells whether pods are created later: kubelets reject those of the revision that comes first, again and again. (CT-8)
+func (p *planner) backsOff() bool {
+	of := p.plan.Revisions.Update
+	if p.plan.Diff.CreateOld > 0 {
+		of = p.plan.Revisions.Current
+	}
+	if len(p.inactive) <= int(max(p.limits.replicas, 1)) || p.plan.Diff.Create == 0 {
+		return false
+	}
+	var pods []*corev1.Pod
+	for _, pod := range p.Snapshot.Pods {
+		if revision.Matches(pod.Labels[podplan.RevisionLabel], of.Name) {
+			pods = append(pods, pod)
+		}
+	}
+	rejected := podplan.Rejected(pods)
+	if !rejected.Repeated(p.limits.replicas) {
+		return false
+	}
+	p.Problem(failedScale, fmt.Errorf("kubelets reject the pods of revision %s before any container has run (%s); the next ones are created more and more slowly, "+
+		"after 5 minutes at most, until one runs", of.Name, rejected.Reason()))
+	wait := rejected.Until(p.limits.replicas).Sub(p.Now)
+	if wait <= 0 {
+		return false
+	}
+	p.RequeueAfter(wait)
+	p.Wait(nil, &rollout.Reason{Rule: rollout.RuleBackOff,
+		Message: fmt.Sprintf("the last pods were rejected (%s) and never ran; the next ones are created after a pause", rejected.Reason())})
+	return true
 }
 
 // missingUpdated is how many pods are missing at the update revision, whatever

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"cmp"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Rejections are the pods of a revision that kubelets have rejected since the last one ran.
+type Rejections struct {
+	// Pods is how many there are, and Last the youngest of them; nil for none.
+	Pods int32
+	Last *corev1.Pod
+}
+
+// Rejected counts the pods that ended without any of their containers having run: a kubelet has rejected them, or somebody
+// has evicted them before. Those that are not younger than a pod that ran do not count. It needs no memory, so that a
+// restart of the manager changes nothing. Pods are those of one revision, whatever their phase. (CT-8)
+func Rejected(pods []*corev1.Pod) (r Rejections) {
+	var ran time.Time
+	for _, pod := range pods {
+		if created := pod.CreationTimestamp.Time; HasRun(pod) && created.After(ran) {
+			ran = created
+		}
+	}
+	for _, pod := range pods {
+		if pod.Status.Phase != corev1.PodFailed || HasRun(pod) || !pod.CreationTimestamp.After(ran) {
+			continue
+		}
+		r.Pods++
+		if r.Last == nil || pod.CreationTimestamp.After(r.Last.CreationTimestamp.Time) {
+			r.Last = pod
+		}
+	}
+	return r
+}
+
+// Repeated tells whether more pods were rejected than the workload wants: their replacements were, too. (CT-8)
+func (r Rejections) Repeated(wanted int32) bool { return r.Pods > max(wanted, 1) }
+
+// Until is when the next pods are created: at once as long as no more were rejected than are wanted at a time, then a second after the
+// last one was created, and twice as long for each further time that as many are rejected, 5 minutes at most. (CT-8)
+func (r Rejections) Until(wanted int32) time.Time {
+	if !r.Repeated(wanted) {
+		return time.Time{}
+	}
+	delay := first
+	for times := (r.Pods - 1) / max(wanted, 1); times > 1 && delay < most; times-- {
+		delay *= 2
+	}
+	return r.Last.CreationTimestamp.Add(min(delay, most))
+}
+
+// Reason is why the last pod was rejected, in a word.
+func (r Rejections) Reason() string { return cmp.Or(r.Last.Status.Reason, "no reason is given") }
