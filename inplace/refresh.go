@@ -95,11 +95,13 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 			return refreshResize(p, pod, state, now)
 		}
 		if retried {
-			err = writeState(p, pod, state)
+			if err := writeState(p, pod, state); err != nil {
+				return Progress{}, err
+			}
 		}
 	}
 	Serve(p, pod, now)
-	return Progress{Complete: true}, err
+	return Progress{Complete: true}, nil
 }
 
 // Serve puts a pod with the readiness gate back into service. Refresh does so at the end of an update; it is exported for

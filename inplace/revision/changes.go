@@ -107,22 +107,26 @@ func liveOf(podLabels iter.Seq[string]) map[string]bool {
 	return live
 }
 
-// nextLive is Next, but that an equal revision without a controller, of which there are no pods, does not take
-// the place of one that pods come from: all of them would roll to what they have. (CS-CR5)
+// nextLive is Next, but that no equal revision of which there are no pods takes the place of one that pods come from, if it has
+// no controller or the same number: all of them would roll to what they have. (CS-CR5)
 func nextLive(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, live map[string]bool) (Decision, error) {
 	next, err := Next(history, wanted)
 	for d := next; err == nil && d.Action != Create; {
-		name := d.Revision.Name
-		if live[ShortHash(name)] {
+		if live[ShortHash(d.Revision.Name)] {
 			return d, nil
 		}
-		if metav1.GetControllerOfNoCopy(d.Revision) != nil {
+		at := slices.IndexFunc(history, func(r *appsv1.ControllerRevision) bool { return r.Name == d.Revision.Name })
+		number, owned := history[at].Revision, metav1.GetControllerOfNoCopy(history[at]) != nil
+		history = slices.Delete(slices.Clone(history), at, at+1)
+		if d, err = Next(history, wanted); owned && d.Action != Create && numberOf(history, d.Revision.Name) != number {
 			break
 		}
-		history = slices.DeleteFunc(slices.Clone(history), func(r *appsv1.ControllerRevision) bool { return r.Name == name })
-		d, err = Next(history, wanted)
 	}
 	return next, err
+}
+
+func numberOf(history []*appsv1.ControllerRevision, name string) int64 {
+	return history[slices.IndexFunc(history, func(r *appsv1.ControllerRevision) bool { return r.Name == name })].Revision
 }
 
 // findCurrent finds the current revision by its name, or else by the pods. A status

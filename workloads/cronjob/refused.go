@@ -105,7 +105,7 @@ func (p *planner) isRefused() bool {
 	return true
 }
 
-// RuleRefused: the API server has refused the job.
+// RuleRefused is the rule by which a job waits that the API server has refused.
 const RuleRefused rollout.Rule = "Refused"
 
 // refusedAt is the scheduled time that stands in RefusedAnnotation; zero for none.
