@@ -74,7 +74,11 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 			}, start, workloadspread.Rules), nil
 		},
 		webhook: func(a *admissions) webhook {
-			return &workloadspread.Webhook{Distribution: a.clients.Distribution, Kubernetes: a.clients.Kubernetes, Workloads: a.clients.Workloads}
+			w := &workloadspread.Webhook{Distribution: a.clients.Distribution, Workloads: a.clients.Workloads}
+			if a.gates.Enabled(features.PodWebhook) { // without it, pods of Kubernetes' own workloads are not spread
+				w.Kubernetes = a.clients.Kubernetes
+			}
+			return w
 		},
 	}
 }
