@@ -120,7 +120,9 @@ func (w *setScenario) interferePod(rt *rapid.T) {
 		case "userDelete":
 			w.Remove(pod.Name)
 		case "fail":
-			w.Edit(pod.Name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+			w.Edit(pod.Name, func(p *corev1.Pod) { // one that never ran makes the next ones wait (CT-8)
+				p.Status.Phase, p.Status.ContainerStatuses = corev1.PodFailed, []corev1.ContainerStatus{{Name: "main", ContainerID: "ran"}}
+			})
 		case "quarantine":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels["app"] = "quarantine" })
 		case "hold":
