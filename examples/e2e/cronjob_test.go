@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -157,12 +158,15 @@ func TestAdvancedCronJobOfBroadcastJobs(t *testing.T) {
 	})
 }
 
-// A job that the API server refuses, as one whose pods always start again: the next process is told of it.
+// A job that a quota refuses: the next process is told of it.
 func TestAdvancedCronJobWhoseJobsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := steady.NewScene(t, nil)
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "no-jobs"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}}}
+	if _, err := steady.Core.CoreV1().ResourceQuotas(s.Namespace).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	cronJob := newCronJob("@every 30s")
-	cronJob.Spec.Template.JobTemplate.Spec.BackoffLimitPerIndex = new(int32(1)) // of a Job that has no indexes
 	cronJobs := steady.workloads.AdvancedCronJobs(s.Namespace)
 	if _, err := cronJobs.Create(t.Context(), cronJob, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
