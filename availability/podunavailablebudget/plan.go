@@ -63,7 +63,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Problem = err
 		return p
 	}
-	if s.Unknown != nil && len(selection.Pods) == 0 {
+	if s.Unknown != nil && len(selection.Pods)+len(selection.Elsewhere) == 0 {
 		p.Problem = s.Unknown // whose pods are not known either
 		return p
 	}

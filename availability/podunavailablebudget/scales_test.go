@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -115,7 +117,9 @@ func TestScalesThatLeaveAKindAlone(t *testing.T) {
 		c.pod("a", owner)
 		c.pod("b", owner)
 		c.expect("PUB-23: its ReplicaSet counts", "selected", "2 of 2 available, 1 desired, 1 allowed; 2 linked")
-		if s := c.budget("unread").Status; s.UnavailableAllowed != 0 || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.TotalUnknownCondition) {
+		c.pod("c", owner, func(pod *corev1.Pod) { pod.Labels = nil })
+		c.Sleep("1s")
+		if s := c.budget("unread").Status; s.UnavailableAllowed != 0 || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.PodsElsewhereCondition) || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.TotalUnknownCondition) {
 			t.Errorf("PUB-23: what is not known does not protect: %+v", s)
 		}
 		before := len(reconciles.Errors())
@@ -124,6 +128,19 @@ func TestScalesThatLeaveAKindAlone(t *testing.T) {
 			t.Errorf("PUB-23: %d errors in an hour", n)
 		}
 	})
+}
+
+// A budget whose pods are all those of another one says so, though it does not know how many its workload wants. (PUB-20)
+func TestPodsElsewhereOfAnUnknownWorkload(t *testing.T) {
+	owner := ownerOf("argoproj.io/v1alpha1", "Rollout", "web", "uid-Rollout")
+	pod := newPod("a", owner, func(pod *corev1.Pod) { pod.Annotations = map[string]string{v1alpha1.RelatedPubAnnotation: "selected"} })
+	plan := NewPlan(&Snapshot{
+		Budget: newBudget("unread", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")), Others: []*v1alpha1.PodUnavailableBudget{newBudget("selected", "1", bySelector)},
+		Pods: []*corev1.Pod{pod}, Unknown: ErrNotRead, Now: time.Unix(1_000_000_000, 0),
+	})
+	if plan.Status == nil || !meta.IsStatusConditionTrue(plan.Status.Conditions, v1alpha1.PodsElsewhereCondition) || plan.Status.UnavailableAllowed != 0 {
+		t.Errorf("plan %v, status %+v", plan, plan.Status)
+	}
 }
 
 type notRead struct{}
