@@ -43,7 +43,7 @@ func refreshPutBack(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, n
 }
 
 func cameBack(pod *corev1.Pod, state *v1alpha1.State, names []string) string {
-	return fmt.Sprintf("container %s: image %s came back after the update had set %s; a mutating webhook or policy changes it, which must leave that as it is",
+	return fmt.Sprintf("container %s: image %s came back after the update had set %s; a mutating webhook or policy changes it back: have that leave out these pods",
 		names[0], podstate.Container(pod, names[0]).Image, state.LastContainers[names[0]].Image)
 }
 

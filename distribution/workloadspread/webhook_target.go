@@ -36,7 +36,7 @@ func (w *Webhook) patches(ctx context.Context, ws *v1alpha1.WorkloadSpread, name
 	return spread.ValidatePatches(ws, selector), nil
 }
 
-// selector reads the selector of the workload that a WorkloadSpread names; nil where nobody knows it.
+// selector reads the selector of the workload that a WorkloadSpread names; nil if it is not known.
 func (w *Webhook) selector(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (*metav1.LabelSelector, error) {
 	target, _ := spread.KindOf(ws)
 	switch k := w.Kubernetes; {

@@ -50,7 +50,7 @@ func TestWebhook(t *testing.T) {
 		{"a patch of a label that the target selects by", Webhook{Workloads: cloneSets}, relabelled, nil, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.subsets[0].patch: Forbidden: changes the label app, by which the workload selects its pods (app=db)`},
 		{"a patch of a label that a Deployment selects by", Webhook{Kubernetes: deployments}, ofDeployment, nil, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.subsets[0].patch: Forbidden: changes the label app, by which the workload selects its pods (app=db)`},
 		{"a patch, and the target is not there", Webhook{Workloads: workloadsfake.NewClient()}, relabelled, nil, ""},
-		{"a patch, and nobody knows the target", Webhook{}, relabelled, nil, ""},
+		{"a patch, and the target is not known", Webhook{}, relabelled, nil, ""},
 		{"another target", Webhook{}, newSpread(t, "db", subsets), renamed, `400 WorkloadSpread.apps.kruise.io "db" is invalid: spec.targetRef: Forbidden: group, kind and name cannot be modified`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

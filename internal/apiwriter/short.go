@@ -26,7 +26,7 @@ func Short(text string) string {
 	return fmt.Sprintf("%s… (%d bytes in all)", text[:end], len(text))
 }
 
-// short returns an error of the API server with a short text; any other as it is.
+// short returns an error of the API server with a short text; any other is unchanged.
 func short(err error) error {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) || len(status.ErrStatus.Message) <= longestText {

@@ -13,7 +13,7 @@ import (
 
 func TestShort(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"as it is":            {strings.Repeat("a", longestText), strings.Repeat("a", longestText)},
+		"unchanged":           {strings.Repeat("a", longestText), strings.Repeat("a", longestText)},
 		"cut":                 {strings.Repeat("a", longestText+1), strings.Repeat("a", longestText) + "… (1025 bytes in all)"},
 		"not within a letter": {strings.Repeat("a", longestText-1) + "ää", strings.Repeat("a", longestText-1) + "… (1027 bytes in all)"},
 	} {

@@ -188,11 +188,14 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	version := ""
 	for _, w := range writes {
 		begun := version != ""
-		var resized corev1.Pod
-		version, err = p.sendPatch(ctx, patch, w, version, &resized)
+		var resized *corev1.Pod
 		if w.Subresource == podpatch.Resize {
+			resized = &corev1.Pod{}
+		}
+		version, err = p.sendPatch(ctx, patch, w, version, resized)
+		if resized != nil {
 			if err = p.resizeFailure(ctx, pod, begun, err); err == nil {
-				version, err = p.noteResize(ctx, &resized)
+				version, err = p.noteResize(ctx, resized)
 			}
 		}
 		if patch.Kind.AffectsAvailability() {
@@ -221,7 +224,7 @@ const mostReads = 3
 // sendPatch sends a write of a patch, and returns the resourceVersion of the pod then. One
 // that is chained to the write before, which returned a version, is sent again where what
 // the patch follows from has not changed since: kubelets report on a pod at any time. The
-// answer to a resize is read into resized.
+// answer is read into resized, unless that is nil.
 func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatch.Write, version string, resized *corev1.Pod) (string, error) {
 	for reads := 0; ; reads++ {
 		chained, err := w, error(nil)
@@ -230,7 +233,7 @@ func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatc
 		}
 		switch {
 		case err != nil:
-		case w.Subresource == podpatch.Resize:
+		case resized != nil:
 			version, err = p.Pods.PatchRead(ctx, patch.Pod, w.Subresource, types.StrategicMergePatchType, chained.Data, resized)
 		default:
 			version, err = p.Pods.Patch(ctx, patch.Pod, w.Subresource, types.StrategicMergePatchType, chained.Data)

@@ -18,6 +18,15 @@ const (
 	most  = 5 * time.Minute // unless BackOff.Most says another
 )
 
+// delayOf is how long to wait after so many times: first after one, twice as long each time, most at the end.
+func delayOf(times int32) time.Duration {
+	delay := first
+	for ; times > 1 && delay < most; times-- {
+		delay *= 2
+	}
+	return min(delay, most)
+}
+
 // BackOff remembers how long to wait before a pod is replaced that has ended
 // without any of its containers having run: where a kubelet rejects a pod at once,
 // it would otherwise be deleted and created as fast as requests go. It knows pods by

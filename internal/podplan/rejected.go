@@ -16,8 +16,8 @@ type Rejections struct {
 	Last *corev1.Pod
 }
 
-// Rejected counts the pods that ended without any of their containers having run: a kubelet has rejected them, or somebody
-// has evicted them before. Those that are not younger than a pod that ran do not count. It needs no memory, so that a
+// Rejected counts the pods that ended without any of their containers having run: a kubelet has rejected them, or they
+// were evicted before. Those that are not younger than a pod that ran do not count. It needs no memory, so that a
 // restart of the manager changes nothing. Pods are those of one revision, whatever their phase. (CT-8)
 func Rejected(pods []*corev1.Pod) (r Rejections) {
 	var ran time.Time
@@ -47,11 +47,7 @@ func (r Rejections) Until(wanted int32) time.Time {
 	if !r.Repeated(wanted) {
 		return time.Time{}
 	}
-	delay := first
-	for times := (r.Pods - 1) / max(wanted, 1); times > 1 && delay < most; times-- {
-		delay *= 2
-	}
-	return r.Last.CreationTimestamp.Add(min(delay, most))
+	return r.Last.CreationTimestamp.Add(delayOf((r.Pods - 1) / max(wanted, 1)))
 }
 
 // Reason is why the last pod was rejected, in a word.

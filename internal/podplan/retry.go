@@ -7,13 +7,6 @@ import (
 	"time"
 )
 
-// After an update whose images came back, the next one of the workload is tried after so long, and after
-// twice as long every time.
-const (
-	firstRetry = time.Second
-	lastRetry  = 5 * time.Minute
-)
-
 // retries are the updates of a workload whose images came back. The zero value is none. (IP-40)
 type retries struct {
 	pods  int
@@ -33,16 +26,12 @@ func (r *retries) add(pod *View) {
 	}
 }
 
-// until is when the next update may be tried; zero for now. A try in the future is that of another clock.
+// until is when the next update may be tried, a second to 5 minutes after the last; zero for now. A try in the future is that of another clock.
 func (r *retries) until(now time.Time) time.Time {
 	if r.pods == 0 || r.last.After(now) {
 		return time.Time{}
 	}
-	delay := firstRetry
-	for i := int32(1); i < r.tries && delay < lastRetry; i++ {
-		delay *= 2
-	}
-	return r.last.Add(min(delay, lastRetry))
+	return r.last.Add(delayOf(r.tries))
 }
 
 // err says what came back, of the first pod; nil where nothing did.

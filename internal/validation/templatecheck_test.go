@@ -203,7 +203,7 @@ func TestTemplatesAreCheckedWhenTheyChange(t *testing.T) {
 	}
 }
 
-// CT-7: nobody is refused for what no pod gets from the template, and is told.
+// CT-7: a template with keys that no pod gets from it is admitted, with a warning for each.
 func TestConfirmTemplatesWarnsOfOwnedKeys(t *testing.T) {
 	copied := podTemplate()
 	copied.Labels = map[string]string{"app": "web", "apps.kruise.io/specified-delete": "true"}

@@ -65,7 +65,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 // shrinks tells whether pods are to be created while others are gone that the status
 // counts. Perhaps the job is gone too: the garbage collector deletes its pods after it,
 // and the caches may show that the other way round. A write of the status, which is due
-// anyway, finds that out before pods are created for nobody.
+// anyway, finds that out before pods are created for a job that is gone.
 func (a *applier) shrinks() bool {
 	if a.plan.Status == nil || len(a.plan.Create) == 0 {
 		return false

@@ -5,11 +5,11 @@ package broadcastjob
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -18,8 +18,6 @@ const (
 	overdueAfter = time.Minute
 	// failedAfter is how long until it counts as failed: its kubelet is dead, or something holds it.
 	failedAfter = 15 * time.Minute
-	// mostNamed limits the pods that a message names.
-	mostNamed = 3
 )
 
 // isStuck tells whether a pod has terminated for so long that it counts as failed. With Never, its node is waited for. (BJ-28)
@@ -52,13 +50,13 @@ func (p *planner) reportTerminating() {
 	}
 	if len(stuck) > 0 {
 		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventPodNotTerminated,
-			Message: fmt.Sprintf("%s still terminating %s after the end of their grace, and count as failed", listed(stuck), failedAfter)})
+			Message: fmt.Sprintf("%s still terminating %s after the end of the grace period, which counts as failed", listed(stuck), failedAfter)})
 	}
 	message := ""
 	if len(overdue) > 0 {
-		message = fmt.Sprintf("%s still terminating: if their nodes are gone for good, delete these, or the pods by force", listed(overdue))
+		message = fmt.Sprintf("%s still terminating: if a node is gone for good, delete it, or its pod by force", listed(overdue))
 		if p.always() {
-			message += fmt.Sprintf("; %s after the end of their grace they count as failed", failedAfter)
+			message += fmt.Sprintf("; %s after the end of its grace a pod counts as failed", failedAfter)
 		}
 		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventPodTerminating, Message: message, Lasting: true})
 	}
@@ -67,11 +65,10 @@ func (p *planner) reportTerminating() {
 
 // listed counts pods, and names the first of them.
 func listed(pods []string) string {
-	more := ""
-	if len(pods) > mostNamed {
-		more = " and others"
+	if len(pods) == 1 {
+		return "pod " + pods[0] + " is"
 	}
-	return fmt.Sprintf("%d pods (%s%s) are", len(pods), strings.Join(pods[:min(len(pods), mostNamed)], ", "), more)
+	return fmt.Sprintf("%d pods (%s) are", len(pods), podplan.FirstNames(pods))
 }
 
 // setTerminating has the condition while pods are overdue; an empty message is for none.

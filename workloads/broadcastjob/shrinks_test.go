@@ -15,7 +15,7 @@ import (
 )
 
 // BJ-12: pods that the status counts are gone, and the job may be gone too, while the cache shows it: the status is written
-// before pods are created for nobody.
+// before pods are created for a job that is gone.
 func TestStatusThatShrinksIsWrittenFirst(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addNodes("n1", "n2")

@@ -112,7 +112,7 @@ func (w *setScenario) roomToUpdate() {
 
 func (w *setScenario) interferePod(rt *rapid.T) {
 	for _, pod := range w.Some(rt) {
-		switch rapid.SampledFrom([]string{"mark", "unmark", "userDelete", "fail", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
+		switch rapid.SampledFrom([]string{"mark", "unmark", "userDelete", "fail", "reject", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
 		case "mark":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" })
 		case "unmark":
@@ -120,9 +120,11 @@ func (w *setScenario) interferePod(rt *rapid.T) {
 		case "userDelete":
 			w.Remove(pod.Name)
 		case "fail":
-			w.Edit(pod.Name, func(p *corev1.Pod) { // one that never ran makes the next ones wait (CT-8)
+			w.Edit(pod.Name, func(p *corev1.Pod) {
 				p.Status.Phase, p.Status.ContainerStatuses = corev1.PodFailed, []corev1.ContainerStatus{{Name: "main", ContainerID: "ran"}}
 			})
+		case "reject":
+			w.Edit(pod.Name, func(p *corev1.Pod) { p.Status.Phase, p.Status.ContainerStatuses = corev1.PodFailed, nil })
 		case "quarantine":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels["app"] = "quarantine" })
 		case "hold":
@@ -133,12 +135,22 @@ func (w *setScenario) interferePod(rt *rapid.T) {
 	}
 }
 
+// rejected counts the pods that failed and never ran.
+func (w *setScenario) rejected() (n int) {
+	for _, pod := range w.own() {
+		if pod.Status.Phase == corev1.PodFailed && len(pod.Status.ContainerStatuses) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // checkPlan checks what must hold for every plan.
 func checkPlan(rt *rapid.T, w *setScenario, plan *Plan) {
-	if len(plan.Problems) > 0 {
+	replicas := w.snapshot().replicas()
+	if len(plan.Problems) > 0 && w.rejected() <= max(int(replicas), 1) { // otherwise it is said that kubelets reject pods (CT-8)
 		rt.Fatalf("problem: %v", plan.Problems[0].Err)
 	}
-	replicas := w.snapshot().replicas()
 	surge, _ := rollout.MaxSurge(w.set.Spec.UpdateStrategy.MaxSurge, replicas)
 	unavailable, _ := rollout.MaxUnavailable(w.set.Spec.UpdateStrategy.MaxUnavailable, replicas, surge)
 

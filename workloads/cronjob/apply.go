@@ -59,36 +59,33 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		r.seen(a.Key, s.CronJob.UID, c.Scheduled)
 	}
 	a.recordWaiting()
-	if err := a.noteSchedule(ctx); err != nil {
-		return 0, err
-	}
+	noteErr := a.noteSchedule(ctx) // this process knows it anyway
 	if err := a.settleRefused(ctx); err != nil {
-		return 0, err
+		return 0, errors.Join(noteErr, err)
 	}
+	noteErr = errors.Join(noteErr, apply.Each(ctx, plan.Release, a.release))
 	if err := apply.Each(ctx, plan.Replace, a.delete); err != nil {
-		return 0, errors.Join(err, a.holdBack(ctx))
+		return 0, errors.Join(noteErr, err, a.holdBack(ctx))
 	}
 	if err := a.status(ctx); err != nil || a.Gone {
-		return 0, err
+		return 0, errors.Join(noteErr, err)
 	}
 	startErr := a.start(ctx)
-	cleanErr := apply.Each(ctx, plan.Clean, a.delete)
-	if cleanErr != nil && 0 < plan.RequeueAfter && plan.RequeueAfter < lastRetry {
-		klog.FromContext(ctx).Error(cleanErr, "Finished jobs beyond the history limits are left, trying again at the next scheduled time")
-		cleanErr = nil // a back-off would make the next job late (ACJ-5.1)
+	laterErr := errors.Join(noteErr, apply.Each(ctx, plan.Clean, a.delete))
+	if laterErr != nil && 0 < plan.RequeueAfter && plan.RequeueAfter < lastRetry {
+		klog.FromContext(ctx).Error(laterErr, "Notes, times to live or finished jobs beyond the history limits are left, trying again at the next scheduled time")
+		laterErr = nil // a back-off would make the next job late (ACJ-5.1)
 	}
-	return plan.RequeueAfter, errors.Join(startErr, cleanErr)
+	return plan.RequeueAfter, errors.Join(startErr, laterErr)
 }
 
-// settleRefused removes what says that a job was refused, where it is there by now: before it may be deleted, or have a
+// settleRefused removes what says that a job was refused, if it is there by now: before it may be deleted, or have a
 // time to live. (ACJ-13.2)
 func (a *applier) settleRefused(ctx context.Context) error {
-	if !a.plan.Created.IsZero() {
-		if err := a.setRefused(ctx, time.Time{}); err != nil {
-			return err
-		}
+	if a.plan.Created.IsZero() {
+		return nil
 	}
-	return apply.Each(ctx, a.plan.Release, a.release)
+	return a.setRefused(ctx, time.Time{})
 }
 
 // holdBack does what the plan says, but creates no job, and so claims no scheduled

@@ -23,7 +23,7 @@ type planner struct {
 	kind v1alpha1.TemplateKind
 	last time.Time // the newest scheduled time that has a job, or has had one; zero for none
 
-	edited time.Time // since when the schedule is as it is
+	edited time.Time // since when the cron job has its schedule
 }
 
 // findKind finds out what the template makes.

@@ -227,7 +227,7 @@ func (m *model) judge(plan *cronjob.Plan) {
 		case !schedule.Next(since).After(m.s.Now):
 			m.violate("ACJ-9", "%s is run, and a later time has come", start.Scheduled)
 		case !start.Scheduled.After(m.edited) && !refused && start.Scheduled.After(m.newest):
-			m.violate("ACJ-8.1", "%s is run, and the schedule is as it is since %s", start.Scheduled, m.edited)
+			m.violate("ACJ-8.1", "%s is run, and the schedule was changed at %s", start.Scheduled, m.edited)
 		case late < 0 && !refused: // which was due by the clock of then
 			m.violate("ACJ-9", "%s is run %s early", start.Scheduled, -late)
 		case spec.StartingDeadlineSeconds != nil && late >= time.Duration(*spec.StartingDeadlineSeconds)*time.Second:

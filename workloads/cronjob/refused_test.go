@@ -63,6 +63,29 @@ func TestRefusalsAreBounded(t *testing.T) {
 	}
 }
 
+// What the API server does not let the controller note about a cron job holds up no job. (ACJ-8.1)
+func TestRefusedNotesHoldUpNoJob(t *testing.T) {
+	play(t, func(t *testing.T, w *world) {
+		creates := 0
+		w.FailBefore(func(r request) error {
+			switch {
+			case r.User == fixture.ControllerUser && r.String() == "patch advancedcronjobs":
+				return fixture.ErrQuota
+			case r.User == fixture.ControllerUser && r.String() == "create jobs":
+				creates++
+			}
+			return nil
+		})
+		_, err := newClient(t, w.Server, fixture.TestUser).AdvancedCronJobs(fixture.Web.Namespace).Create(t.Context(),
+			newCronJob(t, "web", "schedule: '*/5 * * * *'", "concurrencyPolicy: Allow"), metav1.CreateOptions{})
+		w.Must(err)
+		w.Sleep("59m50s")
+		if creates < 11 || creates > 12 {
+			t.Errorf("%d jobs in an hour, want one every five minutes:\n%s", creates, strings.Join(w.trace, "\n"))
+		}
+	})
+}
+
 // The process ends in a try of a job that was refused for a while; another one goes on. The time is run once, whatever was
 // written, also where the job has ended and is gone by its time to live before the other process comes. (ACJ-13.2)
 func TestProcessEndsInARetry(t *testing.T) {
