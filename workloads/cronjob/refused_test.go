@@ -86,6 +86,38 @@ func TestRefusedNotesHoldUpNoJob(t *testing.T) {
 	})
 }
 
+// The controller may not read a cron job by itself: an answer that is lost holds up no job. (ACJ-8.1, ACJ-13.2)
+func TestLostAnswersOfNotesHoldUpNoJob(t *testing.T) {
+	play(t, func(t *testing.T, w *world) {
+		creates := 0
+		w.FailBefore(func(r request) error {
+			switch {
+			case r.User != fixture.ControllerUser:
+			case r.String() == "get advancedcronjobs":
+				return fixture.ErrQuota // as RBAC: 403
+			case r.String() == "create jobs":
+				if creates++; creates == 3 {
+					return fixture.ErrQuota
+				}
+			}
+			return nil
+		})
+		w.FailAfter(func(r request) error {
+			if r.User == fixture.ControllerUser && r.String() == "patch advancedcronjobs" {
+				return fixture.ErrLost
+			}
+			return nil
+		})
+		_, err := newClient(t, w.Server, fixture.TestUser).AdvancedCronJobs(fixture.Web.Namespace).Create(t.Context(),
+			newCronJob(t, "web", "schedule: '*/5 * * * *'", "concurrencyPolicy: Allow"), metav1.CreateOptions{})
+		w.Must(err)
+		w.Sleep("59m50s")
+		if creates < 12 || creates > 14 {
+			t.Errorf("%d creates in an hour, want one every five minutes and one again:\n%s", creates, strings.Join(w.trace, "\n"))
+		}
+	})
+}
+
 // The process ends in a try of a job that was refused for a while; another one goes on. The time is run once, whatever was
 // written, also where the job has ended and is gone by its time to live before the other process comes. (ACJ-13.2)
 func TestProcessEndsInARetry(t *testing.T) {
