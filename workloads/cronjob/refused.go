@@ -200,8 +200,7 @@ func (a *applier) setRefused(ctx context.Context, scheduled time.Time) error {
 	return a.annotate(ctx, RefusedAnnotation, value)
 }
 
-// annotate writes an annotation of the cron job if it differs; empty removes it. Written twice it is the same, so that
-// nothing is asked about an answer that is lost.
+// annotate writes an annotation of the cron job if it differs; empty removes it.
 func (a *applier) annotate(ctx context.Context, key, value string) error {
 	cronJob, quoted := a.snapshot.CronJob, "null"
 	switch {
@@ -213,7 +212,7 @@ func (a *applier) annotate(ctx context.Context, key, value string) error {
 	data := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, cronJob.UID, key, quoted)
 	version, err := a.Merge(ctx, a.Key, data)
 	if err != nil {
-		return fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, err)
+		return fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, a.Unanswered(ResourceCronJobs, a.Key.Name, err))
 	}
 	a.Wrote(ResourceCronJobs, version)
 	return nil

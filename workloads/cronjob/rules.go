@@ -18,12 +18,12 @@ import (
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
-		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs", "list watch patch"),
+		// get and list find out what became of a write without an answer.
+		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs", "get list watch patch"),
 		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs/status", "patch"),
 		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a job block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs/finalizers", "update"),
-		// get and list find out what became of a write without an answer.
 		// patch gives a job its time to live that was refused before.
 		manifests.Rule("batch", "jobs", "get list watch create patch delete"),
 	}
