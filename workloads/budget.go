@@ -9,8 +9,9 @@ import (
 )
 
 // Budget is asked before an update, in place or by recreation, takes a pod out of
-// service: about one pod at a time and, after it has refused one, only about pods that are
-// not ready, which the update may repair. (CS-32)
+// service: about one pod at a time and, after it has refused one, only about pods whose
+// annotation kruise.io/related-pub names another budget, and about pods that are not ready,
+// which the update may repair. (CS-32, CT-10)
 type Budget interface {
 	// AllowUpdate tells whether the pod may become unavailable now. A refused
 	// pod is asked about again a second later. An error allows nothing, also for

@@ -50,6 +50,9 @@ const (
 	// RuleRefused: the API server has refused the update of a pod; the next one is
 	// tried after a while.
 	RuleRefused Rule = "Refused"
+	// RuleBudget: a PodUnavailableBudget has refused the update of the pod, or of
+	// another one that it protects.
+	RuleBudget Rule = "Budget"
 	// RuleRefreshFirst: the state of pods is being written; the update goes on afterwards.
 	RuleRefreshFirst Rule = "RefreshFirst"
 )

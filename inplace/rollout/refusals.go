@@ -3,7 +3,9 @@
 package rollout
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,11 +21,35 @@ type Refusals struct {
 	// Pods says why the last updates of pods were refused. Where the order is open,
 	// those pods are updated after all others.
 	Pods map[types.UID]error
+	// At is when they were refused; those that were longest ago are tried first.
+	At map[types.UID]time.Time
+	// Denied are the pods that budgets are known to protect: those whose updates a budget has refused, and others of the
+	// same budget. They, too, are updated after all others. (CT-10)
+	Denied map[types.UID]Denial
 	// Err says it in short; nil where nothing was refused.
 	Err error
 	// Revision says why the revision of the present template cannot be written; nil where nothing is
 	// known of that. No pod gets that revision then, and missing pods get the current one.
 	Revision error
+}
+
+// Denial says that a budget keeps a pod from its update.
+type Denial struct {
+	// Budget is the name of the PodUnavailableBudget that the pod names; empty for none.
+	Budget string
+	// Since is when the budget refused an update last, of this pod or of another one.
+	Since time.Time
+	// Asked is when it refused that of this pod; zero if it was not asked.
+	Asked time.Time
+}
+
+// Reason is why the pod waits.
+func (d Denial) Reason() *Reason {
+	what := "the budget"
+	if d.Budget != "" {
+		what = "PodUnavailableBudget " + d.Budget
+	}
+	return &Reason{Rule: RuleBudget, Message: what + " allows no update now; it is asked again every second"}
 }
 
 // ResizeError is the failure to resize a pod.
@@ -60,24 +86,44 @@ func (r *Refusals) Unsupported(pod *corev1.Pod) error {
 // Any tells whether a refusal is remembered.
 func (r *Refusals) Any() bool { return !r.Until.IsZero() }
 
-// Last returns the pods with those whose updates were refused behind the others,
-// otherwise in the given order. The given slice is not changed.
+// Last returns the pods with those whose updates were refused, or that exhausted budgets protect, behind the others, which
+// stay in the given order. The former take turns: the longest refused is first, budgets before their pods. The given slice is
+// not changed. (CT-10)
 func (r *Refusals) Last(pods []*corev1.Pod) []*corev1.Pod {
 	return LastOf(r, pods, func(pod *corev1.Pod) *corev1.Pod { return pod })
 }
 
 // LastOf is Refusals.Last for what has a pod each.
 func LastOf[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
-	if len(r.Pods) == 0 {
+	if len(r.Pods) == 0 && len(r.Denied) == 0 {
 		return all
 	}
-	ordered := make([]T, 0, len(all))
-	for _, refused := range []bool{false, true} {
-		for _, one := range all {
-			if (r.Pods[podOf(one).UID] != nil) == refused {
-				ordered = append(ordered, one)
-			}
+	ordered, last := make([]T, 0, len(all)), []T(nil)
+	for _, one := range all {
+		if r.Refused(podOf(one)) {
+			last = append(last, one)
+		} else {
+			ordered = append(ordered, one)
 		}
 	}
-	return ordered
+	slices.SortStableFunc(last, func(a, b T) int {
+		x, y := r.turn(podOf(a)), r.turn(podOf(b))
+		return cmp.Or(x.Since.Compare(y.Since), x.Asked.Compare(y.Asked))
+	})
+	return append(ordered, last...)
+}
+
+// Refused tells whether a pod comes after all others.
+func (r *Refusals) Refused(pod *corev1.Pod) bool {
+	_, denied := r.Denied[pod.UID]
+	return denied || r.Pods[pod.UID] != nil
+}
+
+// turn is when a pod that was refused is tried again, compared with others.
+func (r *Refusals) turn(pod *corev1.Pod) Denial {
+	turn := r.Denied[pod.UID]
+	if at, refused := r.At[pod.UID]; refused && at.After(turn.Since) {
+		return Denial{Since: at, Asked: at}
+	}
+	return turn
 }

@@ -14,10 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/predownload"
-	"github.com/podwright/podwright/lifecycle"
 )
 
 // Kind says how the plans of a kind whose status is an S are applied.
@@ -75,9 +75,10 @@ type Applier[S any] struct {
 	created  created
 	failures Failures
 	asking   chan struct{} // holds what asks AllowUpdate
-	refused  bool          // AllowUpdate has refused a pod
 	unknown  bool          // AllowUpdate could not tell
 	held     bool          // the plan is that of Hold
+
+	exhausted map[types.NamespacedName]bool // budgets of pods that AllowUpdate has refused
 }
 
 // Step is one step of applying a plan.
@@ -354,34 +355,13 @@ func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
 	a.refusals.ended(a.Workload, pod, a.version(pod), a.Now, err)
 }
 
-// mayUpdate asks AllowUpdate, about one pod at a time. After it has refused one it is asked
-// only about pods that are not ready: those that the update repairs would wait for the one
-// that has to wait for them. After an error it is asked no more.
-func (a *Applier[S]) mayUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	if a.AllowUpdate == nil {
-		return true, nil
-	}
-	select {
-	case a.asking <- struct{}{}:
-		defer func() { <-a.asking }()
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-	if a.unknown || a.refused && lifecycle.Ready(pod) {
-		return false, nil
-	}
-	allowed, err := a.AllowUpdate(ctx, pod)
-	a.refused, a.unknown = a.refused || !allowed, err != nil
-	return allowed, err
-}
-
 // refusedRetry is how soon a refused update is asked about again.
 const refusedRetry = time.Second
 
 // requeueAfter is the plan's, or sooner where an update was refused.
 func (a *Applier[S]) requeueAfter() time.Duration {
 	soonest := a.Plan.RequeueAfter
-	if (a.refused || a.unknown) && (soonest == 0 || refusedRetry < soonest) {
+	if (len(a.exhausted) > 0 || a.unknown) && (soonest == 0 || refusedRetry < soonest) {
 		soonest = refusedRetry
 	}
 	return soonest

@@ -48,11 +48,18 @@ type refused struct {
 // write.
 type refusedPod struct {
 	version string
+	at      time.Time
 	err     error
 }
 
-// Refused returns the refusals of a workload, whose pods are these.
+// Refused returns the refusals of a workload, whose pods are these, and the denials of budgets.
 func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Time) rollout.Refusals {
+	all := w.refused(workload, pods, now)
+	all.Denied = w.denials.of(workload, pods)
+	return all
+}
+
+func (w *Writer) refused(workload metav1.Object, pods []*corev1.Pod, now time.Time) rollout.Refusals {
 	r := &w.refusals
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -65,11 +72,11 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 		delete(r.known, key)
 		return rollout.Refusals{}
 	}
-	all := rollout.Refusals{Until: known.until, Pods: make(map[types.UID]error, len(known.pods))}
+	all := rollout.Refusals{Until: known.until, Pods: make(map[types.UID]error, len(known.pods)), At: make(map[types.UID]time.Time, len(known.pods))}
 	var errs []error
 	for _, pod := range pods {
 		if refused, found := known.pods[pod.UID]; found && refused.version == w.version(pod) {
-			all.Pods[pod.UID] = refused.err
+			all.Pods[pod.UID], all.At[pod.UID] = refused.err, refused.at
 			errs = append(errs, refused.err)
 		}
 	}
@@ -102,7 +109,7 @@ func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, version string
 		known = &refused{workload: workload.GetUID(), generation: workload.GetGeneration(), pods: map[types.UID]refusedPod{}}
 		r.known[key] = known
 	}
-	known.pods[pod.UID] = refusedPod{version: version, err: err}
+	known.pods[pod.UID] = refusedPod{version: version, at: now, err: err}
 	var resize *rollout.ResizeError
 	if errors.As(err, &resize) && resize.Unsupported { // it is recreated, and need not be waited for
 		if known.until.IsZero() {

@@ -58,6 +58,7 @@ type Writer struct {
 
 	creations Creations
 	refusals  refusals
+	denials   denials
 	misfits   misfits
 	states    apiwriter.Last[map[string]types.UID] // see Begins
 
@@ -109,6 +110,7 @@ func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)
 	w.creations.Forget(key)
 	w.refusals.forget(key)
+	w.denials.forget(key)
 	w.misfits.forget(key)
 	w.states.Forget(key)
 	w.statuses.Forget(key)

@@ -18,6 +18,9 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 	}
 	pod.ForUpdate = d.For == rollout.DeleteForUpdate && lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete
 	now, held := lifecycle.BeginDelete(pod.Change(rollout.PatchPrepare), pod.Pod, p.Workload.Hooks, p.At)
+	if now && pod.ForUpdate {
+		p.awaitsBudget(pod)
+	}
 	if now {
 		pod.Deleted = true
 		d.Pod = pod.Pod

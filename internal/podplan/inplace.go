@@ -106,11 +106,27 @@ func undisturbed(pod *View, update *inplace.Update) bool {
 // problems, as they were reported when that happened: unless those pods are to stay at
 // their revision by now. Updates whose images came back are reported as well.
 func (p *Planner) PlanRefusals() {
+	for i := range p.plan.Waiting {
+		w := &p.plan.Waiting[i]
+		if w.Pod == nil || w.Reason.Rule != rollout.RuleMaxUnavailable {
+			continue
+		}
+		if d, denied := p.Refusals.Denied[w.Pod.UID]; denied {
+			w.Reason = d.Reason()
+		}
+	}
 	if err := p.retries.err(); err != nil {
 		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
 	}
 	if err := p.Refusals.Err; err != nil && !p.refusedStay() {
 		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
+	}
+}
+
+// awaitsBudget says that a pod, whose update is tried, waits for the budget that has refused it before. (CT-10)
+func (p *Planner) awaitsBudget(pod *View) {
+	if d, denied := p.Refusals.Denied[pod.UID]; denied && !pod.Otherwise {
+		p.Wait(pod.Pod, d.Reason())
 	}
 }
 

@@ -133,6 +133,9 @@ func (p *Planner) Finish(pod *View) {
 	if pod.Patch == nil || pod.Deleted || !pod.Patch.Changes(pod.Pod) {
 		return
 	}
+	if pod.ForUpdate && !pod.InService {
+		p.awaitsBudget(pod)
+	}
 	stage := &p.plan.Stage
 	if pod.Otherwise {
 		stage = &p.plan.Otherwise

@@ -114,4 +114,5 @@
 //     are ready without them; a workload that was scaled in would wait for minReadySeconds otherwise.
 //   - Where the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits; lost pods would not be replaced.
+//   - A budget that allows no update holds up no pod of another budget: its pods come after all others.
 package cloneset

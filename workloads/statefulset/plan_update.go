@@ -119,8 +119,8 @@ func (p *planner) unordered() reach {
 		return reach{err: err}
 	}
 	var stuck []slot // take no place from those that can be updated
-	for _, pod := range ordered {
-		if s := byPod[pod]; p.stuck(s) || p.Refused.Pods[pod.UID] != nil {
+	for _, pod := range p.Refused.Last(ordered) {
+		if s := byPod[pod]; p.stuck(s) || p.Refused.Refused(pod) {
 			stuck = append(stuck, s)
 		} else {
 			updated = append(updated, s)

@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// TestRefusedUpdates: CS-32, STS-17, STS-18.
+// TestRefusedUpdates: CS-32, CT-10, STS-17, STS-18.
 func TestRefusedUpdates(t *testing.T) {
 	ifPossible := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)
 	refused := func(in time.Duration, pods ...int) edit {
@@ -24,7 +24,13 @@ func TestRefusedUpdates(t *testing.T) {
 			}
 		}
 	}
+	denied := func(s *Snapshot) {
+		s.Refused.Denied = map[types.UID]rollout.Denial{s.Pods[1].UID: {Budget: "web", Since: s.Now, Asked: s.Now}}
+	}
 	runPlanCases(t, []planCase{
+		{"one that a budget refuses, too", "B", "A", "0A 1A", with(ifPossible, unordered, denied), "UpdateInPlace 0", "Budget 1"},
+		{"in order, the others wait for it", "B", "A", "0A 1A", with(ifPossible, denied), "UpdateInPlace 1", "Budget 1, MaxUnavailable 0"},
+		{"it is named when pods are recreated", "B", "A", "0A 1A", with(denied), "delete 1 Update", "Budget 1, MaxUnavailable 0"},
 		{"no update is tried before its time", "B", "A", "0A 1A", with(ifPossible, refused(time.Second, 1)), "", "MaxUnavailable 0, Refused 1"},
 		{"none of another pod either", "B", "A", "0A 1A", with(ifPossible, unavailable("2"), refused(time.Second, 1)), "", "Refused 1 0"},
 		{"then it is tried again", "B", "A", "0A 1A", with(ifPossible, refused(0, 1)), "UpdateInPlace 1", "MaxUnavailable 0"},

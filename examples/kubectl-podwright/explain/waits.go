@@ -34,6 +34,7 @@ var ends = map[rollout.Rule]string{
 	rollout.RuleRevision:            "the template and the selector fit",
 	rollout.RuleScaleFirst:          "these pods are created or gone",
 	rollout.RuleRefused:             "the API server accepts the update",
+	rollout.RuleBudget:              "the budget allows one more pod to be unavailable",
 	rollout.RuleRefreshFirst:        "that is written",
 	rollout.RuleScaleMaxUnavailable: "new pods become available, or scaleStrategy.maxUnavailable is raised",
 	rollout.RuleClaimInUse:          "the former pod is gone",
