@@ -29,6 +29,23 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A pod that an exhausted budget protects comes last, and waits for that budget. (CT-10)
+func TestDenied(t *testing.T) {
+	w := many(t, "", 2, 0, 0)
+	s := w.snapshot()
+	denied := rollout.Denial{Budget: "web", Since: noon, Asked: noon}
+	s.Refused = rollout.Refusals{Denied: map[types.UID]rollout.Denial{w.pods[0].UID: denied}}
+	plan := NewPlan(s)
+	if got := strings.Join(updates(plan), " "); got != "p0001" || waits(plan, "p0000") != string(rollout.RuleBudget) {
+		t.Errorf("updated %s:\n%s", got, plan)
+	}
+	s.Refused.Denied[w.pods[1].UID] = rollout.Denial{Budget: "other", Since: noon.Add(time.Second)}
+	plan = NewPlan(s)
+	if got := strings.Join(updates(plan), " "); got != "p0000" || waits(plan, "p0001") != string(rollout.RuleBudget) {
+		t.Errorf("the one that was refused longest ago: updated %s:\n%s", got, plan)
+	}
+}
+
 // A pod whose update was refused, and that uses maxUnavailable up, is tried again: the
 // partition does not leave it behind those that wait for it. (SCS-15)
 func TestRefusedPodThatOthersWaitFor(t *testing.T) {
