@@ -40,8 +40,10 @@
 //   - The time to live counts from when a manager saw that the request was
 //     completed, which it writes into an annotation of its own
 //     (crr.podwright.io/completion-seen): the completion may be by the clock of a
-//     node. Deadlines count from the creation, by the clock of the API server, which
-//     has to be that of the manager.
+//     node. Deadlines count from when a manager first saw the request, by its own
+//     clock. They counted from the creation, by the clock of the API server: a
+//     manager whose clock is a minute ahead ended every request at once. One that
+//     is started again counts anew, but only for requests younger than 15 minutes.
 //   - The unready step never shortens unreadyGracePeriodSeconds: the time from
 //     which it counts is rounded up to whole seconds.
 //   - Two changes of one request are one write where their order allows it, and

@@ -134,5 +134,6 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		pod = nil
 	}
-	return &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request), Now: r.shell.Clock.Now()}, nil
+	now := r.shell.Clock.Now()
+	return &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request, now), Now: now}, nil
 }

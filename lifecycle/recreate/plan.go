@@ -77,10 +77,10 @@ type planner struct {
 // planCompletion completes a request that nothing good can come of any more. It
 // returns false where there is still hope. (CRR-M2 to CRR-M4, CRR-M8)
 func (p *planner) planCompletion() bool {
-	creation, deadline := p.Request.CreationTimestamp, p.Request.Spec.ActiveDeadlineSeconds
+	since, deadline := p.since(), p.Request.Spec.ActiveDeadlineSeconds
 	// Both times are asked about: the plan is looked at again at the first.
-	silent := p.Request.Status.Phase == "" && p.due(creation, v1alpha1.ContainerRecreateResponseSeconds)
-	late := deadline != nil && p.due(creation, *deadline)
+	silent := p.Request.Status.Phase == "" && p.due(since, v1alpha1.ContainerRecreateResponseSeconds)
+	late := deadline != nil && p.due(since, *deadline)
 	switch {
 	case !p.meant():
 		p.complete(v1alpha1.ContainerRecreateMessagePodGone, fmt.Sprintf("there is no pod %s with the UID %q, which the label %s names",
@@ -98,6 +98,24 @@ func (p *planner) planCompletion() bool {
 		return false
 	}
 	return true
+}
+
+// maxClockSkew is by how much the clocks of API server and controller may differ
+// without a request being ended early.
+const maxClockSkew = 15 * time.Minute
+
+// since is from when a request waits: from when the controller knows of it, by its
+// own clock. The creation, by the clock of the API server, bounds that: a controller
+// that is started again does not wait anew for what is certainly older.
+func (p *planner) since() time.Time {
+	creation := p.Request.CreationTimestamp.Time
+	if p.Seen.IsZero() {
+		return creation
+	}
+	if bound := creation.Add(maxClockSkew); bound.Before(p.Seen) {
+		return bound
+	}
+	return p.Seen
 }
 
 // complete plans the end of the request. The states of its containers stay as
@@ -120,7 +138,7 @@ func (p *planner) change(c Change, why string) {
 
 // due tells whether seconds have passed since a time. Where they have not, the
 // plan is looked at again when they will have.
-func (p *planner) due(since metav1.Time, seconds int64) bool {
+func (p *planner) due(since time.Time, seconds int64) bool {
 	const most = int64(math.MaxInt64 / time.Second)
 	at := since.Add(time.Duration(min(seconds, most)) * time.Second)
 	rest := at.Sub(p.Now)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -56,12 +54,12 @@ func (p *planner) expired(change *Change) bool {
 	if ttl == nil {
 		return false
 	}
-	since := *p.Request.Status.CompletionTime
+	since := p.Request.Status.CompletionTime.Time
 	_, active := p.Request.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]
 	if seen, err := time.Parse(time.RFC3339, p.Request.Annotations[annotation]); err == nil {
-		since = metav1.NewTime(seen)
-	} else if p.Seen && active && *ttl > 0 {
-		since = metav1.NewTime(p.Now)
+		since = seen
+	} else if !p.Seen.IsZero() && active && *ttl > 0 {
+		since = p.Now
 		change.annotate(annotation, roundedUp(p.Now))
 	}
 	return p.due(since, int64(*ttl))

@@ -188,6 +188,45 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
+// CRR-M3, CRR-M4, CRR-M1.4: whatever the clock of the manager says, the same happens at the same time.
+func TestSkewedManager(t *testing.T) {
+	for name, happens := range map[string]func(*story){
+		"CRR-M3: a silent agent": func(s *story) {
+			s.create("restart", "web-0")
+			s.Sleep("59s")
+			s.must("restart", ", active")
+			s.Sleep("2s")
+			s.must("restart", "Completed: daemon has not responded for a long time")
+		},
+		"CRR-M4: the deadline": func(s *story) {
+			s.node.broken = true
+			s.create("restart", "web-0", deadline(20))
+			s.work(19 * time.Second)
+			s.must("restart", "Recreating, main Recreating, active")
+			s.work(2 * time.Second)
+			s.must("restart", "Completed, main Recreating: recreating has exceeded the activeDeadlineSeconds")
+		},
+		"CRR-M1.4: the time to live": func(s *story) {
+			s.create("restart", "web-0", ttl(30))
+			s.work(20 * time.Second)
+			s.must("restart", "Completed, main Succeeded")
+			s.work(20 * time.Second)
+			s.must("restart", "gone")
+		},
+	} {
+		for _, skew := range []time.Duration{-10 * time.Minute, time.Minute, 10 * time.Minute} {
+			t.Run(name+", skew "+skew.String(), func(t *testing.T) {
+				play(t, func(s *story) {
+					s.skew = skew
+					s.pod("web-0")
+					defer s.manager()()
+					happens(s)
+				})
+			})
+		}
+	}
+}
+
 // CRR-M2.
 func TestPodGone(t *testing.T) {
 	play(t, func(s *story) {

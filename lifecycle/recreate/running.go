@@ -4,31 +4,41 @@ package recreate
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// running remembers the requests that were seen before they were completed.
+// running remembers since when requests are known that were seen before they were
+// completed. A manager that is started again has forgotten it.
 type running struct {
 	lock  sync.Mutex
-	known map[types.NamespacedName]types.UID
+	known map[types.NamespacedName]sighting
 }
 
-// saw tells whether a request was seen before it was completed, and takes note
-// of one that is not.
-func (r *running) saw(key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest) bool {
+type sighting struct {
+	request types.UID
+	since   time.Time
+}
+
+// saw returns since when a request is known, and takes note of one that is not
+// completed; zero for one that was completed before.
+func (r *running) saw(key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, now time.Time) time.Time {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if request.Status.CompletionTime != nil {
-		return r.known[key] == request.UID
+	known, ok := r.known[key]
+	switch {
+	case ok && known.request == request.UID:
+		return known.since
+	case request.Status.CompletionTime != nil:
+		return time.Time{}
+	case r.known == nil:
+		r.known = map[types.NamespacedName]sighting{}
 	}
-	if r.known == nil {
-		r.known = map[types.NamespacedName]types.UID{}
-	}
-	r.known[key] = request.UID
-	return true
+	r.known[key] = sighting{request.UID, now}
+	return now
 }
 
 func (r *running) forget(key types.NamespacedName) {

@@ -24,10 +24,10 @@ type Snapshot struct {
 	// Confirmed says that Pod is what the API server itself has told, and not
 	// a cache. See Plan.Confirm.
 	Confirmed bool
-	// Seen says that the request was seen before it was completed, so that its
-	// completion is news. The time that it gives, Status.CompletionTime, may be
-	// that of the clock of a node. False: there is no other time to go by.
-	Seen bool
+	// Seen is since when the controller knows of the request, by its own clock, if
+	// it has known it before its completion. The times in the request are those of
+	// other clocks. Zero: they are all there is to go by.
+	Seen time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

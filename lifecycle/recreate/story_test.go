@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
@@ -31,6 +32,7 @@ type story struct {
 	requests   client.ContainerRecreateRequestInterface
 	node       *node
 	reconciles fixture.Reconciles
+	skew       time.Duration // by which the clock of managers is ahead
 	guard      fakecluster.Guard
 	plan       func(name string) *recreate.Plan // of the manager that runs
 }
@@ -69,7 +71,8 @@ func (s *story) manager() (stop func()) {
 	for _, informer := range []cache.SharedIndexInformer{pods, requests} {
 		s.Must(informer.SetTransform(s.guard.Transform(caches.Trim)))
 	}
-	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods, Metrics: &s.reconciles})
+	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods,
+		Clock: skewed{by: s.skew}, Metrics: &s.reconciles})
 	s.Must(err)
 	s.plan = func(name string) *recreate.Plan {
 		plan, err := controller.Reconciler.Plan(cacheKey(name))
@@ -84,6 +87,15 @@ func (s *story) manager() (stop func()) {
 		return controller.Run(ctx)
 	})
 }
+
+// skewed is a clock that is ahead of the real one, which is that of the API server.
+type skewed struct {
+	clock.RealClock
+	by time.Duration
+}
+
+func (c skewed) Now() time.Time                  { return time.Now().Add(c.by) }
+func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // pod creates a pod, changed by edits, and has the node run it for a minute.
 func (s *story) pod(name string, edits ...func(*corev1.Pod)) {
