@@ -8,7 +8,7 @@
 // containers and says how far it is. The [Controller] of this package does what
 // an agent cannot: it takes the pod out of service before and puts it back after,
 // tells of readiness, and ends requests that an agent does not end: the pod is
-// gone, no agent answers, the deadline is over. Last it removes requests whose
+// gone, no agent answers or goes on, the deadline is over. Last it removes requests whose
 // time to live is over.
 //
 // Every reconcile of a request has three steps. Observe reads the caches into a
@@ -44,6 +44,9 @@
 //     clock. They counted from the creation, by the clock of the API server: a
 //     manager whose clock is a minute ahead ended every request at once. One that
 //     is started again counts anew, but only for requests younger than 15 minutes.
+//   - A node agent that does nothing for 10 minutes, beyond what the request has it
+//     wait, while a pod is out of service for it, is taken for gone: the request is
+//     completed for want of an answer, and the pod comes back. It stayed out for ever.
 //   - The unready step never shortens unreadyGracePeriodSeconds: the time from
 //     which it counts is rounded up to whole seconds.
 //   - Two changes of one request are one write where their order allows it, and

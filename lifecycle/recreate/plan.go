@@ -75,11 +75,12 @@ type planner struct {
 }
 
 // planCompletion completes a request that nothing good can come of any more. It
-// returns false where there is still hope. (CRR-M2 to CRR-M4, CRR-M8)
+// returns false where there is still hope. (CRR-M2 to CRR-M4, CRR-M8, CRR-M9)
 func (p *planner) planCompletion() bool {
 	since, deadline := p.since(), p.Request.Spec.ActiveDeadlineSeconds
-	// Both times are asked about: the plan is looked at again at the first.
+	// All times are asked about: the plan is looked at again at the first.
 	silent := p.Request.Status.Phase == "" && p.due(since, v1alpha1.ContainerRecreateResponseSeconds)
+	lost := p.lost()
 	late := deadline != nil && p.due(since, *deadline)
 	switch {
 	case !p.meant():
@@ -94,6 +95,9 @@ func (p *planner) planCompletion() bool {
 			v1alpha1.ContainerRecreateResponseSeconds, p.onNode()))
 	case late:
 		p.complete(v1alpha1.ContainerRecreateMessageDeadline, fmt.Sprintf("activeDeadlineSeconds of %d are over", *deadline))
+	case lost:
+		p.complete(v1alpha1.ContainerRecreateMessageNoResponse, fmt.Sprintf("the pod is out of service, and the node agent has done nothing since %s, %s",
+			p.Silent.UTC().Format(time.RFC3339), p.onNode()))
 	default:
 		return false
 	}
@@ -136,11 +140,13 @@ func (p *planner) change(c Change, why string) {
 	}
 }
 
+// mostSeconds are as many as a duration can hold.
+const mostSeconds = int64(math.MaxInt64 / time.Second)
+
 // due tells whether seconds have passed since a time. Where they have not, the
 // plan is looked at again when they will have.
 func (p *planner) due(since time.Time, seconds int64) bool {
-	const most = int64(math.MaxInt64 / time.Second)
-	at := since.Add(time.Duration(min(seconds, most)) * time.Second)
+	at := since.Add(time.Duration(min(seconds, mostSeconds)) * time.Second)
 	rest := at.Sub(p.Now)
 	if rest <= 0 {
 		return true

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -70,11 +72,11 @@ func (p *planner) syncStatuses() (change Change) {
 // replaced lists the containers that are running and are not those for which the
 // request was created, in the order of the spec. Their IDs tell: the times at
 // which they were started are those of the node's clock, and in whole seconds.
-func (p *planner) replaced() (list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) {
-	for i := range p.Request.Spec.Containers {
-		of := &p.Request.Spec.Containers[i]
-		status := podstate.ContainerStatus(p.Pod, of.Name)
-		if status == nil || status.State.Running == nil || of.StatusContext != nil && of.StatusContext.ContainerID == status.ContainerID {
+func (s *Snapshot) replaced() (list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) {
+	for i := range s.Request.Spec.Containers {
+		of := &s.Request.Spec.Containers[i]
+		status := podstate.ContainerStatus(s.Pod, of.Name)
+		if status == nil || status.State.Running == nil || !isReplaced(of, status) {
 			continue
 		}
 		list = append(list, v1alpha1.ContainerRecreateRequestSyncContainerStatus{
@@ -82,6 +84,11 @@ func (p *planner) replaced() (list []v1alpha1.ContainerRecreateRequestSyncContai
 		})
 	}
 	return list
+}
+
+// isReplaced tells whether a container is not the one for which the request was created.
+func isReplaced(of *v1alpha1.ContainerRecreateRequestContainer, status *corev1.ContainerStatus) bool {
+	return of.StatusContext == nil || of.StatusContext.ContainerID != status.ContainerID
 }
 
 func encodeStatuses(list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) string {

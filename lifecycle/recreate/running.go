@@ -21,6 +21,8 @@ type running struct {
 type sighting struct {
 	request types.UID
 	since   time.Time
+	turn    string // of the node agent, and since when
+	silent  time.Time
 }
 
 // saw returns since when a request is known, and takes note of one that is not
@@ -37,8 +39,25 @@ func (r *running) saw(key types.NamespacedName, request *v1alpha1.ContainerRecre
 	case r.known == nil:
 		r.known = map[types.NamespacedName]sighting{}
 	}
-	r.known[key] = sighting{request.UID, now}
+	r.known[key] = sighting{request: request.UID, since: now}
 	return now
+}
+
+// silent returns since when it has been the same turn of the node agent; zero where it
+// is not its turn.
+func (r *running) silent(key types.NamespacedName, turn string, now time.Time) time.Time {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	known, ok := r.known[key]
+	if !ok || known.turn == turn {
+		return known.silent
+	}
+	known.turn, known.silent = turn, now
+	if turn == "" {
+		known.silent = time.Time{}
+	}
+	r.known[key] = known
+	return known.silent
 }
 
 func (r *running) forget(key types.NamespacedName) {

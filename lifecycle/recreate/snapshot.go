@@ -28,6 +28,10 @@ type Snapshot struct {
 	// it has known it before its completion. The times in the request are those of
 	// other clocks. Zero: they are all there is to go by.
 	Seen time.Time
+	// Silent is since when it has been the turn of the node agent and it has not
+	// taken it, as far as the controller knows, by its own clock. Zero: it is not.
+	// See Turn.
+	Silent time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

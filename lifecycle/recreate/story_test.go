@@ -34,6 +34,7 @@ type story struct {
 	reconciles fixture.Reconciles
 	skew       time.Duration // by which the clock of managers is ahead
 	guard      fakecluster.Guard
+	stop       func()                           // ends the manager that runs, where a test has set it
 	plan       func(name string) *recreate.Plan // of the manager that runs
 }
 

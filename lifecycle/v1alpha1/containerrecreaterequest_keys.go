@@ -81,7 +81,8 @@ const (
 	// another one has its name.
 	ContainerRecreateMessagePodGone = "pod has gone"
 	// ContainerRecreateMessageNoResponse: no node agent has answered in
-	// ContainerRecreateResponseSeconds.
+	// ContainerRecreateResponseSeconds, or it has not gone on while the pod was out of
+	// service.
 	ContainerRecreateMessageNoResponse = "daemon has not responded for a long time"
 	// ContainerRecreateMessageDeadline: activeDeadlineSeconds are over.
 	ContainerRecreateMessageDeadline = "recreating has exceeded the activeDeadlineSeconds"
