@@ -31,10 +31,9 @@ const (
 	// node that has completed it may have another one. ttlSecondsAfterFinished
 	// counts from it. OpenKruise does not know it.
 	ContainerRecreateRequestCompletionSeenAnnotation = "crr.podwright.io/completion-seen"
-	// ContainerRecreateRequestStoppingAnnotation is the ID of the container, with
-	// the runtime as its prefix, that a node agent stops although it is not the one
-	// that ran when the request was created (forceRecreate). By it an agent that is
-	// started again tells it from the container that takes its place. OpenKruise
+	// ContainerRecreateRequestStoppingAnnotation is the container that a node agent
+	// stops for a request with forceRecreate: NAME=RUNTIME://ID. By it an agent that
+	// is started again tells it from the container that takes its place. OpenKruise
 	// does not know it.
 	ContainerRecreateRequestStoppingAnnotation = "crr.podwright.io/stopping"
 

@@ -155,8 +155,8 @@ func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snap
 	}
 	err = r.stopper.Stop(waiting, toStop, fmt.Sprintf(v1alpha1.ContainerRecreateEventKillingFormat, what.Container, request.Name))
 	switch {
-	case err == nil:
-		return nil
+	case err == nil && waiting.Err() == nil:
+		return r.writeState(ctx, key, s, state{Name: what.Container, Phase: v1alpha1.ContainerRecreateRequestRecreating, IsKilled: true})
 	case ctx.Err() == nil && errors.Is(context.Cause(waiting), errOver):
 		logger.Info("Waiting no longer for the end of a container, because the request is completed or gone")
 		return nil
@@ -166,13 +166,15 @@ func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snap
 		return fmt.Errorf("stop container %s of pod %s: %w", what.Container, key, err)
 	}
 	logger.Error(err, "Cannot stop a container")
-	return r.writeFailed(ctx, key, s, what, err)
+	return r.writeState(ctx, key, s, state{
+		Name: what.Container, Phase: v1alpha1.ContainerRecreateRequestFailed,
+		Message: fmt.Sprintf("%s: %v", v1alpha1.ContainerRecreateStateMessageKillFailed, err),
+	})
 }
 
-// writeFailed writes down that a container could not be stopped. It touches
-// nothing but the states, so it cannot hurt a request that was completed
-// meanwhile.
-func (r *Reconciler) writeFailed(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop, cause error) error {
+// writeState writes down how the stop of a container has ended. It touches nothing but
+// the states, so it cannot hurt a request that was completed meanwhile. (CRR-5.3.7)
+func (r *Reconciler) writeState(ctx context.Context, key types.NamespacedName, s *Snapshot, stopped state) error {
 	plan := NewPlan(s)
 	states := s.Chosen().Status.ContainerRecreateStates
 	if plan.Write != nil {
@@ -180,11 +182,8 @@ func (r *Reconciler) writeFailed(ctx context.Context, key types.NamespacedName, 
 	}
 	states = append([]state(nil), states...)
 	for i := range states {
-		if states[i].Name == what.Container {
-			states[i] = state{
-				Name: what.Container, Phase: v1alpha1.ContainerRecreateRequestFailed,
-				Message: fmt.Sprintf("%s: %v", v1alpha1.ContainerRecreateStateMessageKillFailed, cause),
-			}
+		if states[i].Name == stopped.Name {
+			states[i] = stopped
 		}
 	}
 	err := r.patch(ctx, &r.writes, key, s.Chosen(), map[string]any{

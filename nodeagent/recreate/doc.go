@@ -14,10 +14,10 @@
 // function, decides: a [Plan] has the status to write, the container to stop
 // then, and what everything else waits for. Apply applies the plan.
 //
-// What is going to be done is written down before it is done, and nothing is kept
-// elsewhere. So an agent can be killed at any moment: the next one goes on, and
-// does not stop the container again that has taken the place of one that was
-// stopped. A container that was about to end is told so once more, with its hook
+// While a hook or a stop is under way its container is Pending; its state changes when
+// the stop has returned. An agent can be killed at any moment all the same: the next
+// one tells by the IDs of containers which were replaced, goes on, and does not stop
+// the container that has taken the place of one that was stopped. A container that was about to end is told so once more, with its hook
 // and the whole grace period.
 //
 // What manager and agent do stands rule by rule in
@@ -41,11 +41,9 @@
 //     the workers.
 //   - The event about a hook that failed has neither its output nor its address: the
 //     log has what is needed.
-//   - That a container is going to be stopped is written down before, and not
-//     after: its state is Recreating, and killed, while it ends. Where
-//     forceRecreate stops a container that had restarted already, its ID is written
-//     too, into an annotation of its own (crr.podwright.io/stopping): an agent that
-//     ended in between would otherwise stop the new container as well.
+//   - Before forceRecreate stops a container, its name and ID are written into an
+//     annotation of its own (crr.podwright.io/stopping): an agent that ended in
+//     between would otherwise stop the new container as well.
 //   - A container counts as replaced by its ID alone. Its start was compared with
 //     the creation of the request, which has whole seconds: a request made within
 //     a second of the start of a container was completed without stopping it.
@@ -58,7 +56,7 @@
 //   - A runtime that is being restarted is waited for; no container counts as
 //     failed by it.
 //   - Steps that follow one another are one write: a request for one container
-//     costs two.
+//     costs three.
 //   - A status is not written over one that has changed meanwhile: a request that
 //     was completed by its deadline stays so.
 //   - A container that has to run for minStartedSeconds is looked at again when it

@@ -59,7 +59,7 @@ func ExampleNewPlan() {
 		fmt.Printf("%s: %s\n", waiting.Container, waiting.Reason)
 	}
 	// Output:
-	// to write: main Recreating, killed: true
+	// to write: main Pending, killed: false
 	// to write: log Pending, killed: false
 	// to stop then: main 4fa6
 	// log: one container is stopped at a time

@@ -33,7 +33,7 @@ func FuzzAnnotations(f *testing.F) {
 				t.Errorf("side is %s, and was not stopped", showState(c))
 			}
 		}
-		if plan.Stop != nil && (plan.Stop.ID != "s1" || showState(plan.Write.Status.ContainerRecreateStates[1]) != "side Recreating killed") {
+		if plan.Stop != nil && (plan.Stop.ID != "s1" || showState(plan.Write.Status.ContainerRecreateStates[1]) != "side Pending") {
 			t.Errorf("plan %v", show(plan))
 		}
 	})

@@ -39,8 +39,7 @@ type Stop struct {
 	Container, ID string
 	// Announce is what to write into the annotation
 	// v1alpha1.ContainerRecreateRequestStoppingAnnotation before everything else;
-	// empty for nothing. Only a container that is not the one that ran when the
-	// request was created needs it.
+	// empty for nothing. Only forceRecreate needs it.
 	Announce string
 }
 

@@ -5,6 +5,7 @@ package recreate
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -47,9 +48,9 @@ func (p *planner) stateOf(of *v1alpha1.ContainerRecreateRequestContainer, before
 	case c.GetState() == criv1.ContainerState_CONTAINER_EXITED: // CRR-5.4.2
 		p.wait(p.request, of.Name, "the kubelet has to start it again")
 		return recreating
-	case p.announced(c) && before.IsKilled: // and still there
+	case p.strategy.ForceRecreate && p.announced(of.Name) == p.fullID(c): // and still there
 		return pending
-	case p.strategy.ForceRecreate && !before.IsKilled: // CRR-5.4.3
+	case p.strategy.ForceRecreate && p.announced(of.Name) == "" && !before.IsKilled: // CRR-5.4.3
 		return pending
 	case p.fullID(c) == of.StatusContext.ContainerID: // CRR-5.4.5
 		return pending
@@ -105,8 +106,12 @@ func (p *planner) fullID(c *criv1.Container) string {
 	return nodeagent.ContainerID(p.Runtime, c.GetId())
 }
 
-// announced tells whether a container that was not there when the request was
-// created is the one that was going to be stopped.
-func (p *planner) announced(c *criv1.Container) bool {
-	return p.fullID(c) == p.request.Annotations[v1alpha1.ContainerRecreateRequestStoppingAnnotation]
+// announced returns the ID that the container of a name had when it was going to be
+// stopped; empty where another one was announced last, or none.
+func (p *planner) announced(name string) string {
+	of, id, _ := strings.Cut(p.request.Annotations[v1alpha1.ContainerRecreateRequestStoppingAnnotation], "=")
+	if of != name {
+		return ""
+	}
+	return id
 }

@@ -21,7 +21,7 @@ func requests(all ...*v1alpha1.ContainerRecreateRequest) []*v1alpha1.ContainerRe
 
 func TestChoose(t *testing.T) {
 	later := at(created.Add(time.Second))
-	const takes = "Recreating, main Recreating killed, side Pending"
+	const takes = "Recreating, main Pending, side Pending"
 	for _, test := range []struct {
 		name     string
 		requests []*v1alpha1.ContainerRecreateRequest
@@ -66,14 +66,14 @@ func TestSteps(t *testing.T) {
 	}{
 		{"CRR-5.3.1: the phase is written before it waits", newRequest("r", unready(5)), both, []string{"r: Recreating"}},
 		{"CRR-5.3.2: without an unready step", newRequest("r", phase(recreating)), both,
-			[]string{"r: Recreating, main Recreating killed, side Pending", "stop main m1"}},
+			[]string{"r: Recreating, main Pending, side Pending", "stop main m1"}},
 		{"CRR-5.3.2: the annotation is empty", newRequest("r", phase(recreating), unready(0), annotated(acquired, "")), both, []string{}},
 		{"CRR-5.3.2: not yet over", newRequest("r", phase(recreating), unready(5), annotated(acquired, now.Add(-3*time.Second).Format(time.RFC3339))), both,
 			[]string{"again after 2s"}},
 		{"CRR-5.3.2: over", newRequest("r", oneMain, phase(recreating), unready(5), annotated(acquired, now.Add(-5*time.Second).Format(time.RFC3339))), both,
-			[]string{"r: Recreating, main Recreating killed", "stop main m1"}},
+			[]string{"r: Recreating, main Pending", "stop main m1"}},
 		{"CRR-5.3.2: 0 seconds", newRequest("r", oneMain, phase(recreating), unready(0), annotated(acquired, now.Format(time.RFC3339))), both,
-			[]string{"r: Recreating, main Recreating killed", "stop main m1"}},
+			[]string{"r: Recreating, main Pending", "stop main m1"}},
 		{"CRR-5.3.2: more seconds than a duration can say", newRequest("r", phase(recreating), unready(1<<62), annotated(acquired, now.Format(time.RFC3339))), both,
 			[]string{"again after 876000h0m0s"}},
 		{"CRR-5.3.2: the annotation is no time", newRequest("r", phase(recreating), unready(5), annotated(acquired, "x")), both,
@@ -90,21 +90,24 @@ func TestSteps(t *testing.T) {
 		{"CRR-5.3.3: no context", newRequest("r", containers(v1alpha1.ContainerRecreateRequestContainer{Name: "main"})), both,
 			[]string{`r: Completed: failed to find runtime service: container main has no statusContext: the webhook of ContainerRecreateRequests fills it in`}},
 		{"CRR-5.3.4: the newest of a name counts", newRequest("r", oneMain, phase(recreating)), running("main m0 EXITED", "main m1"),
-			[]string{"r: Recreating, main Recreating killed", "stop main m1"}},
+			[]string{"r: Recreating, main Pending", "stop main m1"}},
 		{"CRR-5.3.6: unordered, the next is stopped at once", newRequest("r", states("main Recreating killed", "side Pending")), running("main m1 EXITED", "side s1"),
-			[]string{"r: Recreating, main Recreating killed, side Recreating killed", "stop side s1"}},
+			[]string{"stop side s1"}},
 		{"CRR-5.3.6: ordered, the next waits", newRequest("r", ordered, states("main Recreating killed", "side Pending")), running("main m1 EXITED", "side s1"),
 			[]string{}},
 		{"CRR-5.3.6: ordered, until the one before is back", newRequest("r", ordered, ready("main=m2"), states("main Recreating killed", "side Pending")), running("main m2", "side s1"),
-			[]string{"r: Recreating, main Succeeded killed, side Recreating killed", "stop side s1"}},
+			[]string{"r: Recreating, main Succeeded killed, side Pending", "stop side s1"}},
 		{"CRR-5.3.6: Fail", newRequest("r", states("main Failed kill container error: x", "side Pending")), both,
 			[]string{"r: Completed, main Failed kill container error: x, side Pending"}},
 		{"CRR-5.3.6: Ignore", newRequest("r", ignore, states("main Failed kill container error: x", "side Pending")), both,
-			[]string{"r: Recreating, main Failed kill container error: x, side Recreating killed", "stop side s1"}},
+			[]string{"stop side s1"}},
 		{"CRR-5.3.6: a missing container ends the walk", newRequest("r"), running("side s1"),
 			[]string{"r: Recreating, main Pending not found container on Node, side Pending"}},
 		{"CRR-5.3.6: one that ended by itself is not stopped", newRequest("r"), running("main m1 EXITED", "side s1"),
-			[]string{"r: Recreating, main Recreating killed, side Recreating killed", "stop side s1"}},
+			[]string{"r: Recreating, main Recreating killed, side Pending", "stop side s1"}},
+		{"CRR-5.3.7: with force, a state is written before the announcement that it rests on goes",
+			newRequest("r", forced, states("main Pending", "side Pending"), annotated(announcement, "main=containerd://m1")), running("main m2", "side s1"),
+			[]string{"r: Recreating, main Recreating killed, side Pending"}},
 		{"CRR-5.3.7: nothing new is not written", newRequest("r", states("main Recreating killed", "side Recreating killed")),
 			running("main m1 EXITED", "side s1 EXITED"), []string{}},
 		{"CRR-5.3.8: all are back", newRequest("r", ready("main=m2", "side=s2"), states("main Recreating killed", "side Succeeded killed")), running("main m2", "side s2"),
@@ -112,7 +115,7 @@ func TestSteps(t *testing.T) {
 		{"CRR-5.3.8: Ignore, all have ended somehow", newRequest("r", ignore, states("main Failed x", "side Succeeded")), both,
 			[]string{"r: Completed, main Failed x, side Succeeded"}},
 		{"no strategy", newRequest("r", func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Strategy = nil }, oneMain), both,
-			[]string{"r: Recreating, main Recreating killed", "stop main m1"}},
+			[]string{"r: Recreating, main Pending", "stop main m1"}},
 		{"a runtime that does not answer", newRequest("r"), &Snapshot{Runtime: "containerd", Now: now, RuntimeErr: errors.New("gone")}, []string{"r: Recreating"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -136,7 +139,7 @@ func TestStates(t *testing.T) {
 		s.Started = map[string]time.Time{id: now.Add(-ago)}
 		return s
 	}
-	const stop, announce = "r: Recreating, main Recreating killed", "announce containerd://m2"
+	const stop, announce = "r: Recreating, main Pending", "announce main=containerd://m2"
 	for _, test := range []struct {
 		name string
 		with []edit
@@ -154,10 +157,11 @@ func TestStates(t *testing.T) {
 		{"CRR-5.4.3: force stops one that has restarted by itself", []edit{forced}, running("main m2"), []string{stop, announce, "stop main m2"}},
 		{"CRR-5.4.3: and one that is starting", []edit{forced}, running("main m2 CREATED"), []string{stop, announce, "stop main m2"}},
 		{"CRR-5.4.3: once", []edit{forced, states("main Recreating killed")}, running("main m3"), []string{}},
-		{"CRR-5.4.3: an agent that ended before the stop", []edit{forced, states("main Recreating killed"), annotated(announcement, "containerd://m2")}, running("main m2"), []string{"stop main m2"}},
-		{"CRR-5.4.3: an agent that ended between the announcement and the state", []edit{forced, annotated(announcement, "containerd://m2")}, running("main m2"), []string{stop, "stop main m2"}},
-		{"CRR-5.4.3: what was announced before is replaced", []edit{forced, annotated(announcement, "containerd://m1")}, running("main m2"), []string{stop, announce, "stop main m2"}},
-		{"CRR-5.4.3: an agent that ended before the stop of the first container", []edit{forced, states("main Recreating killed")}, running("main m1"), []string{"stop main m1"}},
+		{"CRR-5.4.3: an agent that ended before the stop", []edit{forced, states("main Pending"), annotated(announcement, "main=containerd://m2")}, running("main m2"), []string{"stop main m2"}},
+		{"CRR-5.4.3: an agent that ended between the announcement and the state", []edit{forced, annotated(announcement, "main=containerd://m2")}, running("main m2"), []string{stop, "stop main m2"}},
+		{"CRR-5.4.3: an agent that ended after the stop", []edit{forced, states("main Pending"), annotated(announcement, "main=containerd://m1")}, running("main m2"), []string{"r: Recreating, main Recreating killed"}},
+		{"CRR-5.4.3: another container was announced last", []edit{forced, annotated(announcement, "side=containerd://m1")}, running("main m2"), []string{stop, announce, "stop main m2"}},
+		{"CRR-5.4.3: force announces the first container too", []edit{forced}, running("main m1"), []string{stop, "announce main=containerd://m1", "stop main m1"}},
 		{"CRR-5.4.4: one that has restarted by itself is left alone", nil, running("main m2"), []string{"r: Recreating, main Recreating killed"}},
 		{"CRR-5.4.4: and counts when it is ready", []edit{ready("main=m2")}, running("main m2"), []string{"r: Completed, main Succeeded"}},
 		{"CRR-5.4.4: no word of it", []edit{states("main Recreating killed"), ready("side=m2")}, running("main m2"), []string{}},
@@ -173,11 +177,11 @@ func TestStates(t *testing.T) {
 			[]string{"r: Completed, main Succeeded killed"}},
 		{"CRR-5.4.4: it is not known since when", []edit{minStarted(10), states("main Recreating killed"), ready("main=m2")}, running("main m2"), []string{"again after 10s"}},
 		{"CRR-5.4.4: a container of the same ID is not replaced, however young", []edit{at(created), ready("main=m1")}, running("main m1"),
-			[]string{"r: Recreating, main Recreating killed", "stop main m1"}},
-		{"CRR-5.4.5: otherwise", nil, running("main m1"), []string{"r: Recreating, main Recreating killed", "stop main m1"}},
-		{"CRR-5.4.5: one in an unknown state", nil, running("main m1 UNKNOWN"), []string{"r: Recreating, main Recreating killed", "stop main m1"}},
+			[]string{"r: Recreating, main Pending", "stop main m1"}},
+		{"CRR-5.4.5: otherwise", nil, running("main m1"), []string{"r: Recreating, main Pending", "stop main m1"}},
+		{"CRR-5.4.5: one in an unknown state", nil, running("main m1 UNKNOWN"), []string{"r: Recreating, main Pending", "stop main m1"}},
 		{"CRR-5.4.5: one that a v1.4 agent was going to stop", []edit{states("main Pending")}, running("main m1"),
-			[]string{"r: Recreating, main Recreating killed", "stop main m1"}},
+			[]string{"stop main m1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.node.Requests = requests(newRequest("r", append([]edit{oneMain}, test.with...)...))

@@ -3,6 +3,8 @@
 package recreate
 
 import (
+	"slices"
+
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -37,8 +39,9 @@ func (p *planner) walk() {
 	}
 }
 
-// stop plans to stop a container. That it is going to be stopped is written down
-// first.
+// stop plans to stop a container, whose state changes when the stop has returned. The
+// ID of a container tells later whether it was replaced; where the request wants one
+// stopped all the same, its ID is written down first. (CRR-5.3.7)
 func (p *planner) stop(i int) {
 	state := &p.status.ContainerRecreateStates[i]
 	c := p.newest[state.Name]
@@ -47,13 +50,16 @@ func (p *planner) stop(i int) {
 		p.waitAfter(i, "the container before is not there")
 		return
 	}
-	state.Phase, state.IsKilled, state.Message = v1alpha1.ContainerRecreateRequestRecreating, true, ""
-	p.why = "container " + state.Name + " is going to be stopped"
-	p.Stop = &Stop{Container: state.Name, ID: c.GetId()}
-	if p.fullID(c) != p.request.Spec.Containers[i].StatusContext.ContainerID && !p.announced(c) {
-		p.Stop.Announce = p.fullID(c)
-	}
 	p.waitAfter(i, "one container is stopped at a time")
+	stop := &Stop{Container: state.Name, ID: c.GetId()}
+	if p.strategy.ForceRecreate && p.announced(state.Name) != p.fullID(c) {
+		recorded := p.request.Status.ContainerRecreateStates
+		if i > len(recorded) || !slices.Equal(recorded[:i], p.status.ContainerRecreateStates[:i]) {
+			return // what stands in the annotation counts until the states before are written
+		}
+		stop.Announce = state.Name + "=" + p.fullID(c)
+	}
+	p.Stop = stop
 }
 
 // waitAfter notes for the containers after one that they wait.

@@ -20,7 +20,7 @@ import (
 // they are another pod's, whatever stands in its own labels.
 func TestRefusal(t *testing.T) {
 	const (
-		takes   = "r: Recreating, main Recreating killed, side Pending"
+		takes   = "r: Recreating, main Pending, side Pending"
 		foreign = "r: Completed: the containers belong to another pod"
 		static  = "r: Completed: containers of static pods are not recreated"
 	)

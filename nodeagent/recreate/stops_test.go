@@ -28,11 +28,11 @@ func TestStoryLongStop(t *testing.T) {
 		n.work(50 * time.Second)
 		n.is("next", "Pending")
 		n.work(70 * time.Second)
-		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
+		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Pending")
 		n.is("next", "Completed, side Succeeded killed")
 		n.want("CRR-5.5.6: nobody waits any more", []string{"StopContainer main-1 600s", "StopContainer side-2 30s"}, n.stops())
 		n.work(2 * time.Minute)
-		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
+		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Pending")
 		n.want("it ends by itself", []string{"main 1", "side 1"}, n.restarts("web-0"))
 	})
 }
@@ -147,4 +147,41 @@ func (n *node) containerOf(pod string) string {
 	n.Helper()
 	_, id, _ := nodeagent.SplitContainerID(n.getPod(pod).Status.ContainerStatuses[0].ContainerID)
 	return id
+}
+
+// While a hook or a stop is under way the container is Pending, and not killed. (CRR-5.3.7)
+func TestStoryUnderWay(t *testing.T) {
+	for name, test := range map[string]struct {
+		with []edit
+		then string
+	}{
+		"the hook and the stop return": {nil, "Recreating, main Recreating killed, side Pending"},
+		"with force":                   {[]edit{forced}, "Recreating, main Recreating killed, side Pending"},
+		"the deadline comes first":     {[]edit{ends(3)}, "Completed: recreating has exceeded the activeDeadlineSeconds, main Pending, side Pending"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(n *node) {
+				n.runtime.Command = func(ctx context.Context, _ fakecri.Container, _ []string) (*criv1.ExecSyncResponse, error) {
+					select {
+					case <-ctx.Done():
+					case <-time.After(8 * time.Second):
+					}
+					return &criv1.ExecSyncResponse{}, ctx.Err()
+				}
+				n.startup = time.Minute
+				n.pod("web-0", func(pod *corev1.Pod) { pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: hook("bye")} })
+				n.start()
+				n.runtime.SetEndsAfter("main-1", 5*time.Second)
+				n.create("r", "web-0", append(test.with, ordered)...)
+				n.work(2 * time.Second)
+				n.is("r", "Recreating, main Pending, side Pending") // the hook
+				if len(test.with) == 0 {
+					n.work(8 * time.Second)
+					n.is("r", "Recreating, main Pending, side Pending") // the stop
+				}
+				n.work(15 * time.Second)
+				n.is("r", test.then)
+			})
+		})
+	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// A request for one container costs two writes, one for two containers three.
+// A request for one container costs three writes, one for two containers four.
 func TestStoryWrites(t *testing.T) {
 	play(t, func(n *node) {
 		n.pod("web-0")
@@ -31,7 +31,7 @@ func TestStoryWrites(t *testing.T) {
 		n.work(10 * time.Second)
 		n.is("one", "Completed, main Succeeded killed")
 		n.want("CRR-5.5.5: one stop, the grace period of the pod", []string{"StopContainer main-1 30s"}, n.stops())
-		n.want("two writes", []string{"2 patch containerrecreaterequests/status"}, n.sent())
+		n.want("three writes", []string{"3 patch containerrecreaterequests/status"}, n.sent())
 		n.want("CRR-5.5.1: the event", []string{"Normal Killing: Stopping container main by ContainerRecreateRequest one"}, n.events.All())
 		about := []corev1.ObjectReference{{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web-0",
 			UID: n.getPod("web-0").UID, FieldPath: "spec.containers{main}"}}
@@ -44,7 +44,7 @@ func TestStoryWrites(t *testing.T) {
 		n.is("both", "Completed, main Succeeded killed, side Succeeded killed")
 		n.want("CRR-5.3.6: one after the other", []string{"StopContainer main-3 30s", "StopContainer side-2 30s"}, n.stops())
 		n.want("restarts", []string{"main 2", "side 1"}, n.restarts("web-0"))
-		n.want("three writes", []string{"3 patch containerrecreaterequests/status"}, n.sent())
+		n.want("four writes", []string{"4 patch containerrecreaterequests/status"}, n.sent())
 		n.work(time.Hour)
 		n.want("and no more", nil, append(n.sent(), n.stops()...))
 	})
@@ -123,7 +123,7 @@ func TestStoryUnready(t *testing.T) {
 		n.want("CRR-5.3.2: then", []string{"StopContainer main-1 30s"}, n.stops())
 		n.work(5 * time.Second)
 		n.is("r", "Completed, main Succeeded killed")
-		n.want("a write more: the phase", []string{"3 patch containerrecreaterequests/status"}, n.sent())
+		n.want("a write more: the phase", []string{"4 patch containerrecreaterequests/status"}, n.sent())
 		if !readiness.Ready(n.getPod("web-0")) {
 			n.Error("the pod is out of service")
 		}
