@@ -81,11 +81,12 @@ func (s *scene) ends(r *v1alpha1.ContainerRecreateRequest) *v1alpha1.ContainerRe
 	})
 }
 
-// isKilled waits until the request says that its first container is being stopped.
-func (s *scene) isKilled(r *v1alpha1.ContainerRecreateRequest) {
+// begun waits until the agent has written down where the containers of the request are: it
+// stops the first one then, which stays Pending meanwhile.
+func (s *scene) begun(r *v1alpha1.ContainerRecreateRequest) {
 	s.Helper()
 	s.awaitRequest(r, "begun", func(r *v1alpha1.ContainerRecreateRequest) string {
-		if states := r.Status.ContainerRecreateStates; len(states) == 0 || !states[0].IsKilled {
+		if states := r.Status.ContainerRecreateStates; len(states) == 0 {
 			return fmt.Sprintf("%+v", r.Status)
 		}
 		return ""
@@ -239,7 +240,7 @@ func TestRecreateRequestsQueue(t *testing.T) {
 	pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce})
 	grace := v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(10))} // long enough for the others to be seen waiting
 	first := s.recreate(pod, grace, "main")
-	s.isKilled(first)
+	s.begun(first)
 	same, side := s.recreate(pod, grace, "main"), s.recreate(pod, grace, "side")
 	grace.ForceRecreate = true
 	forced := s.recreate(pod, grace, "main")
@@ -284,6 +285,9 @@ func TestRecreateDeadline(t *testing.T) {
 	if done.Status.Message != "recreating has exceeded the activeDeadlineSeconds" {
 		t.Errorf("message %q", done.Status.Message)
 	}
+	if states := done.Status.ContainerRecreateStates; len(states) != 1 || states[0].Phase != v1alpha1.ContainerRecreateRequestPending || states[0].IsKilled {
+		t.Errorf("the states %+v, want main Pending: its stop has not returned", states)
+	}
 	s.AwaitAsking("the request is deleted", func() string {
 		now, err := requests.Get(t.Context(), r.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -306,7 +310,7 @@ func TestRecreatePodGoes(t *testing.T) {
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + doesNotEnd})
 	r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(20))}, "main")
-	s.isKilled(r)
+	s.begun(r)
 	s.DeletePod("web")
 	if r = s.ends(r); r.Status.Message != "pod has gone" {
 		t.Errorf("message %q", r.Status.Message)
@@ -360,7 +364,7 @@ func TestRecreateIsInterrupted(t *testing.T) {
 			s := newScene(t)
 			pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce})
 			r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(4)), ForceRecreate: true}, "main", "side")
-			s.isKilled(r)
+			s.begun(r)
 			kill(s, pod)
 			pod = s.completed(r, pod)
 			s.restarted(pod, "main", 1, 137)
