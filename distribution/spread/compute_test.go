@@ -162,6 +162,8 @@ func TestUnschedulable(t *testing.T) {
 		{"WS-17: a time of 0", spreadOf(t, twoLimits+"\nscheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 0}}"), []*corev1.Pod{newPod("x", "a", stuck(time.Hour))}, []string{"a 1/1, b 0/2, c 0/-1"}},
 		{"WS-18: closed for a while", before(spreadOf(t, adaptive), "a", "False", 100*time.Second), nil, []string{"a 0/2!, b 0/2, c 0/-1", "again after 3m20.000000001s"}},
 		{"WS-18: open again", before(spreadOf(t, adaptive), "a", "False", 301*time.Second), nil, []string{"a 0/2, b 0/2, c 0/-1", "recovered a"}},
+		{"WS-18: closed until the others have been tried", before(spreadOf(t, strings.Replace(adaptive, "30", "240", 1)), "a", "False", 400*time.Second), nil, []string{
+			"a 0/2!, b 0/2, c 0/-1", "again after 1m25.000000001s"}},
 		{"WS-18: by another clock", before(spreadOf(t, adaptive), "a", "False", -time.Hour), nil, []string{"a 0/2!, b 0/2, c 0/-1", "again after 5m0.000000001s"}},
 		{"WS-18: the last one is open", before(spreadOf(t, adaptive), "c", "False", 0), nil, []string{"a 0/2, b 0/2, c 0/-1", "recovered c"}},
 	} {

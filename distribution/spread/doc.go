@@ -28,6 +28,8 @@
 //   - A pod that is not scheduled in time, or that came to a subset beyond its share while another
 //     one misses it, is deleted while it has not started yet. Those of Jobs and StatefulSets only
 //     in the former case.
+//   - rescheduleCriticalSeconds may be an hour, however many subsets there are; a subset takes no new pods until all
+//     behind it have been tried. OpenKruise refuses more than 295 s for all together.
 //   - Ordinals of a StatefulSet count from spec.ordinals.start, and leave out reserved ones.
 //   - Injecting twice changes nothing.
 //   - A required term without expressions is none, and one of a pod stays what it is: it matches no

@@ -12,9 +12,15 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 )
 
-// RecoverAfter is how long no pods are sent to a subset where one could not be scheduled.
-// (WS-18)
-const RecoverAfter = 300 * time.Second
+// minRecover is the shortest time that a subset takes no new pods after one could not be scheduled. (WS-18)
+const minRecover = 300 * time.Second
+
+// recoverAfter is how long a subset takes no new pods after one could not be scheduled there: until all subsets behind it
+// have been tried as well, and five seconds more. A subset that took pods again sooner would get back those that it has
+// passed on, and the last subset none. (WS-18)
+func recoverAfter(ws *v1alpha1.WorkloadSpread) time.Duration {
+	return max(minRecover, time.Duration(len(ws.Spec.Subsets)-1)*rescheduleAfter(ws)+5*time.Second)
+}
 
 // rescheduleAfter is after which time a pod that cannot be scheduled goes elsewhere; 0 for
 // never. (WS-17)
@@ -92,7 +98,8 @@ func (c *computer) stillClosed(before *v1alpha1.WorkloadSpreadSubsetStatus) bool
 	if old == nil || old.Status != corev1.ConditionFalse {
 		return false
 	}
-	left := min(old.LastTransitionTime.Add(RecoverAfter).Sub(c.Now), RecoverAfter)
+	after := recoverAfter(c.Spread)
+	left := min(old.LastTransitionTime.Add(after).Sub(c.Now), after)
 	if left < 0 {
 		return false
 	}

@@ -25,7 +25,7 @@ func TestWorkloadSpread(t *testing.T) {
 		three  = web + "subsets: [{name: a}, {name: b}, {name: c}]\n"
 		target = "spec.targetRef: must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, or a Job of batch"
 		number = "spec.subsets: every maxReplicas must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%"
-		time   = "spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: must be at least 0, and at most 295 divided by the number of subsets but the last"
+		time   = "spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: must be at least 0, and at most 3600 with several subsets"
 	)
 	for _, test := range []struct{ name, spec, want string }{
 		{"numbers", web + "subsets: [{name: a, maxReplicas: 5}, {name: b}]", ""},
@@ -41,7 +41,7 @@ func TestWorkloadSpread(t *testing.T) {
 		{"a CloneSet", "targetRef: {apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: web}\nsubsets: [{name: a}]", ""},
 		{"a Job", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a}]", ""},
 		{"a StatefulSet", db + "subsets: [{name: a, maxReplicas: 5}, {name: b}]", ""},
-		{"adaptive", three + "scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 147}}", ""},
+		{"adaptive", three + "scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 3600}}", ""},
 		{"an empty type", three + "scheduleStrategy: {type: ''}", ""},
 		{"no target", "subsets: [{name: a}]", "spec.targetRef: "},
 		{"a target without a name", "targetRef: {apiVersion: apps/v1, kind: Deployment, name: ''}\nsubsets: [{name: a}]", "spec.targetRef: needs apiVersion, kind and name"},
@@ -55,7 +55,7 @@ func TestWorkloadSpread(t *testing.T) {
 		{"a percentage of a StatefulSet", db + "subsets: [{name: a, maxReplicas: 5%}, {name: b}]", "spec.subsets: maxReplicas of a StatefulSet must be a number: its pods are assigned by their ordinals"},
 		{"adaptive without the type", three + "scheduleStrategy: {adaptive: {}}", "spec.scheduleStrategy.adaptive: is for the type Adaptive alone"},
 		{"adaptive without a last resort", web + "subsets: [{name: a}, {name: b, maxReplicas: 5}]\nscheduleStrategy: {type: Adaptive, adaptive: {}}", "spec.subsets: with scheduleStrategy.adaptive the last subset must have no maxReplicas: it takes the pods that fit nowhere else"},
-		{"too late", three + "scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 148}}", time},
+		{"too late", three + "scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 3601}}", time},
 		{"before", three + "scheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: -1}}", time},
 		{"another type", three + "scheduleStrategy: {type: Some}", `spec.scheduleStrategy.type: supported values: "Adaptive", "Fixed", ""`},
 	} {
