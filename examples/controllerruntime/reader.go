@@ -113,13 +113,13 @@ func (r *cacheReader) Revisions(namespace string, owner types.UID, selector labe
 	return found, nil
 }
 
-// NodeLabels implements cloneset.Reader.
-func (r *cacheReader) NodeLabels(name string) map[string]string {
+// Node implements cloneset.Reader.
+func (r *cacheReader) Node(name string) *corev1.Node {
 	node := &corev1.Node{}
 	if err := r.cache.Get(context.Background(), client.ObjectKey{Name: name}, node); err != nil {
 		return nil
 	}
-	return node.Labels
+	return node
 }
 
 // Seen implements cloneset.Reader.

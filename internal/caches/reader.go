@@ -60,13 +60,13 @@ func (r Reader) Nodes() ([]*corev1.Node, error) {
 	return List[*corev1.Node](r, Nodes, "", labels.Everything())
 }
 
-// NodeLabels returns the labels of a node; nil where it is not known.
-func (r Reader) NodeLabels(name string) map[string]string {
+// Node returns a node; nil where it is not known.
+func (r Reader) Node(name string) *corev1.Node {
 	node, err := Get[*corev1.Node](r, Nodes, "", name)
 	if err != nil {
 		return nil
 	}
-	return node.Labels
+	return node
 }
 
 // Get returns an object, or an error for which apierrors.IsNotFound holds. The

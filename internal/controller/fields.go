@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
@@ -89,6 +90,8 @@ const (
 	Placement
 	// Data is what a Secret or a ConfigMap holds.
 	Data
+	// Unreachable is whether nothing is heard of a node, and since when.
+	Unreachable
 )
 
 // Everything is what is new about an object that appears or goes.
@@ -313,6 +316,11 @@ var nodeFields = []field[*corev1.Node]{
 	{Placement, func(b, a *corev1.Node) bool {
 		return b.Spec.Unschedulable != a.Spec.Unschedulable || !equality.Semantic.DeepEqual(b.Spec.Taints, a.Spec.Taints) ||
 			!equality.Semantic.DeepEqual(b.Status.Allocatable, a.Status.Allocatable)
+	}},
+	{Unreachable, func(b, a *corev1.Node) bool {
+		from, was := nodefit.Unreachable(b)
+		since, is := nodefit.Unreachable(a)
+		return was != is || !from.Equal(since)
 	}},
 }
 

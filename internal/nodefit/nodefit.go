@@ -6,6 +6,8 @@
 package nodefit
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/resource"
@@ -108,6 +110,20 @@ func (c *Checker) Stays(node *corev1.Node) bool {
 		}
 	}
 	return true
+}
+
+// Unreachable tells whether nothing is heard of a node, so that its kubelet acts on no change of a pod, and since when:
+// zero where no such taint says, which is long ago, and the latest where several do.
+func Unreachable(node *corev1.Node) (since time.Time, unreachable bool) {
+	for i := range node.Spec.Taints {
+		if taint := &node.Spec.Taints[i]; taint.Key == corev1.TaintNodeUnreachable {
+			unreachable = true
+			if taint.TimeAdded != nil && taint.TimeAdded.After(since) {
+				since = taint.TimeAdded.Time
+			}
+		}
+	}
+	return since, unreachable
 }
 
 var unschedulable = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}

@@ -115,4 +115,6 @@
 //   - Where the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits; lost pods would not be replaced.
 //   - A budget that allows no update holds up no pod of another budget: its pods come after all others.
+//   - No update in place begins on a pod whose node cannot be reached. When that has lasted for 5 minutes, the pod is recreated for the
+//     update, unless the type is InPlaceOnly or the pod has claims; otherwise the others would wait for it for ever.
 package cloneset

@@ -5,8 +5,12 @@ package cloneset
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -15,6 +19,8 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -38,6 +44,7 @@ const (
 	resizeFields   = controller.Resize // where pods are resized
 	claimFields    = controller.Labels
 	revisionFields = controller.Labels | controller.RevisionData
+	nodeFields     = controller.Unreachable
 )
 
 // reads lists what a CloneSet's plan depends on.
@@ -59,7 +66,8 @@ func (o *Options) reads() []controller.Read {
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes})
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes,
+			Fields: nodeFields, Concern: nodeLost(o), Collect: true, OnlyLater: true})
 	}
 	return reads
 }
@@ -113,10 +121,49 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	if len(set.Spec.Template.Spec.TopologySpreadConstraints) > 0 {
 		s.NodeLabels = map[string]map[string]string{}
-		for _, pod := range s.Pods {
-			s.NodeLabels[pod.Spec.NodeName] = r.options.Reader.NodeLabels(pod.Spec.NodeName)
-		}
-		delete(s.NodeLabels, "") // not scheduled yet
 	}
+	r.observeNodes(s)
 	return s, r.observeJobs(s)
+}
+
+// observeNodes reads the nodes of pods as far as a plan depends on them.
+func (r *Reconciler) observeNodes(s *Snapshot) {
+	for _, pod := range s.Pods {
+		name, ready := pod.Spec.NodeName, lifecycle.Ready(pod)
+		if name == "" || ready && s.NodeLabels == nil {
+			continue
+		}
+		node := r.options.Reader.Node(name)
+		if node == nil {
+			continue
+		}
+		if s.NodeLabels != nil {
+			s.NodeLabels[name] = node.Labels
+		}
+		if since, unreachable := nodefit.Unreachable(node); unreachable && !ready {
+			if s.Unreachable == nil {
+				s.Unreachable = map[string]time.Time{}
+			}
+			s.Unreachable[name] = since
+		}
+	}
+}
+
+// nodeLost enqueues the CloneSets that have pods on a node of which nothing is heard any more, or is heard again.
+// That is seldom enough to go through all pods; an index by node would cost memory for each of them. (CS-38)
+func nodeLost(o *Options) controller.Concern {
+	return controller.On(func(before, after *corev1.Node, enqueue controller.Enqueue) {
+		if before == nil || after == nil { // a node joins with its pods still to come, and leaves with them
+			return
+		}
+		for _, object := range o.Pods.GetIndexer().List() {
+			pod, ok := object.(*corev1.Pod)
+			if !ok || pod.Spec.NodeName != after.Name {
+				continue
+			}
+			if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.Kind == "CloneSet" && strings.HasPrefix(owner.APIVersion, v1alpha1.GroupName+"/") {
+				enqueue(types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name})
+			}
+		}
+	})
 }

@@ -16,6 +16,9 @@ import (
 // planUpdate updates pods to the update revision or, when the partition was
 // raised, back to the current one. (CS-27 to CS-34, CS-37)
 func (p *planner) planUpdate() {
+	if !p.onDelete() && !p.podsChanged && !p.Set.Spec.UpdateStrategy.Paused && p.plan.Revisions.Refused == nil && p.unfit == nil {
+		p.replaceLost()
+	}
 	if p.plan.Diff.Update == 0 && p.tally.Old.Total == 0 {
 		return
 	}
@@ -124,6 +127,9 @@ func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.
 				continue
 			}
 		}
+		if p.awaitsNode(pod) {
+			continue
+		}
 		candidates = append(candidates, pod.Pod)
 	}
 	return candidates
@@ -176,7 +182,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 		return
 	}
 	pod.Otherwise = p.InOtherwise()
-	if update, _ := p.InPlace(&pod.View, target); update != nil {
+	if update, _ := p.InPlace(&pod.View, target); update != nil && !p.lost(pod) {
 		p.UpdateInPlace(&pod.View, update, target)
 		return
 	}

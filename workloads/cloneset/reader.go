@@ -3,6 +3,8 @@
 package cloneset
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
@@ -20,8 +22,8 @@ type Reader interface {
 	workloads.RevisionReader
 	// CloneSet returns a CloneSet, or an error for which apierrors.IsNotFound holds.
 	CloneSet(namespace, name string) (*v1alpha1.CloneSet, error)
-	// NodeLabels returns the labels of a node; nil when the node is not known.
-	NodeLabels(node string) map[string]string
+	// Node returns a node, of which labels and taints are read; nil when it is not known.
+	Node(name string) *corev1.Node
 }
 
 // informerReader reads informers that New has indexed.

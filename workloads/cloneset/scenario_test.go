@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -22,11 +24,12 @@ type setScenario struct {
 	*scenario.Cluster
 	set      *v1alpha1.CloneSet
 	features Features
+	lost     map[string]time.Time // nodes that cannot be reached, and since when
 }
 
 func newScenario(t scenario.TB) *setScenario {
 	one := int32(1)
-	w := &setScenario{set: &v1alpha1.CloneSet{
+	w := &setScenario{lost: map[string]time.Time{}, set: &v1alpha1.CloneSet{
 		ObjectMeta: scenario.Meta(),
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &one,
@@ -42,7 +45,7 @@ func newScenario(t scenario.TB) *setScenario {
 func (w *setScenario) snapshot() *Snapshot {
 	return &Snapshot{
 		Set: w.set.DeepCopy(), Pods: owned(w, w.Pods), Claims: owned(w, w.Claims),
-		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features,
+		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features, Unreachable: w.lost,
 	}
 }
 
@@ -131,13 +134,22 @@ func (w *setScenario) Status(out *strings.Builder) {
 
 func (w *setScenario) MinReadySeconds() int32 { return w.set.Spec.MinReadySeconds }
 
-// Command knows the command graceful: from now on, what is deleted stays for as
-// long as it would in a cluster.
+// Command knows two commands. After graceful, what is deleted stays for as long as it would in a
+// cluster. After lose pod, nothing is heard of its node: the controller manager has reported that, and
+// that the pod is not ready.
 func (w *setScenario) Command(d *datadriven.TestData, _ *strings.Builder) bool {
-	if d.Cmd == "graceful" {
+	switch d.Cmd {
+	case "graceful":
 		w.Graceful = true
+	case "lose":
+		name := w.Name(d.CmdArgs[0].Key)
+		w.lost[w.Pod(name).Spec.NodeName] = w.Now
+		w.Freeze(name, true)
+		w.Edit(name, func(pod *corev1.Pod) { w.SetCondition(pod, corev1.PodReady, corev1.ConditionFalse) })
+	default:
+		return false
 	}
-	return d.Cmd == "graceful"
+	return true
 }
 
 // Feature switches a feature on.

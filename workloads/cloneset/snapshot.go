@@ -32,6 +32,9 @@ type Snapshot struct {
 	// NodeLabels holds the labels of nodes by node name. It is read where the
 	// template has topology spread constraints; nodes may be missing.
 	NodeLabels map[string]map[string]string
+	// Unreachable says since when nodes cannot be reached, by node name. It is read of the nodes of pods that are not
+	// ready; a zero time is long ago.
+	Unreachable map[string]time.Time
 	// Jobs names the image pull jobs that the CloneSet controls.
 	Jobs []string
 	// Refused are the updates in place that the API server has refused.

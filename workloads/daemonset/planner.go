@@ -151,7 +151,7 @@ func (p *planner) placeNodes() {
 	for i, node := range p.Nodes {
 		all[i] = nodePods{name: node.Name, node: node}
 		all[i].runs = fit.Check(node) == ""
-		all[i].away = slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnreachable })
+		_, all[i].away = nodefit.Unreachable(node)
 		all[i].stays = all[i].runs || fit.Stays(node)
 		if all[i].runs {
 			p.desired++

@@ -96,13 +96,13 @@ func (r cloneSetReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, 
 	return r.pods(namespace, func(pod *corev1.Pod) bool { return owned(pod, owner) })
 }
 
-// NodeLabels returns no labels of a node that cannot be read: it counts as a topology of its own.
-func (r cloneSetReader) NodeLabels(name string) map[string]string {
+// Node returns no node where it cannot be read: it counts as a topology of its own, and as reachable.
+func (r cloneSetReader) Node(name string) *corev1.Node {
 	node, err := r.kube.CoreV1().Nodes().Get(r.ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil
 	}
-	return node.Labels
+	return node
 }
 
 // statefulSetReader reads for one StatefulSet.
