@@ -54,6 +54,9 @@ func (p *Sync) createPod(ctx context.Context, c *rollout.PodCreation) error {
 	if p.Taken != nil && isTaken(err) {
 		return errors.Join(err, p.Taken(ctx, c, err)) // taken it is, also where nothing could be done about it
 	}
+	if p.Attempted != nil && !isTaken(err) {
+		p.Attempted(c.Pod, err)
+	}
 	return err
 }
 

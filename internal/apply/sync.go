@@ -37,6 +37,9 @@ type Sync struct {
 	// somebody else's or perhaps an own one that no cache shows yet; nil does
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
+	// Attempted is called with what came of the creation of a pod, of its claims perhaps, unless a name was taken; nil
+	// does nothing. It is called by several goroutines.
+	Attempted func(pod *corev1.Pod, err error)
 	// Place returns a new pod as it is to be created, or an error where it cannot be told; nil
 	// leaves it as it is. It is called by several goroutines, and does not change what it is given.
 	Place func(context.Context, *corev1.Pod) (*corev1.Pod, error)

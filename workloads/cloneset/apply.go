@@ -49,6 +49,7 @@ type applier struct {
 	plan *Plan
 	// claims are those of the CloneSet, as they were observed.
 	claims []*corev1.PersistentVolumeClaim
+	unused attempts
 }
 
 // begin returns the applier of a plan for a CloneSet.
@@ -67,6 +68,9 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	a.Uncreated = func(status *v1alpha1.CloneSetStatus, pods []rollout.PodCreation) *v1alpha1.CloneSetStatus {
 		return withoutUncreated(s.Set, a.plan, status, pods, s.Now)
 	}
+	if s.Set.Spec.ScaleStrategy.DisablePVCReuse && len(s.Set.Spec.VolumeClaimTemplates) > 0 {
+		a.Attempted = a.unused.note
+	}
 	a.Reused, a.ReuseNote = a.reused, v1alpha1.CloneSetClaimReusedAnnotation
 	if r.options.Budget != nil {
 		a.AllowUpdate = r.options.Budget.AllowUpdate
@@ -80,6 +84,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 // apply applies the plan. One pod's failure does not stop the others.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
+	defer r.rememberUnused(s, &a.unused)
 	requeueAfter, settled, err := a.Apply(ctx, nil, []apply.Step{a.disownClaims, a.CreateClaims, a.applyPods, a.PullAhead}, a.prune)
 	if !settled {
 		return controller.StaleRetry, nil

@@ -219,10 +219,8 @@ func TestClaimOfAPodThatWasRefused(t *testing.T) {
 	w.Spec("replicas=3", "claims=data", "disablePVCReuse=true")
 	w.Refused = map[string]bool{"create": true}
 	w.apply(NewPlan(w.snapshot()))
-	version := w.set.ResourceVersion
 	w.apply(NewPlan(w.snapshot()))
 	for range 2 {
-		w.set.ResourceVersion = version // nothing is written that says more
 		plan := NewPlan(w.snapshot())
 		if len(plan.Create) != 3 {
 			t.Fatalf("%d pods are created", len(plan.Create))

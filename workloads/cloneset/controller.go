@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -42,6 +43,7 @@ type Reconciler struct {
 	options Options
 	writer  *apply.Writer
 	shell   *controller.Reconciler[Snapshot, Plan]
+	unused  apiwriter.Last[map[string]bool] // see Snapshot.Unused
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller

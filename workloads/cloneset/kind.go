@@ -80,7 +80,7 @@ func newReconciler(o *Options) *Reconciler {
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.writer.Forget,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourcePods:
@@ -94,6 +94,11 @@ func newReconciler(o *Options) *Reconciler {
 	return r
 }
 
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.unused.Forget(key)
+}
+
 // observe reads everything that a plan for the CloneSet depends on. It returns
 // nil when the CloneSet does not exist.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
@@ -104,7 +109,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read CloneSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.options.Features}
+	s := &Snapshot{Set: set, Unused: r.unused.Get(key), Now: r.shell.Clock.Now(), Features: r.options.Features}
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of CloneSet %s: %w", key, err)
 	}

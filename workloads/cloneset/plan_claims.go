@@ -23,7 +23,7 @@ func (p *planner) planClaims() {
 		return
 	}
 	p.claims, p.dying = map[string][]*corev1.PersistentVolumeClaim{}, map[string]bool{}
-	users := p.claimUsers()
+	users, kept := p.claimUsers(), map[string]bool{}
 	reuse := !p.Set.Spec.ScaleStrategy.DisablePVCReuse
 	claims := slices.SortedFunc(slices.Values(p.Claims), func(a, b *corev1.PersistentVolumeClaim) int {
 		return strings.Compare(a.Name, b.Name)
@@ -44,30 +44,13 @@ func (p *planner) planClaims() {
 			p.claims[id] = append(p.claims[id], claim)
 		case user.ended != nil:
 			p.plan.PatchClaims = append(p.plan.PatchClaims, p.giveTo(claim, user.ended))
-		case p.asksFor(id):
+		case kept[id] || p.Unused[id] && len(kept) < int(p.plan.Diff.ScaleUp): // deleted, it would only be made again (CS-39)
+			kept[id] = true
 			p.claims[id] = append(p.claims[id], claim)
 		default:
 			p.plan.DeleteClaims = append(p.plan.DeleteClaims, claim)
 		}
 	}
-}
-
-// asksFor tells whether this reconcile asks for the id of an unused claim anyway. A
-// reconcile before has asked for it then, with the same observation, and the pod was
-// refused: no pod has used the claim. Deleted, it would only be made again, and
-// each of both would be the reason for another reconcile.
-func (p *planner) asksFor(id string) bool {
-	if p.plan.Diff.Create == 0 {
-		return false
-	}
-	if p.asked == nil {
-		n := min(int(p.plan.Diff.Create)+len(p.Snapshot.Pods), rollout.MostCreations)
-		p.asked = make(map[string]bool, n)
-		for sequence := range n {
-			p.asked[p.newID(sequence)] = true
-		}
-	}
-	return p.asked[id]
 }
 
 // claimUser is the pod of a claim: an active one that stays, one that is given

@@ -32,7 +32,6 @@ type planner struct {
 	index    map[*corev1.Pod]*pod                       // of pods, made by byPod
 	claims   map[string][]*corev1.PersistentVolumeClaim // by instance id
 	dying    map[string]bool                            // instance ids that have a terminating claim
-	asked    map[string]bool                            // new instance ids, made by asksFor
 
 	tally       Tally
 	staying     Tally // without the pods that are recreated

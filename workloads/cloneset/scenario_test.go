@@ -25,11 +25,12 @@ type setScenario struct {
 	set      *v1alpha1.CloneSet
 	features Features
 	lost     map[string]time.Time // nodes that cannot be reached, and since when
+	unused   map[string]bool      // instances of which no pod could be created
 }
 
 func newScenario(t scenario.TB) *setScenario {
 	one := int32(1)
-	w := &setScenario{lost: map[string]time.Time{}, set: &v1alpha1.CloneSet{
+	w := &setScenario{lost: map[string]time.Time{}, unused: map[string]bool{}, set: &v1alpha1.CloneSet{
 		ObjectMeta: scenario.Meta(),
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &one,
@@ -45,7 +46,7 @@ func newScenario(t scenario.TB) *setScenario {
 func (w *setScenario) snapshot() *Snapshot {
 	return &Snapshot{
 		Set: w.set.DeepCopy(), Pods: owned(w, w.Pods), Claims: owned(w, w.Claims),
-		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features, Unreachable: w.lost,
+		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features, Unreachable: w.lost, Unused: w.unused,
 	}
 }
 
@@ -65,6 +66,9 @@ func (w *setScenario) apply(plan *Plan) {
 		w.DeleteClaim(claim)
 	}
 	w.ApplyPlan(&plan.Plan)
+	for _, c := range plan.Create {
+		w.unused[instanceID(c.Pod)] = w.Pod(c.Pod.Name) == nil
+	}
 	if plan.PrunePodsToDelete {
 		w.set.Spec.ScaleStrategy.PodsToDelete = plan.PodsToDelete
 		w.set.Generation++

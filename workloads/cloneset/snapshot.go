@@ -29,6 +29,9 @@ type Snapshot struct {
 	Pods []*corev1.Pod
 	// Claims are those that the CloneSet controls.
 	Claims []*corev1.PersistentVolumeClaim
+	// Unused are the instance ids of which no pod could be created, so that no pod has used their claims, as far as that is
+	// remembered. It is read where claims are not to be reused.
+	Unused map[string]bool
 	// NodeLabels holds the labels of nodes by node name. It is read where the
 	// template has topology spread constraints; nodes may be missing.
 	NodeLabels map[string]map[string]string

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// attempts notes which pods of a reconcile were created, by instance id. Its zero value is ready for use.
+type attempts struct {
+	lock   sync.Mutex
+	failed map[string]bool // false where the pod was created
+}
+
+// note is called by several goroutines.
+func (a *attempts) note(pod *corev1.Pod, err error) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.failed == nil {
+		a.failed = map[string]bool{}
+	}
+	a.failed[instanceID(pod)] = err != nil
+}
+
+// rememberUnused remembers of which instances no pod could be created, as long as they have claims and no pod is seen. Where
+// an answer was lost, the pod may be there: the next reconcile waits until it is known. A restart
+// of the manager forgets them, and has their claims made again. (CS-39)
+func (r *Reconciler) rememberUnused(s *Snapshot, tried *attempts) {
+	if len(s.Unused) == 0 && len(tried.failed) == 0 {
+		return
+	}
+	unused := map[string]bool{}
+	for _, claim := range s.Claims {
+		if id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]; s.Unused[id] {
+			unused[id] = true
+		}
+	}
+	for _, pod := range s.Pods {
+		delete(unused, instanceID(pod))
+	}
+	for id, failed := range tried.failed {
+		if delete(unused, id); failed {
+			unused[id] = true
+		}
+	}
+	key := types.NamespacedName{Namespace: s.Set.Namespace, Name: s.Set.Name}
+	if len(unused) == 0 {
+		r.unused.Forget(key)
+		return
+	}
+	r.unused.Set(key, unused)
+}
