@@ -190,6 +190,9 @@ func (p *planner) deadline() (time.Time, bool) {
 
 // finishStatus has the status written where it differs from the present one.
 func (p *planner) finishStatus() {
+	if p.results != nil { // the job is not over
+		writeResults(&p.status, p.Job.UID, p.results, p.unnamed)
+	}
 	if !sameStatus(&p.Job.Status, &p.status) {
 		p.plan.Status = &p.status
 	}
@@ -200,5 +203,6 @@ func sameStatus(a, b *v1alpha1.BroadcastJobStatus) bool {
 	return a.ObservedGeneration == b.ObservedGeneration && a.Phase == b.Phase &&
 		a.StartTime.Equal(b.StartTime) && a.CompletionTime.Equal(b.CompletionTime) &&
 		a.Desired == b.Desired && a.Active == b.Active && a.Succeeded == b.Succeeded && a.Failed == b.Failed &&
-		slices.Equal(a.Conditions, b.Conditions) && maps.Equal(a.NodeResults, b.NodeResults)
+		slices.Equal(a.Conditions, b.Conditions) && maps.Equal(a.NodeResults, b.NodeResults) &&
+		maps.Equal(a.MoreNodeResults, b.MoreNodeResults)
 }

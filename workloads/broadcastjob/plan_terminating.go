@@ -36,7 +36,7 @@ func (p *planner) reportTerminating() {
 		}
 		name, ends := n.pod.Name+" on node "+n.name, n.pod.DeletionTimestamp.Time
 		switch due := ends.Add(overdueAfter); {
-		case n.state == Failed && p.isStuck(n.pod) && p.Job.Status.NodeResults[n.name] == "":
+		case n.state == Failed && p.isStuck(n.pod) && p.before.of(n.name) == "":
 			stuck = append(stuck, name)
 		case n.state != Leaving:
 		case p.Now.Before(due):

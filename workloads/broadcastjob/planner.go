@@ -5,6 +5,7 @@ package broadcastjob
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,8 +34,11 @@ type planner struct {
 	// astray is how many pods are not where a node waits for them: unscheduled ones that are
 	// for no node, and all but one of those on the same node.
 	astray int
-	// results are those of the nodes, as they are to be.
+	// before are the results that stand in the status; results are those of the nodes, as they are
+	// to be, and unnamed those of nodes that are gone, whose names the status does not hold.
+	before  *results
 	results map[string]v1alpha1.BroadcastJobNodeResult
+	unnamed map[uint64]v1alpha1.BroadcastJobNodeResult
 }
 
 // node is a node with what every step wants to know of it.
@@ -64,6 +68,7 @@ func (p *planner) observe() {
 		p.nodes = append(p.nodes, node{name: object.Name, object: object})
 	}
 	slices.SortFunc(p.nodes, func(a, b node) int { return cmp.Compare(a.name, b.name) })
+	p.before = readResults(p.Job.UID, &p.Job.Status)
 	p.placePods()
 	p.results = make(map[string]v1alpha1.BroadcastJobNodeResult, len(p.Job.Status.NodeResults))
 	template := nodefit.New(&p.Job.Spec.Template.Spec)
@@ -77,6 +82,7 @@ func (p *planner) observe() {
 			p.plan.Nodes = append(p.plan.Nodes, Node{n.name, n.state, string(n.misfit)})
 		}
 	}
+	p.findUnnamed()
 	p.reportTerminating()
 }
 
@@ -193,7 +199,7 @@ func (p *planner) stateOf(pod *corev1.Pod) State {
 // judge finds out how far a node is, by its pod and by the result that stands in the
 // status, and whether it fits. (BJ-5, BJ-7)
 func (p *planner) judge(n *node, template *nodefit.Checker) {
-	result := State(p.Job.Status.NodeResults[n.name])
+	result := State(p.before.of(n.name))
 	if n.former = p.isFormer(n); n.former {
 		n.state = Leaving
 	}
@@ -222,6 +228,18 @@ func (p *planner) judge(n *node, template *nodefit.Checker) {
 	}
 }
 
+// findUnnamed finds the results of nodes that are gone, whose names the status does not hold. They stand and go as those of
+// others without a node and a pod. (BJ-9, BJ-15, BJ-29)
+func (p *planner) findUnnamed() {
+	if !p.always() {
+		return
+	}
+	p.unnamed = p.before.without(p.nodes)
+	if p.Job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause {
+		maps.DeleteFunc(p.unnamed, func(_ uint64, result v1alpha1.BroadcastJobNodeResult) bool { return result == v1alpha1.NodeFailed })
+	}
+}
+
 // isFormer tells whether a finished pod of a job that never ends is older than the node
 // of its name: that has joined in place of the one where the pod ran. (BJ-15)
 func (p *planner) isFormer(n *node) bool {
@@ -244,12 +262,19 @@ func (p *planner) count() {
 			s.Failed++
 		}
 	}
+	for _, result := range p.unnamed {
+		s.Desired++
+		if result == v1alpha1.NodeSucceeded {
+			s.Succeeded++
+		} else {
+			s.Failed++
+		}
+	}
 	for _, d := range p.plan.Delete {
 		if d.Active {
 			s.Active--
 		}
 	}
-	s.NodeResults = p.results
 }
 
 // parallelism is how many pods may be active at the same time. A percentage of the

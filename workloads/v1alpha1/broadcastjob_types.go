@@ -165,8 +165,15 @@ type BroadcastJobStatus struct {
 	// +optional
 	Phase BroadcastJobPhase `json:"phase"`
 
+	// MoreNodeResults holds how the pods of nodes ended that NodeResults has no room for: by
+	// result and two hexadecimal digits, as Succeeded-3f, the hashes of names that begin with
+	// these. Each has 64 bits; they are sorted, and written in base64.
+	// +optional
+	MoreNodeResults map[string]string `json:"moreNodeResults,omitempty"`
+
 	// NodeResults holds by node name how the pod of a node ended, so that it
-	// stays counted, and the node is not run again, when the pod is deleted.
+	// stays counted, and the node is not run again, when the pod is deleted. It names
+	// 1000 nodes at most, failed ones first.
 	// +mapType=atomic
 	// +optional
 	NodeResults map[string]BroadcastJobNodeResult `json:"nodeResults,omitempty"`

@@ -288,6 +288,13 @@ func (in *BroadcastJobStatus) DeepCopyInto(out *BroadcastJobStatus) {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()
 	}
+	if in.MoreNodeResults != nil {
+		in, out := &in.MoreNodeResults, &out.MoreNodeResults
+		*out = make(map[string]string, len(*in))
+		for key, val := range *in {
+			(*out)[key] = val
+		}
+	}
 	if in.NodeResults != nil {
 		in, out := &in.NodeResults, &out.NodeResults
 		*out = make(map[string]BroadcastJobNodeResult, len(*in))
