@@ -30,26 +30,27 @@ type Registry map[podwright.Resource]Live
 
 // Find returns the version at which a cache shows what became of a write that had
 // no answer; empty where there is nothing to wait for. Where the object is gone
-// and the cache still shows it, that is how far the API server has come by now.
+// and the cache still shows it, that is how far the API server has come by now at the latest.
 // shown tells whether the cache does.
 func (r Registry) Find(
 	ctx context.Context, resource podwright.Resource, namespace, name string, shown func() (bool, error),
-) (resourceVersion string, err error) {
+) (resourceVersion string, gone bool, err error) {
 	live, found := r[resource]
 	if !found {
-		return "", fmt.Errorf("nothing is registered to read %s with", resource)
+		return "", false, fmt.Errorf("nothing is registered to read %s with", resource)
 	}
 	object, err := live.Read(ctx, namespace, name)
 	if err == nil {
-		return object.GetResourceVersion(), nil
+		return object.GetResourceVersion(), false, nil
 	}
 	if !apierrors.IsNotFound(err) {
-		return "", err
+		return "", false, err
 	}
 	if shown, err := shown(); !shown || err != nil {
-		return "", err
+		return "", false, err
 	}
-	return live.Newest(ctx, namespace)
+	resourceVersion, err = live.Newest(ctx, namespace)
+	return resourceVersion, true, err
 }
 
 // Newest returns the resourceVersion that a resource has come to in a namespace;

@@ -28,6 +28,13 @@ type Store struct {
 	since   map[types.NamespacedName]time.Time // when it was first found that a cache lacks a write
 	lost    map[types.NamespacedName]map[thing]bool
 	created map[types.NamespacedName]map[Creation]bool
+	leaving map[types.NamespacedName]map[podwright.Resource]*leaving
+}
+
+// leaving are things of a resource that are gone, and that a cache still showed.
+type leaving struct {
+	names         map[string]bool
+	wrote, before string // what is waited for because of them, and what would be without them
 }
 
 // thing is what a write was about.
@@ -74,22 +81,80 @@ func (t *Store) Lost(object types.NamespacedName, resource podwright.Resource, n
 
 // Settle finds out what became of the writes that had no answer, if there are
 // any, before a reconcile plans anything new. For each of them, find returns the
-// resourceVersion at which a cache shows it, empty where there is nothing to wait for. Where find
-// fails, it is asked again by the next reconcile.
-func (t *Store) Settle(object types.NamespacedName, find func(resource podwright.Resource, name string) (resourceVersion string, err error)) error {
+// resourceVersion at which a cache shows it, empty where there is nothing to wait for. Where the thing is gone,
+// the cache shows it then at the latest: see Left. Where find fails, it is asked again by the next reconcile.
+func (t *Store) Settle(object types.NamespacedName, find func(resource podwright.Resource, name string) (resourceVersion string, gone bool, err error)) error {
 	t.lock.Lock()
 	lost := slices.SortedFunc(maps.Keys(t.lost[object]), func(a, b thing) int {
 		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name))
 	})
 	t.lock.Unlock()
 	for _, l := range lost {
-		version, err := find(l.resource, l.name)
+		version, gone, err := find(l.resource, l.name)
 		if err != nil {
 			return fmt.Errorf("find out what became of a write of %s %s that had no answer: %w", l.resource, l.name, err)
 		}
-		t.Wrote(object, l.resource, version)
+		if gone {
+			t.leaves(object, l, version)
+		} else {
+			t.Wrote(object, l.resource, version)
+		}
 		t.lock.Lock()
 		delete(t.lost[object], l)
+		t.lock.Unlock()
+	}
+	return nil
+}
+
+// leaves waits for a version as Wrote does, until Left finds that a cache no longer shows the thing.
+func (t *Store) leaves(object types.NamespacedName, gone thing, version string) {
+	t.lock.Lock()
+	before := t.writes[object][gone.resource]
+	t.lock.Unlock()
+	t.Wrote(object, gone.resource, version)
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if t.leaving == nil {
+		t.leaving = map[types.NamespacedName]map[podwright.Resource]*leaving{}
+	}
+	if t.leaving[object] == nil {
+		t.leaving[object] = map[podwright.Resource]*leaving{}
+	}
+	l := t.leaving[object][gone.resource]
+	if l == nil || l.wrote != before {
+		l = &leaving{names: map[string]bool{}, before: before}
+		t.leaving[object][gone.resource] = l
+	}
+	l.names[gone.name], l.wrote = true, t.writes[object][gone.resource]
+}
+
+// Left waits no more for what is gone once the caches do not show it: how far the API server had come by then, a cache of which
+// nothing else changes learns only from a bookmark, a minute later. (CT-11)
+func (t *Store) Left(object types.NamespacedName, shown func(resource podwright.Resource, name string) (bool, error)) error {
+	t.lock.Lock()
+	waits := maps.Clone(t.leaving[object])
+	t.lock.Unlock()
+	for resource, l := range waits {
+		shows, err := false, error(nil)
+		for name := range l.names {
+			if shows, err = shown(resource, name); shows || err != nil {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if shows {
+			continue
+		}
+		t.lock.Lock()
+		if t.writes[object][resource] == l.wrote { // nothing was written since
+			delete(t.writes[object], resource)
+			if l.before != "" {
+				t.writes[object][resource] = l.before
+			}
+		}
+		delete(t.leaving[object], resource)
 		t.lock.Unlock()
 	}
 	return nil
@@ -187,6 +252,7 @@ func (t *Store) Pending(object types.NamespacedName, synced Synced, now time.Tim
 	}
 	delete(t.writes, object)
 	delete(t.since, object)
+	delete(t.leaving, object)
 	return Missing{}, nil
 }
 
@@ -209,4 +275,5 @@ func (t *Store) Forget(object types.NamespacedName) {
 	delete(t.since, object)
 	delete(t.lost, object)
 	delete(t.created, object)
+	delete(t.leaving, object)
 }

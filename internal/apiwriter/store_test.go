@@ -79,12 +79,12 @@ func TestPendingForgetsWhatWasSeen(t *testing.T) {
 func TestSettle(t *testing.T) {
 	var tracker Store
 	asked := 0
-	find := func(version string, err error) func(podwright.Resource, string) (string, error) {
-		return func(resource podwright.Resource, name string) (string, error) {
+	find := func(version string, err error) func(podwright.Resource, string) (string, bool, error) {
+		return func(resource podwright.Resource, name string) (string, bool, error) {
 			if asked++; resource != "pods" || name != "web-1" {
 				t.Errorf("asked for %s %s", resource, name)
 			}
-			return version, err
+			return version, false, err
 		}
 	}
 	if err := tracker.Settle(web, find("", nil)); err != nil || asked > 0 {
@@ -104,6 +104,60 @@ func TestSettle(t *testing.T) {
 	}
 	if err := tracker.Settle(web, find("", down)); err != nil {
 		t.Errorf("what was found is asked for again: %v", err)
+	}
+}
+
+// CT-11: what is gone is waited for until the caches do not show it, or are further. Own writes before and after it are waited for all the same.
+func TestLeft(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		before, after string // versions of own writes
+		shown         string
+		at            string // how far the cache is
+		want          string
+	}{
+		{"both are shown", "", "", "web-1 web-2", "11", "21"},
+		{"one is shown", "", "", "web-2", "11", "21"},
+		{"none is shown", "", "", "", "11", ""},
+		{"shown, and the cache is further: another has the name", "", "", "web-1 web-2", "21", ""},
+		{"a write before", "15", "", "", "11", "15"},
+		{"a write before, which is shown", "15", "", "", "15", ""},
+		{"a write after", "", "30", "", "25", "30"},
+		{"writes before and after", "15", "30", "", "25", "30"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var tracker Store
+			tracker.Wrote(web, "pods", test.before)
+			tracker.Lost(web, "pods", "web-1")
+			tracker.Lost(web, "pods", "web-2")
+			versions := map[string]string{"web-1": "20", "web-2": "21"}
+			if err := tracker.Settle(web, func(_ podwright.Resource, name string) (string, bool, error) { return versions[name], true, nil }); err != nil {
+				t.Fatal(err)
+			}
+			tracker.Wrote(web, "pods", test.after)
+			for range 2 {
+				if err := tracker.Left(web, func(_ podwright.Resource, name string) (bool, error) { return strings.Contains(test.shown, name), nil }); err != nil {
+					t.Fatal(err)
+				}
+				missing, err := tracker.Pending(web, at(test.at), time.Unix(0, 0))
+				if missing.Wrote != test.want || err != nil {
+					t.Errorf("waits for %q, want %q; error %v", missing.Wrote, test.want, err)
+				}
+			}
+		})
+	}
+	var tracker Store
+	tracker.Lost(web, "pods", "web-1")
+	if err := tracker.Settle(web, func(podwright.Resource, string) (string, bool, error) { return "20", true, nil }); err != nil {
+		t.Fatal(err)
+	}
+	down := errors.New("no cache")
+	if err := tracker.Left(web, func(podwright.Resource, string) (bool, error) { return false, down }); !errors.Is(err, down) {
+		t.Errorf("error %v", err)
+	}
+	tracker.Forget(web)
+	if err := tracker.Left(web, func(podwright.Resource, string) (bool, error) { return false, down }); err != nil {
+		t.Errorf("forgotten, and asked: %v", err)
 	}
 }
 

@@ -155,9 +155,9 @@ func (s *fixture) waitsFor() string {
 
 // lost lists the writes that are looked for before the next reconcile.
 func (s *fixture) lost() (lost []string) {
-	s.must(s.Own.Settle(s.Key, func(resource podwright.Resource, name string) (string, error) {
+	s.must(s.Own.Settle(s.Key, func(resource podwright.Resource, name string) (string, bool, error) {
 		lost = append(lost, string(resource)+" "+name)
-		return "", nil
+		return "", false, nil
 	}))
 	slices.Sort(lost)
 	return lost

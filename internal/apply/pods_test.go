@@ -363,9 +363,9 @@ func TestFind(t *testing.T) {
 			if test.set != nil {
 				test.set(s)
 			}
-			version, err := s.live().Find(t.Context(), "pods", "shop", "web-0", func() (bool, error) { return test.shown, test.shownErr })
-			if (version != "") != test.wantFound || (err != nil) != test.fails {
-				t.Errorf("version %q, error %v", version, err)
+			version, gone, err := s.live().Find(t.Context(), "pods", "shop", "web-0", func() (bool, error) { return test.shown, test.shownErr })
+			if (version != "") != test.wantFound || (err != nil) != test.fails || gone != (len(test.want) > 1) {
+				t.Errorf("version %q, gone: %t, error %v", version, gone, err)
 			}
 			if diff := cmp.Diff(test.want, s.requests()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
@@ -380,7 +380,7 @@ func TestFind(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := s.live().Find(t.Context(), "persistentvolumeclaims", "shop", "data", func() (bool, error) { return false, nil }); err != nil {
+		if _, _, err := s.live().Find(t.Context(), "persistentvolumeclaims", "shop", "data", func() (bool, error) { return false, nil }); err != nil {
 			t.Error(err)
 		}
 	})

@@ -139,9 +139,13 @@ func (r *Reconciler[S, P]) reconcile(ctx context.Context, key types.NamespacedNa
 
 // settle finds out what became of writes without an answer, and returns how long to wait until the caches show all own writes.
 func (r *Reconciler[S, P]) settle(ctx context.Context, key types.NamespacedName) (wait time.Duration, err error) {
-	if err := r.Writes.Settle(key, func(resource podwright.Resource, name string) (string, error) {
-		return r.live.Find(ctx, resource, key.Namespace, name, func() (bool, error) { return r.shown(ctx, key, resource, name) })
+	shown := func(resource podwright.Resource, name string) (bool, error) { return r.shown(ctx, key, resource, name) }
+	if err := r.Writes.Settle(key, func(resource podwright.Resource, name string) (string, bool, error) {
+		return r.live.Find(ctx, resource, key.Namespace, name, func() (bool, error) { return shown(resource, name) })
 	}); err != nil {
+		return 0, err
+	}
+	if err := r.Writes.Left(key, shown); err != nil {
 		return 0, err
 	}
 	wait, err = r.wait(ctx, key)

@@ -3,6 +3,7 @@
 package cloneset
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -61,5 +62,29 @@ func TestLostAnswers(t *testing.T) {
 				t.Errorf("%d pods, want 9", n)
 			}
 		})
+	})
+}
+
+// CT-11: a pod is gone whose deletion had no answer, and its watch shows that later. Nothing more of pods need happen for the
+// CloneSet to go on: on a quiet resource the next news is a bookmark, up to a minute later.
+func TestLostAnswerAboutAPodThatIsGone(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(3, "")
+		c.Settle()
+		first := c.PodNames()[0]
+		c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + first + `"]}}}`)
+		c.Hold("pods")
+		c.FailAfter(fixture.Fail("delete pods", fixture.ErrLost))
+		c.MustFailReconcile(func(error) bool { return true })
+		c.FailAfter(nil)
+		c.RemovePod(first)
+		c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`) // others write meanwhile
+		if requests := c.MustReconcile(); slices.Contains(requests, "1 create pods") || len(c.Pods()) != 2 {
+			t.Errorf("before the cache shows that the pod is gone: %q", requests)
+		}
+		c.Release("pods")
+		if requests := c.MustReconcile(); !slices.Contains(requests, "1 create pods") {
+			t.Errorf("after the cache has shown it: %q", requests)
+		}
 	})
 }
