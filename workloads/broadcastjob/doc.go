@@ -24,7 +24,7 @@
 //     somebody deletes stays counted, and its node is not run again; OpenKruise counts
 //     the pods that exist, and runs the node again. A failed pod that is deleted while
 //     the failure policy is Pause is forgotten, as there: that is how a user has its
-//     node run again.
+//     node run again. It names 1,000 nodes; the others are in status.moreNodeResults.
 //   - Pods have names that follow from job, node and the pod that the node had before, with
 //     generateName beside them: no lost answer leads to a second pod on a node.
 //   - A pod that fails while it is being deleted has not failed: to drain or to cordon

@@ -133,6 +133,9 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 
 // observeNodes reads the nodes of pods as far as a plan depends on them.
 func (r *Reconciler) observeNodes(s *Snapshot) {
+	if r.options.NoNodes { // perhaps there is no right to read them
+		return
+	}
 	for _, pod := range s.Pods {
 		name, ready := pod.Spec.NodeName, lifecycle.Ready(pod)
 		if name == "" || ready && s.NodeLabels == nil {

@@ -64,7 +64,8 @@ func (p *planner) awaitsNode(pod *pod) bool {
 // replaceLost recreates pods of the target that others wait for, or whose own update in place has begun, if their
 // nodes have been unreachable for long: as many at once as broken pods are updated. (CS-38)
 func (p *planner) replaceLost() {
-	if p.Workload.InPlace.Only {
+	strategy := &p.Set.Spec.UpdateStrategy
+	if p.Workload.InPlace.Only || p.onDelete() || strategy.Paused || p.podsChanged || p.plan.Revisions.Refused != nil || p.unfit != nil {
 		return
 	}
 	atUpdate := p.target() == p.plan.Revisions.Update

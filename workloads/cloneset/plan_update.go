@@ -16,9 +16,7 @@ import (
 // planUpdate updates pods to the update revision or, when the partition was
 // raised, back to the current one. (CS-27 to CS-34, CS-37)
 func (p *planner) planUpdate() {
-	if !p.onDelete() && !p.podsChanged && !p.Set.Spec.UpdateStrategy.Paused && p.plan.Revisions.Refused == nil && p.unfit == nil {
-		p.replaceLost()
-	}
+	p.replaceLost()
 	if p.plan.Diff.Update == 0 && p.tally.Old.Total == 0 {
 		return
 	}

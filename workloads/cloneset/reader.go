@@ -22,7 +22,8 @@ type Reader interface {
 	workloads.RevisionReader
 	// CloneSet returns a CloneSet, or an error for which apierrors.IsNotFound holds.
 	CloneSet(namespace, name string) (*v1alpha1.CloneSet, error)
-	// Node returns a node, of which labels and taints are read; nil when it is not known.
+	// Node returns a node, of which labels and taints are read; nil when it is not known. It is
+	// asked about the nodes of pods that are not ready and, under topology spread constraints, of all pods; not with NoNodes.
 	Node(name string) *corev1.Node
 }
 
