@@ -36,7 +36,7 @@ const EventRefused = "EvictionRefused"
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
-	w.Workloads = ResourceEvictions
+	w.Workloads, w.Recorder = ResourceEvictions, o.Recorder
 	return w
 }
 
@@ -141,6 +141,7 @@ func (a *applier) note(ctx context.Context, patch *podpatch.Patch) error {
 	}
 	for _, w := range writes {
 		if err := a.WritePod(ctx, a.snapshot.Pod, w, "write the annotation "+lifecyclev1alpha1.EvictionDeniedAnnotation); err != nil {
+			a.RecordFailure(apply.Update, err)
 			return err
 		}
 	}
@@ -185,7 +186,9 @@ func (a *applier) report(ctx context.Context, report *Report) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("report to Eviction %s: %w", a.Key.Name, a.Unanswered(ResourceEvictions, a.Key.Name, err))
+		err = fmt.Errorf("report to Eviction %s: %w", a.Key.Name, a.Unanswered(ResourceEvictions, a.Key.Name, err))
+		a.RecordFailure(apply.UpdateStatus, err)
+		return err
 	}
 	a.Wrote(ResourceEvictions, patched.ResourceVersion)
 	return nil

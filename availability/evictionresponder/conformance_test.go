@@ -24,8 +24,9 @@ import (
 func TestConformance(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: evictionResource, More: []fakecluster.Resource{cloneSetResource},
-		Watches: []string{"evictions", "pods", "clonesets"},
-		Writes:  []string{"create pods/eviction", "patch evictions/status", "patch pods"},
+		Watches:   []string{"evictions", "pods", "clonesets"},
+		MoreTries: 60,
+		Writes:    []string{"create pods/eviction", "patch evictions/status", "patch pods"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(t, c.Cluster)
 			o.Metrics = c.Reconciles

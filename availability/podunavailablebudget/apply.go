@@ -58,6 +58,7 @@ func (a *applier) link(ctx context.Context, pod *corev1.Pod) error {
 	}
 	for _, w := range writes {
 		if err := a.WritePod(ctx, pod, w, "write the annotation "+v1alpha1.RelatedPubAnnotation); err != nil {
+			a.RecordFailure(apply.Update, err)
 			return err
 		}
 	}

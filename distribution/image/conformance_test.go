@@ -37,7 +37,7 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 		Writes:  []string{"patch nodeimages", "patch imagepulljobs/status", "delete imagepulljobs"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			controller, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, Metrics: c.Reconciles,
+			controller, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Copies:        c.Share(imagepulljob.NewCopyInformer(kube)),
@@ -111,6 +111,7 @@ func TestConformanceOfNodeImage(t *testing.T) {
 		Outcome: func(c *conformance.Cluster, name string) string {
 			return fmt.Sprint(name, " has ", len(of(c).nodeImage(name).Spec.Images), " images")
 		},
+		About: func(*conformance.Cluster, string) string { return "" }, // events alone
 		Noise: func(c *conformance.Cluster, _ int) { of(c).heartbeat() },
 	})
 }

@@ -41,7 +41,7 @@ type applier struct {
 // errors are collected, so that the reconcile is repeated.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if s.State == nil {
-		return 0, r.create(ctx, plan.Generated.Create)
+		return 0, r.create(ctx, plan)
 	}
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.State), state: s.State, plan: plan}
 	a.recordProblems()
@@ -60,7 +60,8 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 
 // create creates the PersistentPodState that a workload asks for; nil for none. Where there is one already, the cache
 // will show it. (PPS-21)
-func (r *Reconciler) create(ctx context.Context, s *v1alpha1.PersistentPodState) error {
+func (r *Reconciler) create(ctx context.Context, plan *Plan) error {
+	s := plan.Generated.Create
 	if s == nil {
 		return nil
 	}
@@ -76,7 +77,11 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.PersistentPodState)
 	if apiwriter.Unanswered(err) {
 		r.writer.Own.Lost(key, ResourceStates, s.Name)
 	}
-	return fmt.Errorf("create PersistentPodState %s: %w", key, err)
+	err = fmt.Errorf("create PersistentPodState %s: %w", key, err)
+	if r.options.Recorder != nil && plan.For != nil {
+		r.options.Recorder.Event(referenceOf(plan.For), corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
+	}
+	return err
 }
 
 // change gives a PersistentPodState the spec that its workload asks for, unless it has changed. (PPS-22)
@@ -103,7 +108,9 @@ func (a *applier) change(ctx context.Context) error {
 		return nil // the cache will show it
 	}
 	if err != nil {
-		return fmt.Errorf("change PersistentPodState %s: %w", a.Key, err)
+		err = fmt.Errorf("change PersistentPodState %s: %w", a.Key, err)
+		a.RecordFailure(apply.Update, err)
+		return err
 	}
 	a.Wrote(ResourceStates, version)
 	return nil
@@ -126,7 +133,9 @@ func (a *applier) delete(ctx context.Context) error {
 	err := a.options.Distribution.PersistentPodStates(a.Key.Namespace).Delete(ctx, a.Key.Name,
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.state.UID, ResourceVersion: &version}})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete PersistentPodState %s: %w", a.Key, a.Unanswered(ResourceStates, a.Key.Name, err))
+		err = fmt.Errorf("delete PersistentPodState %s: %w", a.Key, a.Unanswered(ResourceStates, a.Key.Name, err))
+		a.RecordFailure(apply.Delete, err)
+		return err
 	}
 	return nil
 }

@@ -76,9 +76,13 @@ func (a *applier) patch(ctx context.Context, p PodPatch) error {
 	if err != nil && p.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != nil {
 		a.refused.Store(p.Pod.Name, true)
 	}
-	if cost := p.Annotations[corev1.PodDeletionCost]; err != nil && cost != nil {
-		a.Event(corev1.EventTypeWarning, v1alpha1.PatchPodDeletionCostFailedEvent, v1alpha1.PatchPodDeletionCostFailedFormat,
-			a.Key.Namespace, a.Key.Name, *cost, p.Pod.Namespace, p.Pod.Name, p.Subset)
+	switch cost := p.Annotations[corev1.PodDeletionCost]; {
+	case err == nil:
+	case cost != nil:
+		a.Event(corev1.EventTypeWarning, v1alpha1.PatchPodDeletionCostFailedEvent, v1alpha1.PatchPodDeletionCostFailedFormat+": %v",
+			a.Key.Namespace, a.Key.Name, *cost, p.Pod.Namespace, p.Pod.Name, p.Subset, err)
+	default:
+		a.RecordFailure(apply.Update, err)
 	}
 	return err
 }
@@ -107,8 +111,8 @@ func (a *applier) delete(ctx context.Context, d spread.Deletion) error {
 	version, err := a.Pods.DeleteUnchanged(ctx, d.Pod)
 	if err != nil {
 		if !apierrors.IsConflict(err) { // else it is looked at again
-			a.Event(corev1.EventTypeWarning, v1alpha1.DeletePodFailedEvent, v1alpha1.DeletePodFailedFormat,
-				d.Pod.Namespace, d.Pod.Name, d.Subset, a.Key.Namespace, a.Key.Name)
+			a.Event(corev1.EventTypeWarning, v1alpha1.DeletePodFailedEvent, v1alpha1.DeletePodFailedFormat+": %v",
+				d.Pod.Namespace, d.Pod.Name, d.Subset, a.Key.Namespace, a.Key.Name, err)
 		}
 		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, a.Unanswered(ResourcePods, d.Pod.Name, err))
 	}

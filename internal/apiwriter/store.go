@@ -129,7 +129,7 @@ func (t *Store) leaves(object types.NamespacedName, gone thing, version string) 
 }
 
 // Left waits no more for what is gone once the caches do not show it: how far the API server had come by then, a cache of which
-// nothing else changes learns only from a bookmark, a minute later. (CT-11)
+// nothing else changes learns only from a bookmark, a minute later. (CT-13)
 func (t *Store) Left(object types.NamespacedName, shown func(resource podwright.Resource, name string) (bool, error)) error {
 	t.lock.Lock()
 	waits := maps.Clone(t.leaving[object])

@@ -107,7 +107,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// CT-11: what is gone is waited for until the caches do not show it, or are further. Own writes before and after it are waited for all the same.
+// CT-13: what is gone is waited for until the caches do not show it, or are further. Own writes before and after it are waited for all the same.
 func TestLeft(t *testing.T) {
 	for _, test := range []struct {
 		name          string

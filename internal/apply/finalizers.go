@@ -24,7 +24,9 @@ func (p *Sync) WriteFinalizers(ctx context.Context, finalizers []string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("write the finalizers of %s: %w", p.Key, err)
+		err = fmt.Errorf("write the finalizers of %s: %w", p.Key, err)
+		p.RecordFailure(Update, err)
+		return err
 	}
 	p.Wrote(p.Workloads, version)
 	return nil

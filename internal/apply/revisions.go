@@ -155,7 +155,9 @@ func (p *Sync) DeleteRevisions(ctx context.Context, surplus []*appsv1.Controller
 			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion},
 		})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			errs = append(errs, fmt.Errorf("delete ControllerRevision %s: %w", r.Name, err))
+			err = fmt.Errorf("delete ControllerRevision %s: %w", r.Name, err)
+			p.RecordFailure(Delete, err)
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

@@ -45,6 +45,7 @@ func (p *Sync) replaceStatus(ctx context.Context, before, after any) error {
 		return nil
 	}
 	if err != nil {
+		p.RecordFailure(UpdateStatus, err)
 		return fmt.Errorf("write the status: %w", err)
 	}
 	p.Wrote(p.Workloads, version)

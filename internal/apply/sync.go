@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -135,6 +136,13 @@ func (p *Sync) Event(kind, reason, format string, args ...any) {
 	recorded, _ := p.recorded.LoadOrStore(reason, new(atomic.Int32))
 	if recorded.(*atomic.Int32).Add(1) <= eventsPerReason {
 		p.Recorder.Eventf(p.Workload, kind, reason, "%s", apiwriter.Short(fmt.Sprintf(format, args...)))
+	}
+}
+
+// RecordFailure records an event about a failure that no condition reports. A conflict is none. (CT-11)
+func (p *Sync) RecordFailure(action Action, err error) {
+	if !apierrors.IsConflict(err) && !inEndingNamespace(err) {
+		p.Event(corev1.EventTypeWarning, "Failed"+string(action), "%v", err)
 	}
 }
 

@@ -128,6 +128,7 @@ const (
 	Update        Action = "Update"
 	UpdateInPlace Action = "UpdatePodInPlace"  // recorded when it begins
 	Recreate      Action = "UpdatePodReCreate" // a deletion, to be created at another revision
+	UpdateStatus  Action = "UpdateStatus"      // recorded when it fails
 )
 
 // Outcome is the outcome of a write that is recorded in an event.

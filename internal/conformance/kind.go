@@ -26,6 +26,10 @@ type Kind struct {
 	// without a look at the object: made twice they change nothing.
 	Repeats []string
 
+	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds: where something is due by a
+	// schedule, or the longest pause is shorter.
+	MoreTries int
+
 	// New makes a controller, a new one for every start. Its clients are those
 	// of fixture.ControllerUser.
 	New func(*Cluster) (Controller, error)
@@ -42,6 +46,9 @@ type Kind struct {
 	// Outcome shows what has become of an object, in words that do not depend on
 	// the way there.
 	Outcome func(c *Cluster, name string) string
+	// About shows what an object says about itself, as where its conditions are. Nil stands for the status of the object
+	// of that name.
+	About func(c *Cluster, name string) string
 	// Noise changes, once for every number, what nothing depends on. Nil stands
 	// for the heartbeats of pods and nodes.
 	Noise func(c *Cluster, i int)

@@ -34,7 +34,7 @@ func Test(t *testing.T, k Kind) {
 		{"quiet when settled", quiet},
 		{"a write whose answer is lost", lostAnswers},
 		{"a write that fails", failures},
-		{"a write that cannot succeed", backOff},
+		{"a write that is refused for an hour", refusedForAnHour},
 		{"stale caches", staleCaches},
 		{"a panic", panics},
 		{"objects of others", strangers},
@@ -179,49 +179,6 @@ func failures(t *testing.T, k *Kind, want calm) {
 				})
 			})
 		}
-	}
-}
-
-// backOff: what cannot succeed is tried less and less often, and done when it can.
-func backOff(t *testing.T, k *Kind, want calm) {
-	for _, refused := range append([]string{"any"}, k.Writes...) {
-		for what, err := range map[string]error{"lost": fixture.ErrLost, "refused": fixture.ErrQuota} {
-			t.Run(refused+" is "+what, func(t *testing.T) {
-				k.play(t, func(c *Cluster) {
-					c.fail(func(r fakecluster.Request) error {
-						if r.User == fixture.ControllerUser && !reads(&r) && (refused == "any" || r.String() == refused) {
-							return err
-						}
-						return nil
-					}, nil)
-					defer c.start()()
-					k.Create(c, name)
-					c.steps(10)
-					c.change(name)
-					c.steps(10)
-					c.waitInVain()
-					c.fail(nil, nil)
-					c.Sleep("10m")
-					c.settle()
-					c.expect(name, want)
-					c.expectOnce(want)
-				})
-			})
-		}
-	}
-}
-
-// waitInVain waits for an hour in which what is left cannot be done: it is tried
-// now and then.
-func (c *Cluster) waitInVain() {
-	c.T.Helper()
-	before := c.Reconciles.Count()
-	c.ForgetRequests()
-	c.Sleep("1h")
-	left, err := c.next(c.kind.key(name))
-	c.Must(err)
-	if n, sent := c.Reconciles.Count()-before, c.Sent(); n < 5 && left != "" || n > 100 || len(sent) > 500 {
-		c.T.Errorf("%d reconciles in an hour, requests: %v, left to do: %s", n, sent, left)
 	}
 }
 

@@ -5,6 +5,7 @@ package fakecluster
 import (
 	"fmt"
 	"sort"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -16,6 +17,7 @@ type history struct {
 	forgotten int   // events before events[0]
 	compacted int64 // the resourceVersion up to which events are forgotten
 	limit     int   // watches get no event from this position on
+	lag       time.Duration
 	watches   []*stream
 }
 
@@ -24,6 +26,7 @@ type event struct {
 	version       int64
 	before, after *unstructured.Unstructured // nil: the object did not exist
 	last          *unstructured.Unstructured // as watches show it
+	shown         time.Time                  // not before, see Lag
 }
 
 const unlimited = -1
@@ -36,7 +39,9 @@ func (h *history) since(version int64) int {
 }
 
 // held tells whether the event at a position is kept from watches.
-func (h *history) held(position int) bool { return h.limit != unlimited && position >= h.limit }
+func (h *history) held(position int) bool {
+	return h.limit != unlimited && position >= h.limit || time.Now().Before(h.events[position-h.forgotten].shown)
+}
 
 // of finds a resource by name; tests name it as they do in Request. Where several groups have the
 // name, "statefulsets.apps" says which.
@@ -70,6 +75,27 @@ func (s *Server) Release(resource string) {
 	defer s.lock.Unlock()
 	s.of(resource).limit = unlimited
 	s.changed.Broadcast()
+}
+
+// Lag has the watches of a resource show what happens from now on so much later, 0 for at once. Lists are always up to
+// date. The time is the real one, or that of a synctest bubble, whatever the clock of the server.
+func (s *Server) Lag(resource string, lag time.Duration) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.of(resource).lag = lag
+}
+
+// late has the newest event shown when it is due. The lock is held.
+func (s *Server) late(h *history) {
+	if h.lag == 0 {
+		return
+	}
+	h.events[len(h.events)-1].shown = time.Now().Add(h.lag)
+	time.AfterFunc(h.lag, func() {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		s.changed.Broadcast()
+	})
 }
 
 // ReleaseNext gives the watches of a held resource the next n events.

@@ -87,6 +87,7 @@ func (s *Server) commit(r *storage, before, after *unstructured.Unstructured) *u
 		s.forms[last] = &forms{}
 	}
 	r.history.events = append(r.history.events, event{version: s.version, before: before, after: after, last: last})
+	s.late(&r.history)
 	s.changed.Broadcast()
 	return last
 }

@@ -84,6 +84,8 @@ func TestWatch(t *testing.T) {
 			f.ReleaseNext("pods", 1)
 		}, []string{"ADDED 7 web"}},
 		{"what is released comes", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Hold("pods"); f.pod(); f.Release("pods") }, []string{"ADDED 7 web"}},
+		{"what is late does not come at once", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Lag("pods", time.Second); f.pod(); time.Sleep(999 * time.Millisecond) }, nil},
+		{"what is late comes", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Lag("pods", time.Second); f.pod(); time.Sleep(time.Second) }, []string{"ADDED 7 web"}},
 		{"a dropped watch ends", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Drop("pods") }, []string{"end"}},
 		{"a watch that stands in a past that is forgotten", metav1.ListOptions{ResourceVersion: "6"}, func(f *fixture) { f.Hold("pods"); f.pod(); f.Compact("pods") },
 			[]string{"ERROR", "end"}},

@@ -44,6 +44,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		}
 	}
 	again, err := a.inject(ctx)
+	if err != nil { // refusals, which the status tells of, are none
+		a.RecordFailure(apply.Update, err)
+	}
 	err = errors.Join(err, a.status(ctx))
 	if plan.DeleteJob {
 		err = errors.Join(err, a.deleteJob(ctx))
@@ -95,5 +98,7 @@ func (a *applier) deleteJob(ctx context.Context) error {
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
-	return fmt.Errorf("delete the job, which was over long enough: %w", err)
+	err = fmt.Errorf("delete the job, which was over long enough: %w", err)
+	a.RecordFailure(apply.Delete, err)
+	return err
 }

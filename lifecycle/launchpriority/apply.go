@@ -32,7 +32,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return controller.StaleRetry, nil
 		}
 	}
-	return plan.RequeueAfter, apply.WorthRetrying(err)
+	err = apply.WorthRetrying(err)
+	r.report(ctx, s.Pod, err)
+	return plan.RequeueAfter, err
 }
 
 // report records an event that says why a pod cannot start.

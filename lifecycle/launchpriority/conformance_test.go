@@ -51,6 +51,7 @@ func TestConformance(t *testing.T) {
 			c.KubeletStep()
 			c.PatchPod(name, `{"spec":{"containers":[{"name":"main","image":"main:good"}]}}`)
 		},
+		About: func(*conformance.Cluster, string) string { return "" }, // events alone
 		Outcome: func(c *conformance.Cluster, name string) string {
 			configMap, err := c.Kube.CoreV1().ConfigMaps(fixture.Web.Namespace).Get(c.T.Context(), barrier.ConfigMapName(name), metav1.GetOptions{})
 			if apierrors.IsNotFound(err) {

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // apply applies a plan: at most one patch.
@@ -26,7 +29,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return 0, nil
 		}
 		if err != nil {
-			return 0, fmt.Errorf("patch the status of pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
+			err = fmt.Errorf("patch the status of pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
+			if r.options.Recorder != nil && !apierrors.IsConflict(err) {
+				r.options.Recorder.Event(s.Pod, corev1.EventTypeWarning, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			}
+			return 0, err
 		}
 	}
 	return plan.RequeueAfter, nil

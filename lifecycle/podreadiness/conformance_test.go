@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 		Writes:   []string{"patch pods/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
-			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, Metrics: c.Reconciles,
+			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
@@ -48,6 +48,7 @@ func TestConformance(t *testing.T) {
 		Change: func(c *conformance.Cluster, name string) {
 			c.PatchPod(name, `{"status":{"conditions":[{"type":"KruisePodReady","$patch":"delete"}]}}`, "status")
 		},
+		About: func(*conformance.Cluster, string) string { return "" }, // events alone
 		Outcome: func(c *conformance.Cluster, name string) string {
 			pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 			c.Must(err)

@@ -8,14 +8,18 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-// Rules returns the RBAC rules that a Controller needs, and none beyond, whatever
-// its options are. Reading shared informers counts, whoever runs them. Every call
-// returns new rules.
+// Rules returns the RBAC rules that a Controller with these options needs, and none
+// beyond. Reading shared informers counts, whoever runs them; recording events counts
+// if there is a Recorder. Every call returns new rules.
 //
 // A Role is enough where Options.Namespace is set.
-func Rules(Options) []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
 		manifests.Rule("", "pods", "list watch"),
 		manifests.Rule("", "pods/status", "patch"),
 	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
 }

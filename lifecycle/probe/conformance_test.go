@@ -72,7 +72,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := nodepodprobe.New(nodepodprobe.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles,
+			controller, err := nodepodprobe.New(nodepodprobe.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
 				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
 				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
@@ -107,6 +107,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 				}
 			}
 		},
+		About: func(*conformance.Cluster, string) string { return "" }, // events alone
 		Outcome: func(c *conformance.Cluster, name string) string {
 			var out []string
 			for _, pod := range c.Pods() {

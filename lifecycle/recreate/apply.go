@@ -24,7 +24,7 @@ const patchReadiness rollout.PatchKind = "Readiness"
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
-	w.Workloads = ResourceRequests
+	w.Workloads, w.Recorder = ResourceRequests, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.ContainerRecreateRequests)
 	return w
 }
@@ -87,7 +87,11 @@ func (a *applier) write(ctx context.Context, step *Step) (goOn bool, err error) 
 	case step.Change != nil:
 		return a.patchRequest(ctx, step.Change)
 	case step.Pod != nil:
-		return true, a.PatchPods(ctx, []rollout.PodPatch{{Pod: a.snapshot.Pod, Patch: step.Pod, Kind: patchReadiness}}, nil)
+		err := a.PatchPods(ctx, []rollout.PodPatch{{Pod: a.snapshot.Pod, Patch: step.Pod, Kind: patchReadiness}}, nil)
+		if err != nil {
+			a.RecordFailure(apply.Update, err)
+		}
+		return true, err
 	}
 	return false, a.deleteRequest(ctx)
 }
@@ -102,7 +106,9 @@ func (a *applier) patchRequest(ctx context.Context, c *Change) (goOn bool, err e
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("patch ContainerRecreateRequest %s: %w", a.Key.Name, err)
+		err = fmt.Errorf("patch ContainerRecreateRequest %s: %w", a.Key.Name, err)
+		a.RecordFailure(apply.Update, err)
+		return false, err
 	}
 	a.Wrote(ResourceRequests, patched.ResourceVersion)
 	return true, nil
@@ -116,7 +122,9 @@ func (a *applier) deleteRequest(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("delete ContainerRecreateRequest %s: %w", a.Key.Name, err)
+		err = fmt.Errorf("delete ContainerRecreateRequest %s: %w", a.Key.Name, err)
+		a.RecordFailure(apply.Delete, err)
+		return err
 	}
 	return nil
 }

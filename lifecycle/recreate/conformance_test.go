@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 		Repeats:  []string{"patch containerrecreaterequests"}, // labels and annotations of its own
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
-			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, Metrics: c.Reconciles,
+			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, Metrics: c.Reconciles, Recorder: &c.Events,
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
 				Pods:     c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)

@@ -5,6 +5,7 @@ package recreate
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
@@ -46,6 +47,8 @@ type Options struct {
 	Workers int
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
+	// Recorder receives events about ContainerRecreateRequests: what the API server refuses. Default nil: no events.
+	Recorder record.EventRecorder
 	// Metrics, and QueueMetrics of the work queue, default to none.
 	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider

@@ -38,7 +38,11 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("report the containers of pod %s: %w", key, err)
+		err = fmt.Errorf("report the containers of pod %s: %w", key, err)
+		if r.recorder != nil && !apierrors.IsConflict(err) {
+			r.recorder.Event(s.Pod, corev1.EventTypeWarning, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+		}
+		return 0, err
 	}
 	r.writes.Wrote(key, ResourcePods, version)
 	logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))

@@ -29,10 +29,11 @@ func TestConformance(t *testing.T) {
 		return c.Data.(*node)
 	}
 	conformance.Test(t, conformance.Kind{
-		Resource: fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
-		Watches:  []string{"pods"},
-		Writes:   []string{"patch pods/status"},
-		Repeats:  []string{"patch pods/status"}, // an annotation that nobody else writes
+		Resource:  fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
+		Watches:   []string{"pods"},
+		MoreTries: 60,
+		Writes:    []string{"patch pods/status"},
+		Repeats:   []string{"patch pods/status"}, // an annotation that nobody else writes
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")
@@ -57,6 +58,7 @@ func TestConformance(t *testing.T) {
 				nodeOf(c).sync(name)
 			}
 		},
+		About: func(*conformance.Cluster, string) string { return "" }, // events alone
 		Outcome: func(c *conformance.Cluster, name string) string {
 			var out string
 			for _, container := range reported(nodeOf(c).pod(name)).Containers {

@@ -26,7 +26,9 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
-	w.Version = func(pod *corev1.Pod) string { return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] }
+	w.Version = func(pod *corev1.Pod) string { // a reset changes the second alone
+		return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] + pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
+	}
 	w.Merge = apiwriter.TypedMerge(func(string) client.SidecarSetInterface { return o.Sidecar.SidecarSets() })
 	return w
 }
@@ -84,7 +86,9 @@ func (a *applier) labelRevision(ctx context.Context) error {
 	}
 	labelled, err := a.Kubernetes.AppsV1().ControllerRevisions(a.RevisionNamespace).Patch(ctx, revision.Name, types.MergePatchType, data, metav1.PatchOptions{})
 	if err != nil {
-		return fmt.Errorf("label ControllerRevision %s with custom version %s: %w", revision.Name, a.plan.CustomVersion, err)
+		err = fmt.Errorf("label ControllerRevision %s with custom version %s: %w", revision.Name, a.plan.CustomVersion, err)
+		a.RecordFailure(apply.Update, err)
+		return err
 	}
 	a.Wrote(ResourceRevisions, labelled.ResourceVersion)
 	return nil

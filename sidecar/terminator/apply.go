@@ -139,6 +139,7 @@ func (a *applier) writePhase(ctx context.Context) error {
 		return err
 	}
 	if err := a.WritePod(ctx, a.snapshot.Pod, podpatch.Write{Subresource: "status", Data: data}, "write the phase"); err != nil {
+		a.RecordFailure(apply.UpdateStatus, err)
 		return err
 	}
 	a.did()

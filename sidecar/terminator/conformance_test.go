@@ -3,6 +3,7 @@
 package terminator
 
 import (
+	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,6 +57,7 @@ func TestConformance(t *testing.T) {
 			clusterOf(c).agent()
 			clusterOf(c).kubelet()
 		},
+		About:   func(c *conformance.Cluster, name string) string { return fmt.Sprint(clusterOf(c).pod(name).Status) },
 		Outcome: func(c *conformance.Cluster, name string) string { return string(clusterOf(c).pod(name).Status.Phase) },
 		Strangers: func(c *conformance.Cluster, _ string) { // a pod without sidecars, and a request that looks like ours
 			clusterOf(c).create("strange", "OnFailure main: other:")

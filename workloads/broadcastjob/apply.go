@@ -188,5 +188,7 @@ func (a *applier) deleteJob(ctx context.Context) error {
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
-	return fmt.Errorf("delete the job, which was over long enough: %w", err)
+	err = fmt.Errorf("delete the job, which was over long enough: %w", err)
+	a.RecordFailure(apply.Delete, err)
+	return err
 }

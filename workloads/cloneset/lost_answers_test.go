@@ -65,7 +65,7 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
-// CT-11: a pod is gone whose deletion had no answer, and its watch shows that later. Nothing more of pods need happen for the
+// CT-13: a pod is gone whose deletion had no answer, and its watch shows that later. Nothing more of pods need happen for the
 // CloneSet to go on: on a quiet resource the next news is a bookmark, up to a minute later.
 func TestLostAnswerAboutAPodThatIsGone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -30,8 +30,9 @@ func TestConformance(t *testing.T) {
 		t.Run(resource, func(t *testing.T) {
 			conformance.Test(t, conformance.Kind{
 				Resource: cronJobResource, More: []fakecluster.Resource{jobResource, broadcastJobResource},
-				Watches: []string{"advancedcronjobs", resource},
-				Writes:  []string{"create " + resource, "patch advancedcronjobs", "patch advancedcronjobs/status", "delete " + resource},
+				Watches:   []string{"advancedcronjobs", resource},
+				MoreTries: 60,
+				Writes:    []string{"create " + resource, "patch advancedcronjobs", "patch advancedcronjobs/status", "delete " + resource},
 				New: func(c *conformance.Cluster) (conformance.Controller, error) {
 					kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
 					controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads, Metrics: c.Reconciles, Recorder: &c.Events,

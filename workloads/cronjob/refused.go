@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -212,7 +213,9 @@ func (a *applier) annotate(ctx context.Context, key, value string) error {
 	data := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, cronJob.UID, key, quoted)
 	version, err := a.Merge(ctx, a.Key, data)
 	if err != nil {
-		return fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, a.Unanswered(ResourceCronJobs, a.Key.Name, err))
+		err = fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, a.Unanswered(ResourceCronJobs, a.Key.Name, err))
+		a.RecordFailure(apply.Update, err)
+		return err
 	}
 	a.Wrote(ResourceCronJobs, version)
 	return nil

@@ -143,7 +143,10 @@ func (a *applier) markAll(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			return a.WritePod(ctx, pod, podpatch.Write{Data: data}, "change of the label "+v1alpha1.ReservedPodLabel)
+			if err = a.WritePod(ctx, pod, podpatch.Write{Data: data}, "change of the label "+v1alpha1.ReservedPodLabel); err != nil {
+				a.RecordFailure(apply.Update, err)
+			}
+			return err
 		}
 	}
 	return errors.Join(apply.Each(ctx, a.plan.Reserve, mark("true")), apply.Each(ctx, a.plan.Unreserve, mark(nil)))

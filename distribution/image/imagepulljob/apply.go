@@ -19,10 +19,10 @@ import (
 	"github.com/podwright/podwright/internal/apply"
 )
 
-// newWriter returns what a Reconciler writes the status with.
+// newWriter returns what a Reconciler writes the status and records events with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceImagePullJobs,
+		Workloads: ResourceImagePullJobs, Recorder: o.Recorder,
 		Merge:     apiwriter.TypedMerge(o.Distribution.ImagePullJobs),
 	}
 }
@@ -87,6 +87,9 @@ func (a *applier) copy(ctx context.Context, name string, now time.Time) error {
 	if version != "" {
 		a.Wrote(ResourceSecrets, version)
 	}
+	if err != nil {
+		a.RecordFailure(apply.Update, err)
+	}
 	return err
 }
 
@@ -106,7 +109,9 @@ func (a *applier) assign(ctx context.Context, h Assignment) error {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("give node %s its task: %w", name, err)
+		err = fmt.Errorf("give node %s its task: %w", name, err)
+		a.RecordFailure(apply.Update, err)
+		return err
 	}
 	a.Wrote(ResourceNodeImages, changed.ResourceVersion)
 	return nil
@@ -132,5 +137,7 @@ func (a *applier) delete(ctx context.Context) error {
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
-	return fmt.Errorf("delete the job, which was over long enough: %w", err)
+	err = fmt.Errorf("delete the job, which was over long enough: %w", err)
+	a.RecordFailure(apply.Delete, err)
+	return err
 }

@@ -11,8 +11,8 @@ import (
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
 // none beyond; NamespaceRules returns the others. Reading shared informers counts, whoever runs them; CloneSets and
-// StatefulSets are read where Workloads or their informer is given. Every call
-// returns new rules.
+// StatefulSets are read where Workloads or their informer is given; recording
+// events counts where there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. Resources without a namespace
@@ -33,6 +33,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	}
 	if o.Workloads != nil || o.StatefulSets != nil {
 		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "statefulsets", "list watch"))
+	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
 	}
 	return rules
 }

@@ -44,7 +44,7 @@ const lagRetry = time.Second
 // apply does what the plan says.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if s.NodeImage == nil {
-		return plan.RequeueAfter, errors.Join(r.create(ctx, plan.Create), r.puller.apply(ctx, s.key(), s, &plan.Pulls))
+		return plan.RequeueAfter, errors.Join(r.create(ctx, s.Node, plan.Create), r.puller.apply(ctx, s.key(), s, &plan.Pulls))
 	}
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.NodeImage), nodeImage: s.NodeImage, plan: plan}
 	switch {
@@ -67,9 +67,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return plan.RequeueAfter, err
 }
 
-// create creates a NodeImage, nil for none. Where there is one already, the
+// create creates the NodeImage of a node, nil for none. Where there is one already, the
 // cache will show it.
-func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodeImage) error {
+func (r *Reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodeImage) error {
 	if n == nil {
 		return nil
 	}
@@ -78,7 +78,11 @@ func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodeImage) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("create NodeImage %s: %w", n.Name, err)
+		err = fmt.Errorf("create NodeImage %s: %w", n.Name, err)
+		if r.options.Recorder != nil && node != nil {
+			r.options.Recorder.Event(node, corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
+		}
+		return err
 	}
 	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, ResourceNodeImages, created.ResourceVersion)
 	return nil
@@ -97,7 +101,9 @@ func (a *applier) delete(ctx context.Context, node *corev1.Node) (requeueAfter t
 	}
 	err = a.options.Distribution.NodeImages().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.nodeImage.UID}})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return 0, fmt.Errorf("delete NodeImage %s, whose node is gone: %w", a.Key.Name, err)
+		err = fmt.Errorf("delete NodeImage %s, whose node is gone: %w", a.Key.Name, err)
+		a.RecordFailure(apply.Delete, err)
+		return 0, err
 	}
 	return 0, nil
 }
@@ -123,7 +129,9 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 		return 0, nil // the cache will show it
 	}
 	if err != nil {
-		return 0, fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
+		err = fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
+		a.RecordFailure(apply.Update, err)
+		return 0, err
 	}
 	a.Wrote(ResourceNodeImages, version)
 	if a.plan.Status != nil {

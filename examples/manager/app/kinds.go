@@ -186,7 +186,8 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.OfNamespace(imagepulljob.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Metrics: reconciles, Workers: *workers, ReferToSourceSecrets: *referToSource,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				ReferToSourceSecrets: *referToSource,
 				ImagePullJobs: p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), StatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), nil
@@ -247,7 +248,7 @@ func podReadiness() kind {
 		name: "pod-readiness-controller", resource: podsResource,
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(podreadiness.Options{
-				Kubernetes: p.Kubernetes, Namespace: p.namespace, Pods: p.caches.pods(), Metrics: reconciles,
+				Kubernetes: p.Kubernetes, Namespace: p.namespace, Pods: p.caches.pods(), Recorder: p.Recorder, Metrics: reconciles,
 			}, podreadiness.New, podreadiness.Rules), nil
 		},
 	}
@@ -261,7 +262,7 @@ func containerRecreateRequests(f *pflag.FlagSet) kind {
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(recreate.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Metrics: reconciles, Workers: *workers,
-				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(),
+				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(), Recorder: p.Recorder,
 			}, recreate.New, recreate.Rules), nil
 		},
 		webhook: func(a *admissions) webhook {

@@ -25,7 +25,7 @@ import (
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
-	w.Workloads = ResourceNodePodProbes
+	w.Workloads, w.Recorder = ResourceNodePodProbes, o.Recorder
 	w.Merge = apiwriter.TypedMerge(func(string) client.NodePodProbeInterface { return o.Lifecycle.NodePodProbes() })
 	return w
 }
@@ -52,7 +52,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	r.recordLeftOut(s, plan)
 	if s.NodePodProbe == nil {
-		return plan.RequeueAfter, r.create(ctx, plan.Create)
+		return plan.RequeueAfter, r.create(ctx, s.Node, plan.Create)
 	}
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.NodePodProbe), probes: s.NodePodProbe, wrote: known(s)}
 	if plan.Delete {
@@ -106,9 +106,9 @@ func known(s *Snapshot) map[types.UID]Wrote {
 	return out
 }
 
-// create creates a NodePodProbe, nil for none. Where there is one already, the
+// create creates the NodePodProbe of a node, nil for none. Where there is one already, the
 // cache will show it.
-func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodePodProbe) error {
+func (r *Reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodePodProbe) error {
 	if n == nil {
 		return nil
 	}
@@ -117,7 +117,11 @@ func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodePodProbe) error
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("create NodePodProbe %s: %w", n.Name, err)
+		err = fmt.Errorf("create NodePodProbe %s: %w", n.Name, err)
+		if r.options.Recorder != nil && node != nil {
+			r.options.Recorder.Event(node, corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
+		}
+		return err
 	}
 	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, ResourceNodePodProbes, created.ResourceVersion)
 	return nil
@@ -136,7 +140,9 @@ func (a *applier) delete(ctx context.Context, s *Snapshot) (requeueAfter time.Du
 	}
 	err = a.options.Lifecycle.NodePodProbes().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.probes.UID}})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return 0, fmt.Errorf("delete NodePodProbe %s, whose node is gone: %w", a.Key.Name, err)
+		err = fmt.Errorf("delete NodePodProbe %s, whose node is gone: %w", a.Key.Name, err)
+		a.RecordFailure(apply.Delete, err)
+		return 0, err
 	}
 	return 0, nil
 }
@@ -160,7 +166,9 @@ func (a *applier) change(ctx context.Context, plan *Plan) error {
 		return nil // the cache will show it
 	}
 	if err != nil {
-		return fmt.Errorf("change NodePodProbe %s: %w", a.Key.Name, err)
+		err = fmt.Errorf("change NodePodProbe %s: %w", a.Key.Name, err)
+		a.RecordFailure(apply.Update, err)
+		return err
 	}
 	for _, d := range plan.Dropped {
 		klog.FromContext(ctx).V(2).Info("Took a probe away", "pod", d.Pod, "probe", d.Probe, "reason", d.Reason)
@@ -182,7 +190,9 @@ func (a *applier) patch(ctx context.Context, p *PodPatch, now time.Time) error {
 			return nil // the cache will show it
 		}
 		if err != nil {
-			return fmt.Errorf("write the results of probes to pod %s: %w", nameOf(p.Pod), a.Unanswered(ResourcePods, nameOf(p.Pod).String(), err))
+			err = fmt.Errorf("write the results of probes to pod %s: %w", nameOf(p.Pod), a.Unanswered(ResourcePods, nameOf(p.Pod).String(), err))
+			a.RecordFailure(apply.Update, err)
+			return err
 		}
 		a.Wrote(ResourcePods, version)
 	}
