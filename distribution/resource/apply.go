@@ -78,6 +78,7 @@ func each[T any](ctx context.Context, items []T, do func(context.Context, T) err
 // create creates a copy. Where there is something of its name, that is a copy which no
 // cache shows, or it is left alone. (RD-6, RD-7)
 func (a *applier) create(ctx context.Context, object Object) error {
+	a.findRival(ctx, object)
 	version, err := a.copies.Create(ctx, object)
 	if apierrors.IsAlreadyExists(err) {
 		return a.take(ctx, object)
@@ -122,6 +123,7 @@ func (a *applier) read(ctx context.Context, object Object) (Object, error) {
 
 // update updates a copy. (RD-8)
 func (a *applier) update(ctx context.Context, object Object) error {
+	a.findRival(ctx, object)
 	version, err := a.copies.Update(ctx, object)
 	return a.ended(object, v1alpha1.ResourceDistributionUpdateResourceFailed, version, err)
 }
@@ -150,12 +152,25 @@ func (a *applier) remove(ctx context.Context, c *Copy) (version string, err erro
 	return a.copies.DeleteUnchanged(ctx, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion}})
 }
 
+// findRival finds out who has changed a copy that is about to be put back. (RD-21)
+func (a *applier) findRival(ctx context.Context, object Object) {
+	if a.snapshot.Contests[object.GetNamespace()].Times < 2 {
+		return
+	}
+	if live, err := a.read(ctx, object); err == nil { // without, it is another writer
+		a.contests.ChangedBy(a.Key, object.GetNamespace(), apply.LastManager(live))
+	}
+}
+
 // ended takes note of how a write has ended.
 func (a *applier) ended(object metav1.Object, t v1alpha1.ResourceDistributionConditionType, version string, err error) error {
 	switch {
 	case err == nil:
 		if version != "" {
 			a.Wrote(a.resource, version)
+		}
+		if t != v1alpha1.ResourceDistributionDeleteResourceFailed {
+			a.contests.Wrote(a.Key, object.GetNamespace(), a.plan.template.content.fingerprint(), a.snapshot.Now)
 		}
 		return nil
 	case apierrors.IsConflict(err):

@@ -44,6 +44,7 @@ type Reconciler struct {
 	options   Options
 	writer    *apply.Writer
 	conflicts apiwriter.Last[conflicts]
+	contests  apply.Contests
 	shell     *controller.Reconciler[Snapshot, Plan]
 }
 

@@ -138,6 +138,7 @@ func newReconciler(o *Options) *Reconciler {
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.conflicts.Forget(key)
+	r.contests.Forget(key)
 	r.options.TargetMetrics.Gone(key.Name)
 }
 
@@ -154,6 +155,10 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s := &Snapshot{Distribution: distribution, Now: r.shell.Clock.Now()}
 	if known := r.conflicts.Get(key); known.of(distribution) {
 		s.Conflicts = known.found
+	}
+	s.Contests = map[string]Contest{}
+	for namespace, c := range r.contests.Of(key, s.Now) {
+		s.Contests[namespace] = Contest{Until: c.Until, Over: c.Over, Times: c.Times, By: c.By}
 	}
 	if s.Namespaces, err = r.options.Reader.Namespaces(); err != nil {
 		return nil, fmt.Errorf("read namespaces: %w", err)

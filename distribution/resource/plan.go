@@ -47,7 +47,7 @@ type Plan struct {
 	Replace []Replacement
 	// Delete are copies in other namespaces. (RD-9)
 	Delete []*Copy
-	// Failed are the namespaces in which nothing is tried.
+	// Failed are the namespaces in which nothing is tried, and those whose copies another writer contests.
 	Failed []Failure
 	// SourceMissing is why nothing is known of what is to be in the copies, nil where that is
 	// known: then nothing is created or updated. (RD-17)
@@ -125,6 +125,7 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 		case !there[namespace]:
 			p.fail(namespace, v1alpha1.ResourceDistributionNamespaceNotExists, ErrNamespaceMissing)
 		case p.isSource(namespace): // it is what it is to be
+		case p.waits(s, namespace): // (RD-21)
 		case copies[namespace] != nil:
 			p.planCopy(copies[namespace])
 		case p.SourceMissing != nil:
@@ -136,6 +137,23 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 			p.Create = append(p.Create, p.template.object(namespace, p.distribution))
 		}
 	}
+}
+
+// waits says that a copy is contested, and tells whether it is left alone now.
+func (p *Plan) waits(s *Snapshot, namespace string) bool {
+	contest, found := s.Contests[namespace]
+	if !found {
+		return false
+	}
+	if contest.Times > 2 {
+		p.fail(namespace, v1alpha1.ResourceDistributionUpdateResourceFailed, contest.err())
+		p.requeue(contest.Over.Sub(s.Now))
+	}
+	left := contest.Until.Sub(s.Now)
+	if left > 0 {
+		p.requeue(left)
+	}
+	return left > 0
 }
 
 // planCopy plans what becomes of a copy that is there. (RD-8, RD-17)

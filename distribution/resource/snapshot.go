@@ -3,6 +3,7 @@
 package resource
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,8 @@ type Snapshot struct {
 	// Conflicts are the namespaces in which an object of the name was found that is no
 	// copy, and when; nil for none.
 	Conflicts map[string]time.Time
+	// Contests are the namespaces in which another writer changes or deletes the copy as often as it is put back; nil for none.
+	Contests map[string]Contest
 	// Sources says that spec.sourceRef is read. Otherwise nothing is done where it is set.
 	Sources bool
 	// Source is what spec.sourceRef names, a Secret or a ConfigMap; nil where it does not
@@ -34,4 +37,22 @@ type Snapshot struct {
 	Source Object
 	// Now is the time for which to plan.
 	Now time.Time
+}
+
+// Contest is about a copy that was put back since another writer had changed or deleted it. (RD-21)
+type Contest struct {
+	// Until is before when it is left alone, Over when it has lasted long enough to be no contest any more.
+	Until, Over time.Time
+	// Times is how often it was put back: from three times on it is a failure.
+	Times int
+	// By is the field manager that changed it last; empty if that is not known.
+	By string
+}
+
+func (c Contest) err() error {
+	by := "another writer"
+	if c.By != "" {
+		by = fmt.Sprintf("field manager %q", c.By)
+	}
+	return fmt.Errorf("%s changes or deletes the copy whenever it is put back, which is tried less and less often, every 5 minutes in the end", by)
 }

@@ -35,6 +35,7 @@ func Test(t *testing.T, k Kind) {
 		{"a write whose answer is lost", lostAnswers},
 		{"a write that fails", failures},
 		{"a write that is refused for an hour", refusedForAnHour},
+		{"a write that another writer takes back", contested},
 		{"stale caches", staleCaches},
 		{"a panic", panics},
 		{"objects of others", strangers},

@@ -23,7 +23,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
 		Workloads: ResourceImagePullJobs, Recorder: o.Recorder,
-		Merge:     apiwriter.TypedMerge(o.Distribution.ImagePullJobs),
+		Merge: apiwriter.TypedMerge(o.Distribution.ImagePullJobs),
 	}
 }
 
