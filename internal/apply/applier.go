@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/predownload"
 )
 
@@ -74,9 +75,8 @@ type Applier[S any] struct {
 	stored   *S // as it was observed, or written by this reconcile
 	created  created
 	failures Failures
-	asking   chan struct{} // holds what asks AllowUpdate
-	unknown  bool          // AllowUpdate could not tell
-	held     bool          // the plan is that of Hold
+	unknown  bool // AllowUpdate could not tell
+	held     bool // the plan is that of Hold
 
 	exhausted map[types.NamespacedName]bool // budgets of pods that AllowUpdate has refused
 }
@@ -90,7 +90,7 @@ type Step func(context.Context) error
 // otherwise after what time there is to be one. One failure does not stop the rest;
 // all errors are collected, so that the reconcile is repeated.
 func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, followUp Step) (requeueAfter time.Duration, settled bool, err error) {
-	a.stored, a.Updated, a.asking = a.Observed, a.updated, make(chan struct{}, 1)
+	a.stored, a.Updated = a.Observed, a.updated
 	if a.Uncreated != nil {
 		a.Tried = a.created.note
 	}
@@ -257,7 +257,8 @@ func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error
 		return nil
 	}
 	reason := stage.Delete[len(stage.Delete)-1].For // where it matters, a stage deletes for one reason, beside pods that are none
-	err := Each(ctx, stage.Delete, a.deletePod)
+	turns := newTurns(len(stage.Delete))
+	err := apiwriter.Each(ctx, len(stage.Delete), atOnce, func(i int) error { return a.deletePod(ctx, turns, i, stage.Delete[i]) })
 	if reason == rollout.DeleteForUpdate {
 		return a.failedUpdates(stage, err)
 	}
@@ -266,13 +267,15 @@ func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error
 
 // deletePod deletes a pod: after its claims say whose they are, and
 // before those are deleted that nobody uses any more.
-func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error {
+func (a *Applier[S]) deletePod(ctx context.Context, turns *turns, i int, d rollout.PodDeletion) error {
 	action := Delete
-	if d.For == rollout.DeleteForUpdate {
+	if d.For != rollout.DeleteForUpdate {
+		turns.end(i)
+	} else {
 		if a.Kind.Recreates {
 			action = Recreate
 		}
-		if allowed, err := a.mayUpdate(ctx, d.Pod); !allowed || err != nil {
+		if allowed, err := a.mayUpdate(ctx, turns, i, d.Pod); !allowed || err != nil {
 			return err
 		}
 	}
@@ -321,11 +324,14 @@ func (a *Applier[S]) ended(pod *corev1.Pod) (eventType, reason, message string) 
 
 // patchPods changes pods, those to be updated as far as that is allowed. (CS-32)
 func (a *Applier[S]) patchPods(ctx context.Context, stage *rollout.Stage) error {
-	allow := func(ctx context.Context, p *rollout.PodPatch) (bool, error) {
+	turns := newTurns(len(stage.Patch))
+	allow := func(ctx context.Context, i int) (bool, error) {
+		p := &stage.Patch[i]
 		if !p.ForUpdate || p.InService {
+			turns.end(i)
 			return true, nil
 		}
-		return a.mayUpdate(ctx, p.Pod)
+		return a.mayUpdate(ctx, turns, i, p.Pod)
 	}
 	return a.failedUpdates(stage, a.PatchPods(ctx, stage.Patch, allow))
 }

@@ -25,18 +25,16 @@ func budgetOf(pod *corev1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}
 }
 
-// mayUpdate asks AllowUpdate, about one pod at a time. After it has refused one it is asked
+// mayUpdate asks AllowUpdate, about one pod at a time, in the order of the plan. After it has refused one it is asked
 // only about pods of other budgets, and about those that are not ready: those that the update repairs would
 // wait for the one that has to wait for them. After an error it is asked no more. (CT-10)
-func (a *Applier[S]) mayUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
+func (a *Applier[S]) mayUpdate(ctx context.Context, turns *turns, i int, pod *corev1.Pod) (bool, error) {
+	defer turns.end(i)
 	if a.AllowUpdate == nil {
 		return true, nil
 	}
-	select {
-	case a.asking <- struct{}{}:
-		defer func() { <-a.asking }()
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
+	if err := turns.wait(ctx, i); err != nil {
+		return false, err
 	}
 	budget := budgetOf(pod)
 	if a.unknown || a.exhausted[budget] && lifecycle.Ready(pod) {

@@ -154,14 +154,14 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 	return true, nil
 }
 
-// Allow tells whether a pod may be patched now. One that may not is passed over.
-type Allow func(context.Context, *rollout.PodPatch) (bool, error)
+// Allow tells whether the i-th of the patches may be sent now. One that may not is passed over.
+type Allow func(ctx context.Context, i int) (bool, error)
 
 // PatchPods changes pods, those that allow allows; nil allows all.
 func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
 	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
 		if allow != nil {
-			if allowed, err := allow(ctx, &patches[i]); !allowed || err != nil {
+			if allowed, err := allow(ctx, i); !allowed || err != nil {
 				return err
 			}
 		}

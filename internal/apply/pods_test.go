@@ -228,11 +228,9 @@ func TestPatchPods(t *testing.T) {
 		{"another one that is recorded", rollout.PatchCancelDelete, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdate: updated pod web-0"}}},
 		{"what stands costs nothing", rollout.PatchRefresh, &podpatch.Patch{}, nil, nil, outcome{}},
-		{"allowed", rollout.PatchAdopt, label("a", "b"), func(_ context.Context, p *rollout.PodPatch) (bool, error) {
-			return p.Kind == rollout.PatchAdopt && p.Pod.Name == "web-0", nil
-		}, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
-		{"not allowed", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, *rollout.PodPatch) (bool, error) { return false, nil }, nil, outcome{}},
-		{"whether it is allowed is unknown", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, *rollout.PodPatch) (bool, error) { return true, errLost }, nil,
+		{"allowed", rollout.PatchAdopt, label("a", "b"), func(_ context.Context, i int) (bool, error) { return i == 0, nil }, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
+		{"not allowed", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, int) (bool, error) { return false, nil }, nil, outcome{}},
+		{"whether it is allowed is unknown", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, int) (bool, error) { return true, errLost }, nil,
 			outcome{Err: errLost.Error()}},
 		{"a pod that is gone", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *fixture) { s.remove("web-0") },
 			outcome{Requests: []string{"patch pods/status web-0"}}},

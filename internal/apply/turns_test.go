@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// TestBudgetsAreAskedInOrder has pods whose patches change nothing be asked about: those that are asked first come first in the
+// plan, whichever goroutine is fastest, and those that nobody has to be asked about do not wait.
+func TestBudgetsAreAskedInOrder(t *testing.T) {
+	const pods = 40
+	for round := range 50 {
+		t.Run(fmt.Sprintf("CT-10: round %d", round), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var asked, want []string
+				stage := &rollout.Stage{}
+				for i := range pods {
+					pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("web-", i)}}
+					stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod, Patch: &podpatch.Patch{}, ForUpdate: i%8 != 7})
+					if i%8 != 7 {
+						want = append(want, pod.Name)
+					}
+				}
+				var free atomic.Int32
+				begin := time.Now()
+				a := &Applier[string]{Sync: (&Writer{}).Begin(&corev1.Pod{}), Kind: &Kind[string]{}}
+				a.Patched = func(p *rollout.PodPatch, _ error) {
+					if !p.ForUpdate && time.Since(begin) == 0 {
+						free.Add(1)
+					}
+				}
+				a.AllowUpdate = func(_ context.Context, pod *corev1.Pod) (bool, error) {
+					time.Sleep(time.Millisecond)
+					asked = append(asked, pod.Name)
+					return true, nil
+				}
+				if err := a.patchPods(t.Context(), stage); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(asked, want) || free.Load() < 2 {
+					t.Errorf("asked about %v, want %v; %d of the first 16 that need not ask did not wait, want 2", asked, want, free.Load())
+				}
+			})
+		})
+	}
+}
