@@ -36,6 +36,7 @@ const EventRefused = "EvictionRefused"
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceEvictions, o.Recorder
 	return w
 }

@@ -24,6 +24,7 @@ import (
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceStates, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Distribution.PersistentPodStates)
 	return w

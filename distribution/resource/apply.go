@@ -28,6 +28,7 @@ const atOnce = 16
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
 		Workloads: ResourceDistributions,
+		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(func(string) client.ResourceDistributionInterface { return o.Distribution.ResourceDistributions() }),
 		Recorder:  o.Recorder,
 	}

@@ -22,6 +22,7 @@ import (
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceSpreads, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Distribution.WorkloadSpreads)
 	return w

@@ -50,7 +50,8 @@ type Writer struct {
 	// create it. Reports then leave the name out.
 	GeneratedNames bool
 
-	// Clock is the time by which creations wait after others turned out to be in vain. Default: the real one.
+	// Clock is the time by which creations wait after others turned out to be in vain, and what is put back again. Default: the
+	// real one.
 	Clock clock.PassiveClock
 
 	// Own remembers the writes of earlier reconciles.
@@ -60,6 +61,7 @@ type Writer struct {
 	refusals  refusals
 	denials   denials
 	misfits   misfits
+	contests  Contests
 	states    apiwriter.Last[map[string]types.UID] // see Begins
 
 	began atomic.Pointer[time.Time] // when the first reconcile did
@@ -112,6 +114,7 @@ func (w *Writer) Forget(key types.NamespacedName) {
 	w.refusals.forget(key)
 	w.denials.forget(key)
 	w.misfits.forget(key)
+	w.contests.Forget(key)
 	w.states.Forget(key)
 	w.statuses.Forget(key)
 	w.intended.Forget(key)

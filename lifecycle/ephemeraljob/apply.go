@@ -20,6 +20,7 @@ import (
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceEphemeralJobs, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.EphemeralJobs)
 	return w

@@ -24,6 +24,7 @@ const patchReadiness rollout.PatchKind = "Readiness"
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceRequests, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.ContainerRecreateRequests)
 	return w

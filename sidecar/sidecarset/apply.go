@@ -25,6 +25,7 @@ import (
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
 	w.Version = func(pod *corev1.Pod) string { // a reset changes the second alone
 		return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] + pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]

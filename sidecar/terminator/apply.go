@@ -23,6 +23,7 @@ import (
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourcePods, o.Recorder
 	return w
 }

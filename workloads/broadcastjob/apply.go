@@ -23,6 +23,7 @@ import (
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceBroadcastJobs, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Workloads.BroadcastJobs)
 	return w

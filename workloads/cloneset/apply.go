@@ -20,6 +20,7 @@ import (
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
 	w.Merge = apiwriter.TypedMerge(o.Workloads.CloneSets)

@@ -37,6 +37,7 @@ func (r *Reconciler) seen(key types.NamespacedName, of types.UID, scheduled time
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
 		Workloads: ResourceCronJobs,
+		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(o.Workloads.AdvancedCronJobs),
 		Recorder:  o.Recorder,
 	}

@@ -23,6 +23,7 @@ import (
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.Recorder, message
 	w.Records = map[rollout.PatchKind]apply.Action{
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,

@@ -25,6 +25,7 @@ import (
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceNodePodProbes, o.Recorder
 	w.Merge = apiwriter.TypedMerge(func(string) client.NodePodProbeInterface { return o.Lifecycle.NodePodProbes() })
 	return w
