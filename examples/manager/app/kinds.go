@@ -188,7 +188,7 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 			return controllers.OfNamespace(imagepulljob.Options{
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
 				ReferToSourceSecrets: *referToSource,
-				ImagePullJobs: p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
+				ImagePullJobs:        p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), StatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), nil
 		},
