@@ -37,11 +37,7 @@ func onTheWall(s *cron.SpecSchedule) *wallClock {
 // and then which period it is in. A time that comes twice counts once, unless the schedule names
 // all hours; one that is skipped counts as the moment in which the clock is set forward then.
 func (w *wallClock) Next(after time.Time) time.Time {
-	zone := w.zone
-	if zone == nil {
-		zone = after.Location()
-	}
-	p := periodAt(after.In(zone))
+	p := periodAt(w.in(after))
 	from := p.wall(after)
 	if repeated := p.repeatedUntil(); w.fixed && from.Before(repeated) {
 		from = repeated.Add(-time.Second)
@@ -60,6 +56,52 @@ func (w *wallClock) Next(after time.Time) time.Time {
 		}
 		p = then
 	}
+}
+
+// in returns a moment in the zone of the schedule.
+func (w *wallClock) in(t time.Time) time.Time {
+	if w.zone == nil {
+		return t
+	}
+	return t.In(w.zone)
+}
+
+// changed says what becomes of scheduled times because the clock is set, and why, where the one at due is the first about
+// which that is to be said; empty elsewhere. (ACJ-19)
+func (w *wallClock) changed(due time.Time) string {
+	due = w.in(due)
+	p := periodAt(due)
+	if before, ok := periodBefore(p); ok && w.Next(p.start.Add(-time.Second)).Equal(due) {
+		from, to := before.wall(p.start), p.wall(p.start)
+		switch {
+		case from.Before(to) && w.names(from, to) && w.fixed:
+			return howSet(due.Location(), from, to) + ": what is scheduled between is skipped by the clock, and is run once at that moment"
+		case from.Before(to) && w.names(from, to):
+			return howSet(due.Location(), from, to) + ": what is scheduled between is skipped by the clock, and is not run, as the schedule names all hours"
+		case to.Before(from) && w.names(to, from) && !w.fixed:
+			return howSet(due.Location(), from, to) + ": what is scheduled between comes twice, and is run twice, as the schedule names all hours"
+		}
+	}
+	if p.end.IsZero() || !w.fixed {
+		return ""
+	}
+	then := periodAt(p.end.In(due.Location()))
+	from, to := p.wall(p.end), then.wall(p.end)
+	if to.Before(from) && w.fields.Next(to.Add(-time.Second)).Equal(p.wall(due)) {
+		return howSet(due.Location(), from, to) + ": what is scheduled between comes twice, and is run the first time alone"
+	}
+	return ""
+}
+
+// names tells whether the schedule names a time of the clock that is not before from, and is before to.
+func (w *wallClock) names(from, to time.Time) bool {
+	next := w.fields.Next(from.Add(-time.Second))
+	return !next.IsZero() && next.Before(to)
+}
+
+// howSet says how the clock is set.
+func howSet(zone *time.Location, from, to time.Time) string {
+	return "the clock of the time zone " + zone.String() + " goes from " + from.Format(time.DateTime) + " to " + to.Format(time.DateTime)
 }
 
 // period is the time between two changes of the clock of a zone.
@@ -87,9 +129,16 @@ func (p *period) moment(wall time.Time) time.Time {
 
 // repeatedUntil is until when the clock shows what it has shown before; in the past where it was not set back.
 func (p *period) repeatedUntil() time.Time {
-	if p.start.IsZero() {
+	before, ok := periodBefore(*p)
+	if !ok {
 		return time.Time{}
 	}
-	before := periodAt(p.start.Add(-time.Second))
 	return before.wall(p.start)
+}
+
+func periodBefore(p period) (before period, ok bool) {
+	if p.start.IsZero() {
+		return period{}, false
+	}
+	return periodAt(p.start.Add(-time.Second)), true
 }

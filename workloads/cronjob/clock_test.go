@@ -4,11 +4,19 @@ package cronjob
 
 import (
 	"flag"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-var everyMinute = flag.Bool("every-minute", false, "look at every minute of 2025 to 2030, and not only at the days on which clocks are set")
+var everyMinute = flag.Bool("every-minute", false, "look at every minute of 2024 to 2029, and not only at the days on which clocks are set")
 
 // walls are schedules, and the times on the wall that they mean.
 var walls = []struct {
@@ -17,63 +25,111 @@ var walls = []struct {
 	match    func(time.Time) bool
 }{
 	{"0 2 * * *", true, func(l time.Time) bool { return l.Hour() == 2 && l.Minute() == 0 }},
+	{"30 2 * * *", true, func(l time.Time) bool { return l.Hour() == 2 && l.Minute() == 30 }},
 	{"0 2 * * 0", true, func(l time.Time) bool { return l.Weekday() == 0 && l.Hour() == 2 && l.Minute() == 0 }},
 	{"0 3 * * 5", true, func(l time.Time) bool { return l.Weekday() == 5 && l.Hour() == 3 && l.Minute() == 0 }},
-	{"0 0 * * *", true, func(l time.Time) bool { return l.Hour() == 0 && l.Minute() == 0 }},
+	{"@daily", true, func(l time.Time) bool { return l.Hour() == 0 && l.Minute() == 0 }},
 	{"*/20 1-3 * * *", true, func(l time.Time) bool { return l.Hour() >= 1 && l.Hour() <= 3 && l.Minute()%20 == 0 }},
+	{"5,45 0,1,23 * * 1-5", true, func(l time.Time) bool {
+		return l.Weekday()%6 != 0 && (l.Hour() < 2 || l.Hour() == 23) && (l.Minute() == 5 || l.Minute() == 45)
+	}},
+	{"15 1 29-31 * *", true, func(l time.Time) bool { return l.Day() >= 29 && l.Hour() == 1 && l.Minute() == 15 }},
+	{"0 0 1 * 0", true, func(l time.Time) bool { return (l.Day() == 1 || l.Weekday() == 0) && l.Hour() == 0 && l.Minute() == 0 }},
+	{"30 1 29 2 *", true, func(l time.Time) bool { return l.Month() == 2 && l.Day() == 29 && l.Hour() == 1 && l.Minute() == 30 }},
+	{"@hourly", false, func(l time.Time) bool { return l.Minute() == 0 }},
 	{"15 * * * *", false, func(l time.Time) bool { return l.Minute() == 15 }},
+	{"*/7 * * 3,10 *", false, func(l time.Time) bool { return l.Month()%7 == 3 && l.Minute()%7 == 0 }},
 	{"*/30 * * * 0", false, func(l time.Time) bool { return l.Weekday() == 0 && l.Minute()%30 == 0 }},
 }
 
+// zones are those whose clocks are set in every way that there is: by 30 minutes and by two hours, at midnight, in the month
+// of Ramadan, forward and never back; and zones whose clocks stand.
+var zones = []string{"Africa/Cairo", "Africa/Casablanca", "America/Asuncion", "America/Havana", "America/New_York", "America/Nuuk", "America/Santiago",
+	"America/Sao_Paulo", "America/St_Johns", "Antarctica/Troll", "Asia/Almaty", "Asia/Beirut", "Asia/Gaza", "Asia/Kolkata", "Asia/Tehran", "Atlantic/Azores",
+	"Australia/Adelaide", "Australia/Lord_Howe", "Europe/Berlin", "Europe/Chisinau", "Europe/Dublin", "Pacific/Apia", "Pacific/Chatham", "UTC"}
+
 // Every minute that a schedule means is run once, whatever becomes of the clocks: the other side walks through the
-// minutes, and looks at the clock on the wall.
+// minutes, and looks at the clock on the wall. The jobs about which a change of the clock is to be said are those at which it is.
 func TestEveryMinute(t *testing.T) {
-	from, to := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, name := range []string{"Africa/Cairo", "Africa/Casablanca", "America/Asuncion", "America/Havana", "America/New_York", "America/Santiago",
-		"America/St_Johns", "America/Nuuk", "Antarctica/Troll", "Asia/Beirut", "Asia/Gaza", "Asia/Jerusalem", "Asia/Kolkata", "Asia/Shanghai",
-		"Atlantic/Azores", "Australia/Lord_Howe", "Europe/Berlin", "Europe/Chisinau", "Pacific/Auckland", "Pacific/Chatham"} {
+	from, to := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, name := range zones {
 		t.Run(name, func(t *testing.T) {
 			zone, err := time.LoadLocation(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for at := from; at.Before(to); {
-				end := to
-				if !*everyMinute { // two days before and after each change
-					_, change := at.In(zone).ZoneBounds()
-					if change.IsZero() || change.After(to) {
-						break
-					}
-					at, end = change.Add(-48*time.Hour), change.Add(48*time.Hour)
-				}
+			changes := changesOf(zone, from, to)
+			if *everyMinute {
 				for i := range walls {
-					checkMinutes(t, zone, i, at.UTC(), end.UTC())
+					checkMinutes(t, zone, changes, i, from, to)
 				}
-				at = end
+				return
+			}
+			for _, c := range changes { // two days before and after each
+				for i := range walls {
+					checkMinutes(t, zone, changes, i, c.at.Add(-48*time.Hour), c.at.Add(48*time.Hour))
+				}
 			}
 		})
 	}
 }
 
+// ACJ-7.2: in Apia, the 30th of December 2011 never was.
+func TestADayThatNeverWas(t *testing.T) {
+	zone, err := time.LoadLocation("Pacific/Apia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := time.Date(2011, 12, 28, 10, 0, 0, 0, time.UTC), time.Date(2012, 1, 1, 10, 0, 0, 0, time.UTC)
+	for i := range walls {
+		checkMinutes(t, zone, changesOf(zone, from, to), i, from, to)
+	}
+}
+
+// wallChange is a moment in which a clock is set from one time on the wall to another.
+type wallChange struct{ at, from, to time.Time }
+
+// changesOf finds them: it looks at the clock every quarter of an hour, which is where clocks are set.
+func changesOf(zone *time.Location, from, to time.Time) (changes []wallChange) {
+	const step = 15 * time.Minute
+	was := onWall(zone, from)
+	for at := from.Add(step); at.Before(to); at = at.Add(step) {
+		is := onWall(zone, at)
+		if is.Sub(was) == step {
+			was = is
+			continue
+		}
+		before := onWall(zone, at.Add(-step))
+		for minute := at.Add(-step + time.Minute); !minute.After(at); minute = minute.Add(time.Minute) {
+			if shows := onWall(zone, minute); !shows.Equal(before.Add(time.Minute)) {
+				changes = append(changes, wallChange{minute, before.Add(time.Minute), shows})
+			}
+			before = onWall(zone, minute)
+		}
+		was = is
+	}
+	return changes
+}
+
+// onWall is what the clock of a zone shows, as a time of UTC.
+func onWall(zone *time.Location, at time.Time) time.Time {
+	l := at.In(zone)
+	return time.Date(l.Year(), l.Month(), l.Day(), l.Hour(), l.Minute(), 0, 0, time.UTC)
+}
+
 // checkMinutes compares a schedule with the clock on the wall, minute by minute.
-func checkMinutes(t *testing.T, zone *time.Location, i int, from, to time.Time) {
+func checkMinutes(t *testing.T, zone *time.Location, changes []wallChange, i int, from, to time.Time) {
 	t.Helper()
 	w := walls[i]
 	schedule, err := parse("TZ=" + zone.String() + " " + w.schedule)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wall := func(at time.Time) time.Time { // as a time of UTC
-		l := at.In(zone)
-		return time.Date(l.Year(), l.Month(), l.Day(), l.Hour(), l.Minute(), 0, 0, time.UTC)
-	}
-	next, newest := schedule.Next(from), wall(from)
+	next, newest, last := schedule.Next(from), onWall(zone, from), from
 	for at := from.Add(time.Minute); at.Before(to); at = at.Add(time.Minute) {
-		shows := wall(at)
+		shows := onWall(zone, at)
 		want := w.match(shows) && (!w.fixed || shows.After(newest))
-		for skipped := newest.Add(time.Minute); w.fixed && skipped.Before(shows); skipped = skipped.Add(time.Minute) {
-			want = want || w.match(skipped)
-		}
+		want = want || w.fixed && matches(w.match, newest.Add(time.Minute), shows)
 		if shows.After(newest) {
 			newest = shows
 		}
@@ -81,8 +137,59 @@ func checkMinutes(t *testing.T, zone *time.Location, i int, from, to time.Time) 
 			t.Errorf("ACJ-7.2: %s %q at %s: run %t, want %t", zone, w.schedule, at.In(zone), got, want)
 			return
 		}
-		if want {
-			next = schedule.Next(at)
+		if !want {
+			continue
+		}
+		if said, want := schedule.(*wallClock).changed(at), isTold(changes, i, last, at, shows); (said != "") != want {
+			t.Errorf("ACJ-19: %s %q at %s: said %q, want it %t", zone, w.schedule, at.In(zone), said, want)
+			return
+		}
+		next, last = schedule.Next(at), at
+	}
+}
+
+// isTold tells whether a change of the clock is to be said of the run at a moment, after the last one.
+func isTold(changes []wallChange, i int, last, at, shows time.Time) bool {
+	match, fixed := walls[i].match, walls[i].fixed
+	return slices.ContainsFunc(changes, func(c wallChange) bool {
+		switch first := last.Before(c.at) && !at.Before(c.at); {
+		case c.from.Before(c.to):
+			return first && matches(match, c.from, c.to)
+		case !fixed:
+			return first && matches(match, c.to, c.from)
+		}
+		return at.Before(c.at) && !at.Before(c.at.Add(c.to.Sub(c.from))) && !matches(match, c.to, shows)
+	})
+}
+
+// matches tells whether any minute from one on, and before another, is meant.
+func matches(match func(time.Time) bool, from, to time.Time) bool {
+	for ; from.Before(to); from = from.Add(time.Minute) {
+		if match(from) {
+			return true
+		}
+	}
+	return false
+}
+
+// ACJ-19: what is said about times that are skipped or come twice.
+func TestWallClockIsTold(t *testing.T) {
+	template := v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}}}
+	for _, test := range []struct{ schedule, at, want string }{
+		{"30 2 * * *", "2026-03-29T01:00:00Z", "the clock of the time zone Europe/Berlin goes from 2026-03-29 02:00:00 to 2026-03-29 03:00:00: what is scheduled between is skipped by the clock, and is run once at that moment"},
+		{"*/30 * * * *", "2026-03-29T01:00:00Z", "the clock of the time zone Europe/Berlin goes from 2026-03-29 02:00:00 to 2026-03-29 03:00:00: what is scheduled between is skipped by the clock, and is not run, as the schedule names all hours"},
+		{"30 2 * * *", "2026-10-25T00:30:00Z", "the clock of the time zone Europe/Berlin goes from 2026-10-25 03:00:00 to 2026-10-25 02:00:00: what is scheduled between comes twice, and is run the first time alone"},
+		{"*/30 * * * *", "2026-10-25T01:00:00Z", "the clock of the time zone Europe/Berlin goes from 2026-10-25 03:00:00 to 2026-10-25 02:00:00: what is scheduled between comes twice, and is run twice, as the schedule names all hours"},
+		{"30 2 * * *", "2026-03-28T01:30:00Z", ""},
+		{"*/30 * * * *", "2026-10-25T01:30:00Z", ""},
+		{"@every 1h", "2026-10-25T01:00:00Z", ""},
+	} {
+		at := mustTime(t, test.at)
+		plan := NewPlan(&Snapshot{Now: at, CronJob: &v1alpha1.AdvancedCronJob{
+			ObjectMeta: metav1.ObjectMeta{Name: "web", CreationTimestamp: metav1.NewTime(at.Add(-time.Hour))},
+			Spec:       v1alpha1.AdvancedCronJobSpec{Schedule: test.schedule, TimeZone: new("Europe/Berlin"), Template: template}}})
+		if plan.Start == nil || plan.Start.WallClock != test.want || !strings.Contains(plan.String(), test.want) {
+			t.Errorf("%q at %s: %v, want %q", test.schedule, test.at, plan, test.want)
 		}
 	}
 }

@@ -29,7 +29,7 @@
 //   - After more than 100 missed times a job is created for the latest one, with an
 //     event. OpenKruise stops until the object is edited.
 //   - A time that has passed its starting deadline, a time that an active job keeps
-//     from being run, and a schedule or time zone that cannot be read are told by
+//     from being run, times that clocks skip or show twice, and a schedule or time zone that cannot be read are told by
 //     events; so are jobs that are created, deleted, or refused.
 //   - Times of a changed schedule are due from the change on, which an annotation of the cron
 //     job holds. OpenKruise runs times before the change at once.

@@ -68,6 +68,9 @@ type Plan struct {
 type Start struct {
 	// Scheduled is the time for which it is created.
 	Scheduled time.Time
+	// WallClock says which scheduled times near it are skipped or come twice because the clock of the time zone is set, and what
+	// becomes of them; empty for none. (ACJ-19)
+	WallClock string
 	// Job or BroadcastJob is what to create; the other one is nil.
 	Job          *batchv1.Job
 	BroadcastJob *v1alpha1.BroadcastJob

@@ -43,6 +43,9 @@ func (p *planner) planStart() {
 	}
 	if p.isDue() && p.isInTime() && !p.isRefused() && !p.isForbidden() {
 		p.start()
+		if wall, ok := schedule.(*wallClock); ok {
+			p.plan.Start.WallClock = wall.changed(p.plan.Due)
+		}
 	}
 }
 

@@ -25,6 +25,9 @@ func (p *Plan) String() string {
 	if p.Start != nil {
 		job, _ := p.Start.object()
 		lines = append(lines, "create "+job.GetName()+" for "+p.Start.Scheduled.Format(time.RFC3339))
+		if p.Start.WallClock != "" {
+			lines = append(lines, p.Start.WallClock)
+		}
 	}
 	for _, c := range p.Clean {
 		lines = append(lines, "delete "+c.Reference.Name+", which has "+strings.ToLower(string(c.State)))

@@ -22,6 +22,7 @@ const (
 	ReasonInvalidTemplate     = "InvalidTemplate"
 	ReasonUnknownTimeZone     = "UnknownTimeZone"
 	ReasonClockSetBack        = "ClockSetBack"
+	ReasonWallClockChanged    = "WallClockChanged"
 )
 
 // recorded is what has been recorded about a cron job.
@@ -76,6 +77,9 @@ func (a *applier) recordClaim() {
 		a.Event(corev1.EventTypeWarning, ReasonTooManyMissedTimes,
 			"more than %d scheduled times have been missed: a job is created for the latest, %s, alone. Is the clock right, or was the manager down?",
 			mostMissed, a.plan.Due.Format(time.RFC3339))
+	}
+	if change := a.plan.Start.WallClock; change != "" {
+		a.Event(corev1.EventTypeNormal, ReasonWallClockChanged, "%s", change)
 	}
 	r := a.recorded.Get(a.Key)
 	a.countMissed(&r, a.plan.Missed-1)
