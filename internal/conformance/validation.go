@@ -116,7 +116,6 @@ func creations() []Invalid {
 		{"selector: invalid value", nil, []string{"selector", `{"matchLabels":{"app":"not valid"}}`}, []string{"Invalid spec.selector.matchLabels"}},
 		{"selector: does not match the template", nil, []string{"selector", `{"matchLabels":{"app":"other"}}`}, []string{"Invalid spec.template.metadata.labels"}},
 		{"revisionHistoryLimit: not validated", nil, []string{"revisionHistoryLimit", `-1`}, nil},
-		{"lifecycle: not validated", nil, []string{"lifecycle", `{"preDelete":{"labelsHandler":{"not a key":"x"}}}`}, nil},
 	}
 }
 

@@ -4,11 +4,13 @@ package cloneset
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -26,7 +28,8 @@ const kind = "CloneSet"
 // The names in podsToDelete are for ValidatePodsToDelete.
 func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 	path := field.NewPath("spec")
-	return append(validateSpec(&set.Spec, path), validation.Templates(templates(&set.Spec), kind, path)...)
+	errs := append(validateSpec(&set.Spec, path), unworkable(&set.Spec, path)...)
+	return append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
@@ -48,6 +51,7 @@ func validateUpdate(set, old *v1alpha1.CloneSet, o inplace.CalculateOptions) fie
 	}
 	path := field.NewPath("spec")
 	errs := validateSpec(&set.Spec, path)
+	errs = append(errs, validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	errs = append(errs, validation.SelectorUnchanged(set.Spec.Selector, old.Spec.Selector, kind, path)...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
@@ -80,6 +84,17 @@ func validateProgressDeadline(spec *v1alpha1.CloneSetSpec, path *field.Path) fie
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, *deadline, fmt.Sprintf("must be 1 or more, and greater than minReadySeconds, %d", spec.MinReadySeconds))}
+}
+
+// unworkable refuses values that OpenKruise takes and that never work: no pod is created, or a hook never holds one. (CS-V10)
+func unworkable(spec *v1alpha1.CloneSetSpec, path *field.Path) (errs field.ErrorList) {
+	if limit := spec.ScaleStrategy.MaxUnavailable; limit != nil {
+		if _, err := rollout.ScaleMaxUnavailable(limit, 1); err != nil || limit.IntVal < 0 || strings.HasPrefix(limit.StrVal, "-") {
+			errs = append(errs, field.Invalid(path.Child("scaleStrategy", "maxUnavailable"), limit.String(),
+				`must be a number such as 3, at least 0, or a whole percentage such as "30%"`))
+		}
+	}
+	return append(errs, validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"))...)
 }
 
 // validateSpec checks everything but the templates.

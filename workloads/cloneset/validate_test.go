@@ -32,7 +32,6 @@ func TestValidateCreate(t *testing.T) {
 		{"podsToDelete: several", nil, []string{"scaleStrategy", `{"podsToDelete":["a","b"]}`}, nil},
 		{"podsToDelete: duplicate", nil, []string{"scaleStrategy", `{"podsToDelete":["a","b","a","a"]}`},
 			[]string{"Duplicate spec.scaleStrategy.podsToDelete[2]", "Duplicate spec.scaleStrategy.podsToDelete[3]"}},
-		{"scaleStrategy.maxUnavailable: not validated", nil, []string{"scaleStrategy", `{"maxUnavailable":"many"}`}, nil},
 		{"scaleStrategy.disablePVCReuse", nil, []string{"scaleStrategy", `{"disablePVCReuse":true}`}, nil},
 
 		{"type: ReCreate", nil, []string{"updateStrategy", `{"type":"ReCreate"}`}, nil},
