@@ -20,6 +20,7 @@ func ValidateCreate(job *v1alpha1.BroadcastJob) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := validation.Name(job.Name, field.NewPath("metadata", "name"), "the value of a label and the beginning of the names of the pods")
 	errs = append(errs, validatePolicies(&job.Spec, path)...)
+	errs = append(errs, unworkable(&job.Spec, path)...)
 	return append(errs, validateTemplate(job, path)...)
 }
 
@@ -31,7 +32,7 @@ func ValidateUpdate(job, old *v1alpha1.BroadcastJob) field.ErrorList {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := validatePolicies(&job.Spec, path)
+	errs := append(validatePolicies(&job.Spec, path), validation.Introduced(unworkable(&job.Spec, path), unworkable(&old.Spec, path))...)
 	if templates(&job.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}
@@ -50,6 +51,15 @@ func validatePolicies(spec *v1alpha1.BroadcastJobSpec, path *field.Path) field.E
 	notNegative(ptr.Deref(spec.CompletionPolicy.ActiveDeadlineSeconds, 0), completion.Child("activeDeadlineSeconds"))
 	notNegative(int64(ptr.Deref(spec.CompletionPolicy.TTLSecondsAfterFinished, 0)), completion.Child("ttlSecondsAfterFinished"))
 	notNegative(int64(spec.FailurePolicy.RestartLimit), path.Child("failurePolicy", "restartLimit"))
+	return errs
+}
+
+// unworkable refuses values that OpenKruise takes and with which no pod ever runs. (BJ-V7)
+func unworkable(spec *v1alpha1.BroadcastJobSpec, path *field.Path) (errs field.ErrorList) {
+	errs = validation.Number(spec.Parallelism, path.Child("parallelism"))
+	if seconds := spec.CompletionPolicy.ActiveDeadlineSeconds; seconds != nil && *seconds == 0 && spec.CompletionPolicy.Type != v1alpha1.Never {
+		errs = append(errs, field.Invalid(path.Child("completionPolicy", "activeDeadlineSeconds"), 0, "must be 1 or more: the job would fail before it runs a pod"))
+	}
 	return errs
 }
 

@@ -4,13 +4,11 @@ package cloneset
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -88,12 +86,7 @@ func validateProgressDeadline(spec *v1alpha1.CloneSetSpec, path *field.Path) fie
 
 // unworkable refuses values that OpenKruise takes and that never work: no pod is created, or a hook never holds one. (CS-V10)
 func unworkable(spec *v1alpha1.CloneSetSpec, path *field.Path) (errs field.ErrorList) {
-	if limit := spec.ScaleStrategy.MaxUnavailable; limit != nil {
-		if _, err := rollout.ScaleMaxUnavailable(limit, 1); err != nil || limit.IntVal < 0 || strings.HasPrefix(limit.StrVal, "-") {
-			errs = append(errs, field.Invalid(path.Child("scaleStrategy", "maxUnavailable"), limit.String(),
-				`must be a number such as 3, at least 0, or a whole percentage such as "30%"`))
-		}
-	}
+	errs = validation.Number(spec.ScaleStrategy.MaxUnavailable, path.Child("scaleStrategy", "maxUnavailable"))
 	return append(errs, validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"))...)
 }
 

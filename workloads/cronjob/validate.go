@@ -38,6 +38,7 @@ func ValidateCreate(cronJob *v1alpha1.AdvancedCronJob) field.ErrorList {
 	}
 	path := field.NewPath("spec")
 	errs = append(errs, validateSpec(&cronJob.Spec, path)...)
+	errs = append(errs, unworkable(&cronJob.Spec, path)...)
 	return append(errs, validateTemplate(&cronJob.Spec.Template, path.Child("template"))...)
 }
 
@@ -50,7 +51,7 @@ func ValidateUpdate(cronJob, old *v1alpha1.AdvancedCronJob) field.ErrorList {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := validateSpec(&cronJob.Spec, path)
+	errs := append(validateSpec(&cronJob.Spec, path), validation.Introduced(unworkable(&cronJob.Spec, path), unworkable(&old.Spec, path))...)
 	if !equality.Semantic.DeepEqual(&cronJob.Spec.Template, &old.Spec.Template) {
 		errs = append(errs, field.Forbidden(path.Child("template"), "the template is immutable: create another AdvancedCronJob for another template"))
 	}
@@ -70,6 +71,25 @@ func validateSpec(spec *v1alpha1.AdvancedCronJobSpec, path *field.Path) field.Er
 	}
 	if n := spec.FailedJobsHistoryLimit; n != nil && *n < 0 {
 		errs = append(errs, field.Invalid(path.Child("failedJobsHistoryLimit"), *n, "must be 0 or more"))
+	}
+	return errs
+}
+
+// unworkable refuses values that OpenKruise takes and with which no job ever runs. (ACJ-20)
+func unworkable(spec *v1alpha1.AdvancedCronJobSpec, path *field.Path) (errs field.ErrorList) {
+	if n := spec.StartingDeadlineSeconds; n != nil && *n == 0 {
+		errs = append(errs, field.Invalid(path.Child("startingDeadlineSeconds"), 0, "must be 1 or more: every scheduled time would be missed"))
+	}
+	const fails = "must be 1 or more: the jobs would fail before they run a pod"
+	at := path.Child("template")
+	if t := spec.Template.JobTemplate; t != nil && t.Spec.ActiveDeadlineSeconds != nil && *t.Spec.ActiveDeadlineSeconds == 0 {
+		errs = append(errs, field.Invalid(at.Child("jobTemplate", "spec", "activeDeadlineSeconds"), 0, fails))
+	}
+	if t := spec.Template.BroadcastJobTemplate; t != nil {
+		errs = append(errs, validation.Number(t.Spec.Parallelism, at.Child("broadcastJobTemplate", "spec", "parallelism"))...)
+		if n := t.Spec.CompletionPolicy.ActiveDeadlineSeconds; n != nil && *n == 0 && t.Spec.CompletionPolicy.Type != v1alpha1.Never {
+			errs = append(errs, field.Invalid(at.Child("broadcastJobTemplate", "spec", "completionPolicy", "activeDeadlineSeconds"), 0, fails))
+		}
 	}
 	return errs
 }

@@ -58,7 +58,7 @@ func TestValidateCreate(t *testing.T) {
 	for _, test := range []struct{ name, object, spec, want string }{
 		{"good", "web", good, ""},
 		{"a BroadcastJob", "web", good + broadcastTemplate, ""},
-		{"everything", "Web-1", good + "timeZone: Etc/UTC\nstartingDeadlineSeconds: 0\nconcurrencyPolicy: Replace\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0", ""},
+		{"everything", "Web-1", good + "timeZone: Etc/UTC\nstartingDeadlineSeconds: 1\nconcurrencyPolicy: Replace\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0", ""},
 		{"a schedule with a zone", "web", "schedule: TZ=Asia/Shanghai 0 10 * * ?", ""},
 		{"ACJ-14: no name", "", good, "metadata.name"},
 		{"ACJ-14: a dot in the name", "we.b", good, "metadata.name"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -27,7 +28,8 @@ const kind = "DaemonSet"
 // that are made most; the rest is for the API server, see workloads.DryRun.
 func ValidateCreate(set *v1alpha1.DaemonSet) field.ErrorList {
 	path := field.NewPath("spec")
-	return append(validateSpec(set, path), validateTemplate(&set.Spec, path)...)
+	errs := append(validateSpec(set, path), unworkable(&set.Spec, path)...)
+	return append(errs, validateTemplate(&set.Spec, path)...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
@@ -41,7 +43,7 @@ func ValidateUpdate(set, old *v1alpha1.DaemonSet) field.ErrorList {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := validateSpec(set, path)
+	errs := append(validateSpec(set, path), validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}
@@ -51,6 +53,15 @@ func ValidateUpdate(set, old *v1alpha1.DaemonSet) field.ErrorList {
 // templates are what a DaemonSet makes its pods of.
 func templates(spec *v1alpha1.DaemonSetSpec) podtemplate.Templates {
 	return podtemplate.Templates{Pod: &spec.Template}
+}
+
+// unworkable refuses hooks of labels and finalizers that no pod can have, so that it is never held back. Other hooks than
+// preDelete have no effect. (DS-V7)
+func unworkable(spec *v1alpha1.DaemonSetSpec, path *field.Path) field.ErrorList {
+	if spec.Lifecycle == nil {
+		return nil
+	}
+	return validation.Lifecycle(&lifecyclev1alpha1.Lifecycle{PreDelete: spec.Lifecycle.PreDelete}, path.Child("lifecycle"))
 }
 
 func validateTemplate(spec *v1alpha1.DaemonSetSpec, path *field.Path) field.ErrorList {

@@ -8,11 +8,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -28,7 +30,9 @@ const kind = "StatefulSet"
 // workloads.DryRun.
 func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 	path := field.NewPath("spec")
-	return append(validateSpec(&set.Spec, path), validation.Templates(templates(&set.Spec), kind, path)...)
+	errs := append(validateName(set.Name), validateSpec(&set.Spec, path)...)
+	errs = append(errs, unworkable(&set.Spec, path)...)
+	return append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
@@ -50,6 +54,7 @@ func validateUpdate(set, old *v1beta1.StatefulSet, o inplace.CalculateOptions) f
 	}
 	path := field.NewPath("spec")
 	errs := append(validateSpec(&set.Spec, path), validateImmutable(&set.Spec, &old.Spec, path)...)
+	errs = append(errs, validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}
@@ -67,6 +72,32 @@ func validateUpdate(set, old *v1beta1.StatefulSet, o inplace.CalculateOptions) f
 // that is being deleted already is not protected.
 func ValidateDelete(set *v1beta1.StatefulSet) error {
 	return validation.Deletion(set, set.Spec.Replicas)
+}
+
+// longestName leaves room for a dash and an ordinal in the names of pods, which are the values of a label, and host names.
+const longestName = utilvalidation.DNS1123LabelMaxLength - 2
+
+// validateName refuses a name with which the API server takes no pod. The empty name is right: one is to be generated. (STS-V8)
+func validateName(name string) field.ErrorList {
+	if name == "" || len(name) <= longestName && len(utilvalidation.IsDNS1123Label(name)) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), name, fmt.Sprintf(
+		"must be at most %d lower case letters, digits and dashes: with an ordinal it is the name of a host and the value of a label", longestName))}
+}
+
+// unworkable refuses values that OpenKruise takes and that never work: the API server takes no pod, or a hook never holds one. (STS-V8)
+func unworkable(spec *v1beta1.StatefulSetSpec, path *field.Path) (errs field.ErrorList) {
+	if name := spec.ServiceName; name != "" {
+		for _, why := range utilvalidation.IsDNS1123Label(name) {
+			errs = append(errs, field.Invalid(path.Child("serviceName"), name, "no pod can have this subdomain: "+why))
+		}
+	}
+	if l := spec.Lifecycle; l != nil {
+		hooks := &lifecyclev1alpha1.Lifecycle{PreDelete: l.PreDelete, InPlaceUpdate: l.InPlaceUpdate} // preNormal has no effect
+		errs = append(errs, validation.Lifecycle(hooks, path.Child("lifecycle"))...)
+	}
+	return errs
 }
 
 // templates are what a StatefulSet makes its pods of.

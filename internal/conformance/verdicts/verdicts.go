@@ -148,7 +148,9 @@ func (k *Kind[T]) object(t *testing.T, with, path, value string) *T {
 
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber() // not all of int64 is a float64
+	if err := decoder.Decode(into); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }
