@@ -16,22 +16,36 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 // ValidateCreate says what is wrong with a new budget, field by field; an empty list means that
 // it can be created. Others are for Conflict to judge. (PUB-22)
 func ValidateCreate(b *v1alpha1.PodUnavailableBudget) field.ErrorList {
-	return append(validateAnnotations(b, field.NewPath("metadata", "annotations")), validateSpec(&b.Spec, field.NewPath("spec"))...)
+	errs := append(validateAnnotations(b, annotationsPath), unworkable(b)...)
+	return append(errs, validateSpec(&b.Spec, field.NewPath("spec"))...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored budget old to b; an
 // empty list means that it can be saved. (PUB-22)
 func ValidateUpdate(b, old *v1alpha1.PodUnavailableBudget) field.ErrorList {
-	errs := ValidateCreate(b)
+	errs := append(validateAnnotations(b, annotationsPath), validation.Introduced(unworkable(b), unworkable(old))...)
+	errs = append(errs, validateSpec(&b.Spec, field.NewPath("spec"))...)
 	if !equality.Semantic.DeepEqual(b.Spec.Selector, old.Spec.Selector) || !equality.Semantic.DeepEqual(b.Spec.TargetReference, old.Spec.TargetReference) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec"), "selector and targetRef cannot be modified"))
 	}
 	return errs
+}
+
+var annotationsPath = field.NewPath("metadata", "annotations")
+
+// unworkable refuses a negative number of pods, of which nothing is ever protected. OpenKruise takes it. (PUB-41)
+func unworkable(b *v1alpha1.PodUnavailableBudget) field.ErrorList {
+	total := b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation]
+	if n, err := strconv.ParseInt(total, 10, 32); err != nil || n >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(annotationsPath.Key(v1alpha1.PubProtectTotalReplicasAnnotation), total, "must be 0 or more: it is a number of pods")}
 }
 
 func validateAnnotations(b *v1alpha1.PodUnavailableBudget, path *field.Path) (errs field.ErrorList) {

@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	sharedvalidation "github.com/podwright/podwright/internal/validation"
 )
 
 // MaxReschedule is how many seconds a pod of a WorkloadSpread with several subsets may wait at most
@@ -23,6 +25,36 @@ const MaxReschedule = 3600
 // ValidateCreate says what is wrong with a new WorkloadSpread, field by field; an empty list means
 // that it can be created. Others are for Conflict to judge. (WS-21)
 func ValidateCreate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
+	return append(validate(ws), unworkable(&ws.Spec)...)
+}
+
+// unworkable refuses tolerations and fields of nodes that the API server takes in no pod. OpenKruise takes them. (WS-31)
+func unworkable(spec *v1alpha1.WorkloadSpreadSpec) (errs field.ErrorList) {
+	for i := range spec.Subsets {
+		subset, at := &spec.Subsets[i], field.NewPath("spec", "subsets").Index(i)
+		for j := range subset.Tolerations {
+			errs = append(errs, sharedvalidation.Toleration(&subset.Tolerations[j], at.Child("tolerations").Index(j))...)
+		}
+		if subset.RequiredNodeSelectorTerm != nil {
+			errs = append(errs, validateFields(subset.RequiredNodeSelectorTerm, at.Child("requiredNodeSelectorTerm"))...)
+		}
+		for j := range subset.PreferredNodeSelectorTerms {
+			errs = append(errs, validateFields(&subset.PreferredNodeSelectorTerms[j].Preference, at.Child("preferredNodeSelectorTerms").Index(j).Child("preference"))...)
+		}
+	}
+	return errs
+}
+
+func validateFields(term *corev1.NodeSelectorTerm, path *field.Path) (errs field.ErrorList) {
+	for i, f := range term.MatchFields {
+		if f.Key != metav1.ObjectNameField {
+			errs = append(errs, field.NotSupported(path.Child("matchFields").Index(i).Child("key"), f.Key, []string{metav1.ObjectNameField}))
+		}
+	}
+	return errs
+}
+
+func validate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := validateTarget(ws, path.Child("targetRef"))
 	errs = append(errs, validateSubsets(ws, path.Child("subsets"))...)
@@ -32,7 +64,7 @@ func ValidateCreate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
 // ValidateUpdate says what is wrong with the change from the stored WorkloadSpread old to ws; an
 // empty list means that it can be saved. (WS-21)
 func ValidateUpdate(ws, old *v1alpha1.WorkloadSpread) field.ErrorList {
-	errs := ValidateCreate(ws)
+	errs := append(validate(ws), sharedvalidation.Introduced(unworkable(&ws.Spec), unworkable(&old.Spec))...)
 	before, _ := KindOf(old)
 	after, _ := KindOf(ws)
 	if ref, oldRef := ws.Spec.TargetReference, old.Spec.TargetReference; ref != nil && oldRef != nil && (before != after || ref.Name != oldRef.Name) {

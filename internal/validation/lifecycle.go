@@ -12,9 +12,12 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
+// Hooks are the names of all hooks.
+var Hooks = []string{"preDelete", "inPlaceUpdate", "preNormal"}
+
 // Lifecycle refuses hooks of labels and finalizers that no pod can have: a pod is never held back by them, or held back for ever.
-// Nil is right.
-func Lifecycle(l *lifecyclev1alpha1.Lifecycle, path *field.Path) (errs field.ErrorList) {
+// Those are judged that are named: the others have no effect with the kind. Nil is right.
+func Lifecycle(l *lifecyclev1alpha1.Lifecycle, path *field.Path, hooks ...string) (errs field.ErrorList) {
 	if l == nil {
 		return nil
 	}
@@ -22,7 +25,7 @@ func Lifecycle(l *lifecyclev1alpha1.Lifecycle, path *field.Path) (errs field.Err
 		name string
 		*lifecyclev1alpha1.LifecycleHook
 	}{{"preDelete", l.PreDelete}, {"inPlaceUpdate", l.InPlaceUpdate}, {"preNormal", l.PreNormal}} {
-		if hook.LifecycleHook == nil {
+		if hook.LifecycleHook == nil || !slices.Contains(hooks, hook.name) {
 			continue
 		}
 		at := path.Child(hook.name)

@@ -54,7 +54,7 @@ func validatePolicies(spec *v1alpha1.BroadcastJobSpec, path *field.Path) field.E
 	return errs
 }
 
-// unworkable refuses values that OpenKruise takes and with which no pod ever runs. (BJ-V7)
+// unworkable refuses values that OpenKruise takes and with which no pod ever runs. (BJ-V8)
 func unworkable(spec *v1alpha1.BroadcastJobSpec, path *field.Path) (errs field.ErrorList) {
 	errs = validation.Number(spec.Parallelism, path.Child("parallelism"))
 	if seconds := spec.CompletionPolicy.ActiveDeadlineSeconds; seconds != nil && *seconds == 0 && spec.CompletionPolicy.Type != v1alpha1.Never {

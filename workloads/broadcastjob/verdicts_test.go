@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (BJ-V7)
+// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (BJ-V8)
 func TestVerdicts(t *testing.T) {
 	const (
 		number = `: must be a number such as 3, at least 0, or a whole percentage such as "30%"`

@@ -87,7 +87,7 @@ func validateProgressDeadline(spec *v1alpha1.CloneSetSpec, path *field.Path) fie
 // unworkable refuses values that OpenKruise takes and that never work: no pod is created, or a hook never holds one. (CS-V10)
 func unworkable(spec *v1alpha1.CloneSetSpec, path *field.Path) (errs field.ErrorList) {
 	errs = validation.Number(spec.ScaleStrategy.MaxUnavailable, path.Child("scaleStrategy", "maxUnavailable"))
-	return append(errs, validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"))...)
+	return append(errs, validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"), validation.Hooks...)...)
 }
 
 // validateSpec checks everything but the templates.

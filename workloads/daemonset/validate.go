@@ -12,7 +12,6 @@ import (
 
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -56,12 +55,9 @@ func templates(spec *v1alpha1.DaemonSetSpec) podtemplate.Templates {
 }
 
 // unworkable refuses hooks of labels and finalizers that no pod can have, so that it is never held back. Other hooks than
-// preDelete have no effect. (DS-V7)
+// preDelete have no effect. (DS-V8)
 func unworkable(spec *v1alpha1.DaemonSetSpec, path *field.Path) field.ErrorList {
-	if spec.Lifecycle == nil {
-		return nil
-	}
-	return validation.Lifecycle(&lifecyclev1alpha1.Lifecycle{PreDelete: spec.Lifecycle.PreDelete}, path.Child("lifecycle"))
+	return validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"), "preDelete")
 }
 
 func validateTemplate(spec *v1alpha1.DaemonSetSpec, path *field.Path) field.ErrorList {

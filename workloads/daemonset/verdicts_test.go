@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (DS-V7)
+// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (DS-V8)
 func TestVerdicts(t *testing.T) {
 	const (
 		flag     = "true and false both do what they say"

@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -88,16 +87,8 @@ func validateName(name string) field.ErrorList {
 
 // unworkable refuses values that OpenKruise takes and that never work: the API server takes no pod, or a hook never holds one. (STS-V8)
 func unworkable(spec *v1beta1.StatefulSetSpec, path *field.Path) (errs field.ErrorList) {
-	if name := spec.ServiceName; name != "" {
-		for _, why := range utilvalidation.IsDNS1123Label(name) {
-			errs = append(errs, field.Invalid(path.Child("serviceName"), name, "no pod can have this subdomain: "+why))
-		}
-	}
-	if l := spec.Lifecycle; l != nil {
-		hooks := &lifecyclev1alpha1.Lifecycle{PreDelete: l.PreDelete, InPlaceUpdate: l.InPlaceUpdate} // preNormal has no effect
-		errs = append(errs, validation.Lifecycle(hooks, path.Child("lifecycle"))...)
-	}
-	return errs
+	errs = validation.Subdomain(spec.ServiceName, path.Child("serviceName"))
+	return append(errs, validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"), "preDelete", "inPlaceUpdate")...) // preNormal has no effect
 }
 
 // templates are what a StatefulSet makes its pods of.

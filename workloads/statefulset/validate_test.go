@@ -30,7 +30,6 @@ func TestValidateCreate(t *testing.T) {
 	validation.CheckCreate(t, []conformance.Invalid{
 		{"replicas: mistyped", nil, []string{"replicas", `2000000000`}, []string{"Invalid spec.replicas"}},
 
-
 		{"podManagementPolicy: empty is the default", nil, []string{"podManagementPolicy", `""`}, nil},
 		{"podManagementPolicy: OrderedReady", nil, []string{"podManagementPolicy", `"OrderedReady"`}, nil},
 		{"podManagementPolicy: Parallel", nil, []string{"podManagementPolicy", `"Parallel"`}, nil},

@@ -4,6 +4,7 @@ package uniteddeployment
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -36,7 +37,7 @@ func ValidateCreate(set *v1alpha1.UnitedDeployment) field.ErrorList {
 
 // validateCreate judges the sum of minReplicas and maxReplicas where they are read.
 func validateCreate(set *v1alpha1.UnitedDeployment, adaptive bool) field.ErrorList {
-	return append(validateSpec(&set.Spec), validateSum(&set.Spec, adaptive)...)
+	return slices.Concat(validateSpec(&set.Spec), unworkable(&set.Spec), validateSum(&set.Spec, adaptive))
 }
 
 // ValidateUpdate says what is wrong with the change from the stored UnitedDeployment old to set,
@@ -54,6 +55,7 @@ func validateUpdate(set, old *v1alpha1.UnitedDeployment, adaptive bool) field.Er
 		return nil
 	}
 	errs := append(validateSpec(&set.Spec), validateUnchanged(&set.Spec, &old.Spec)...)
+	errs = append(errs, validation.Introduced(unworkable(&set.Spec), unworkable(&old.Spec))...)
 	if !equality.Semantic.DeepEqual(asked(&set.Spec, adaptive), asked(&old.Spec, adaptive)) {
 		errs = append(errs, validateSum(&set.Spec, adaptive)...)
 	}

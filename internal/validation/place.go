@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// Toleration refuses what makes the API server refuse every pod that has it, beside what its fields say of one another.
+func Toleration(t *corev1.Toleration, path *field.Path) (errs field.ErrorList) {
+	errs = Enum(t.Operator, path.Child("operator"), corev1.TolerationOpExists, corev1.TolerationOpEqual, corev1.TolerationOpLt, corev1.TolerationOpGt)
+	for _, why := range utilvalidation.IsValidLabelValue(t.Value) {
+		errs = append(errs, field.Invalid(path.Child("value"), t.Value, "no taint has this value: "+why))
+	}
+	return errs
+}
+
+// NodeRequirement refuses an expression that no node can meet, because its values cannot be read.
+func NodeRequirement(e *corev1.NodeSelectorRequirement, path *field.Path) field.ErrorList {
+	term := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{*e}}
+	if _, err := nodeaffinity.NewNodeSelector(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}); err != nil {
+		return field.ErrorList{field.Invalid(path.Child("values"), strings.Join(e.Values, ","), "no node can match: "+err.Error())}
+	}
+	return nil
+}
+
+// Subdomain refuses the name of a service that no pod can have as its subdomain. The empty name is right: there is none.
+func Subdomain(name string, path *field.Path) (errs field.ErrorList) {
+	if name == "" {
+		return nil
+	}
+	for _, why := range utilvalidation.IsDNS1123Label(name) {
+		errs = append(errs, field.Invalid(path, name, "no pod can have this subdomain: "+why))
+	}
+	return errs
+}
