@@ -7,11 +7,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 // ValidateCreate says what is wrong with a new PersistentPodState, field by field; an empty list means that it can
 // be created. Others are for Conflict to judge. (PPS-3)
 func ValidateCreate(s *v1alpha1.PersistentPodState, kinds WhiteList) (errs field.ErrorList) {
+	return append(validate(s, kinds), unworkable(&s.Spec)...)
+}
+
+// unworkable refuses weights with which a preference is left out. OpenKruise takes them, and its pods are refused. (PPS-33)
+func unworkable(spec *v1alpha1.PersistentPodStateSpec) (errs field.ErrorList) {
+	path := field.NewPath("spec", "preferredPersistentTopology")
+	for i := range spec.PreferredPersistentTopology {
+		if weight := spec.PreferredPersistentTopology[i].Weight; weight < leastWeight {
+			errs = append(errs, field.Invalid(path.Index(i).Child("weight"), weight, "must be from 1 to 100"))
+		}
+	}
+	return errs
+}
+
+func validate(s *v1alpha1.PersistentPodState, kinds WhiteList) (errs field.ErrorList) {
 	path := field.NewPath("spec")
 	errs = validateTarget(&s.Spec.TargetReference, kinds, path.Child("targetRef"))
 	if s.Spec.RequiredPersistentTopology == nil && len(s.Spec.PreferredPersistentTopology) == 0 {
@@ -23,7 +39,7 @@ func ValidateCreate(s *v1alpha1.PersistentPodState, kinds WhiteList) (errs field
 // ValidateUpdate says what is wrong with the change from the stored old to s; an empty list means that it can be
 // saved. (PPS-3)
 func ValidateUpdate(s, old *v1alpha1.PersistentPodState, kinds WhiteList) field.ErrorList {
-	errs := ValidateCreate(s, kinds)
+	errs := append(validate(s, kinds), validation.Introduced(unworkable(&s.Spec), unworkable(&old.Spec))...)
 	if s.Spec.TargetReference != old.Spec.TargetReference {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "targetRef"), "cannot be modified"))
 	}

@@ -62,7 +62,7 @@ func TestValidate(t *testing.T) {
 		want  string
 	}{
 		{"required", newState(requires(host)), ""},
-		{"preferred", newState(prefers(0)), ""},
+		{"preferred", newState(prefers(1)), ""},
 		{"any policy", newState(requires(host), func(s *v1alpha1.PersistentPodState) { s.Spec.PersistentPodStateRetentionPolicy = "Any" }), ""},
 		{"Kubernetes' own", newState(requires(host), target("apps/v1", "StatefulSet", "web")), ""},
 		{"a listed kind, of another version", newState(requires(host), target("game.kruise.io/v2", "GameServerSet", "web")), ""},

@@ -4,15 +4,18 @@ package resource
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	sharedvalidation "github.com/podwright/podwright/internal/validation"
 )
 
 // ValidateCreate says what is wrong with a new ResourceDistribution, field by field; an
@@ -23,7 +26,29 @@ func ValidateCreate(distribution *v1alpha1.ResourceDistribution) field.ErrorList
 	if len(errs) > 0 {
 		return errs
 	}
-	return append(validateTargets(&distribution.Spec.Targets, path.Child("targets")), validateSource(distribution, template, path)...)
+	errs = append(validateTargets(&distribution.Spec.Targets, path.Child("targets")), validateSource(distribution, template, path)...)
+	return append(errs, unworkable(template)...)
+}
+
+// unworkable refuses what makes the API server refuse every copy. OpenKruise takes it. (RD-23)
+func unworkable(template *Template) field.ErrorList {
+	path := field.NewPath("spec", "resource")
+	errs := metav1validation.ValidateLabels(template.meta.Labels, path.Child("metadata", "labels"))
+	errs = append(errs, apivalidation.ValidateAnnotations(template.meta.Annotations, path.Child("metadata", "annotations"))...)
+	for _, key := range slices.Sorted(maps.Keys(template.content.Data)) {
+		errs = append(errs, validateKey(key, path.Child("data"))...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(template.content.Text)) {
+		errs = append(errs, validateKey(key, path.Child("data"))...)
+	}
+	return errs
+}
+
+func validateKey(key string, path *field.Path) (errs field.ErrorList) {
+	for _, why := range validation.IsConfigMapKey(key) {
+		errs = append(errs, field.Invalid(path.Key(key), key, why))
+	}
+	return errs
 }
 
 // ValidateUpdate says what is wrong with the change from the stored ResourceDistribution
@@ -38,9 +63,14 @@ func ValidateUpdate(distribution, old *v1alpha1.ResourceDistribution) field.Erro
 	if len(errs) > 0 {
 		return errs
 	}
-	if was, err := ParseTemplate(old.Spec.Resource.Raw); err == nil && (was.Kind != template.Kind || was.Name != template.Name) {
-		errs = append(errs, field.Forbidden(path, fmt.Sprintf("resource apiVersion, kind, and name are immutable: it is %s %s", was.Kind, was.Name)))
+	var stored field.ErrorList
+	if was, err := ParseTemplate(old.Spec.Resource.Raw); err == nil {
+		if was.Kind != template.Kind || was.Name != template.Name {
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("resource apiVersion, kind, and name are immutable: it is %s %s", was.Kind, was.Name)))
+		}
+		stored = unworkable(was)
 	}
+	errs = append(errs, sharedvalidation.Introduced(unworkable(template), stored)...)
 	errs = append(errs, validateTargets(&distribution.Spec.Targets, field.NewPath("spec", "targets"))...)
 	return append(errs, validateSource(distribution, template, field.NewPath("spec"))...)
 }

@@ -22,14 +22,27 @@ import (
 // list means that it can be created. It takes one before or after Default. What its
 // containers are is for the API server to judge, and others for Conflicts. (SCS-V1)
 func ValidateCreate(set *v1alpha1.SidecarSet) field.ErrorList {
-	return append(validation.Name(set.Name, field.NewPath("metadata", "name"), "the value of a label"), validateSpec(&set.Spec, field.NewPath("spec"))...)
+	path := field.NewPath("spec")
+	errs := append(validation.Name(set.Name, field.NewPath("metadata", "name"), "the value of a label"), validateSpec(&set.Spec, path)...)
+	return append(errs, unworkable(&set.Spec, path)...)
+}
+
+// unworkable refuses the name of a namespace that cannot be: no pod gets the sidecars. OpenKruise takes it. (SCS-V12)
+func unworkable(spec *v1alpha1.SidecarSetSpec, path *field.Path) (errs field.ErrorList) {
+	if spec.Namespace == "" {
+		return nil
+	}
+	for _, why := range utilvalidation.IsDNS1123Label(spec.Namespace) {
+		errs = append(errs, field.Invalid(path.Child("namespace"), spec.Namespace, "no namespace can have this name: "+why))
+	}
+	return errs
 }
 
 // ValidateUpdate says what is wrong with the change from the stored SidecarSet old to
 // set; an empty list means that it can be saved. (SCS-V2)
 func ValidateUpdate(set, old *v1alpha1.SidecarSet) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := validateSpec(&set.Spec, path)
+	errs := append(validateSpec(&set.Spec, path), validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	before := map[string]*v1alpha1.SidecarContainer{}
 	for i := range old.Spec.Containers {
 		before[old.Spec.Containers[i].Name] = &old.Spec.Containers[i]

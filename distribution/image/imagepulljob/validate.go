@@ -17,6 +17,20 @@ import (
 // ValidateCreate says what is wrong with a new job, field by field; an empty
 // list means it can be created. It takes a job before or after Default.
 func ValidateCreate(job *v1alpha1.ImagePullJob) field.ErrorList {
+	return append(validate(job), unworkable(&job.Spec)...)
+}
+
+// unworkable refuses what OpenKruise takes and with which no node ever pulls. (IMG-1.12)
+func unworkable(spec *v1alpha1.ImagePullJobSpec) field.ErrorList {
+	path := field.NewPath("spec")
+	errs := validation.Number(spec.Parallelism, path.Child("parallelism"))
+	if seconds := spec.CompletionPolicy.ActiveDeadlineSeconds; seconds != nil && *seconds < 1 && spec.CompletionPolicy.Type != v1alpha1.Never {
+		errs = append(errs, field.Invalid(path.Child("completionPolicy", "activeDeadlineSeconds"), *seconds, "must be 1 or more: the job would end before any node pulls"))
+	}
+	return errs
+}
+
+func validate(job *v1alpha1.ImagePullJob) field.ErrorList {
 	spec, path := &job.Spec, field.NewPath("spec")
 	errs := validateImage(spec.Image, path.Child("image"))
 	errs = append(errs, validateSelectors(spec, path)...)
@@ -36,7 +50,7 @@ func ValidateUpdate(job, old *v1alpha1.ImagePullJob) field.ErrorList {
 	if equality.Semantic.DeepEqual(&job.Spec, &old.Spec) {
 		return nil
 	}
-	return ValidateCreate(job)
+	return append(validate(job), validation.Introduced(unworkable(&job.Spec), unworkable(&old.Spec))...)
 }
 
 func validateImage(image string, path *field.Path) field.ErrorList {
