@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (PPM-1)
+// Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (PPM-1.1 to PPM-1.6)
 func TestVerdicts(t *testing.T) {
 	const (
 		first    = "spec.probes[0]."
@@ -34,9 +34,9 @@ spec:
 		"probes": {Cases: []verdicts.Case{{Value: `[]`, Want: "spec.probes: Required value: there must be at least one"},
 			{Value: `[` + other + `,` + other + `]`, Want: "spec.probes[1].name: Duplicate value: \"idle\"\nspec.probes[1].podConditionType: Duplicate value: \"idle\""}}},
 		"probes[].name": {Cases: []verdicts.Case{{Value: `""`, Want: first + "name: Required value"}, {Value: `"Ready"`, Want: first + "name: Invalid value: \"Ready\": it is the name of a condition"}}},
-		"probes[].containerName": {Works: "of a container that a pod has not, the probe is left out there, and an event says so", Cases: []verdicts.Case{
+		"probes[].containerName": {Works: "of a container that a pod has not, nothing is run there (PPM-4.3)", Cases: []verdicts.Case{
 			{Value: `""`, Want: first + "containerName: Required value"}}},
-		"probes[].probe": {Works: "times are bounded where they run (PPM-4)", Cases: []verdicts.Case{
+		"probes[].probe": {Works: "an attempt takes 60 seconds at most, whatever the times are", Cases: []verdicts.Case{
 			{Value: `{}`, Want: probe + ": Required value: it needs a handler"}, {Value: `{"grpc":{"port":1}}`, Want: probe + ".grpc: Forbidden"},
 			{Value: `{"exec":{"command":[]}}`, Want: probe + ".exec.command: Required value"}, {Value: `{"tcpSocket":{"port":0}}`, Want: probe + ".tcpSocket.port: Invalid value: \"0\""},
 			{Value: `{"tcpSocket":{"port":65536}}`, Want: probe + ".tcpSocket.port: Invalid value: \"65536\""}, {Value: `{"tcpSocket":{"port":80,"host":"other"}}`, Want: probe + ".tcpSocket.host: Forbidden"},
