@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/internal/admission"
 )
 
 // ValidateCreate says what is wrong with a new budget, field by field; an empty list means that
@@ -29,7 +29,7 @@ func ValidateCreate(b *v1alpha1.PodUnavailableBudget) field.ErrorList {
 // ValidateUpdate says what is wrong with the change from the stored budget old to b; an
 // empty list means that it can be saved. (PUB-22)
 func ValidateUpdate(b, old *v1alpha1.PodUnavailableBudget) field.ErrorList {
-	errs := append(validateAnnotations(b, annotationsPath), validation.Introduced(unworkable(b), unworkable(old))...)
+	errs := append(validateAnnotations(b, annotationsPath), admission.Introduced(unworkable(b), unworkable(old))...)
 	errs = append(errs, validateSpec(&b.Spec, field.NewPath("spec"))...)
 	if !equality.Semantic.DeepEqual(b.Spec.Selector, old.Spec.Selector) || !equality.Semantic.DeepEqual(b.Spec.TargetReference, old.Spec.TargetReference) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec"), "selector and targetRef cannot be modified"))

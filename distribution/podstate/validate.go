@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/internal/admission"
 )
 
 // ValidateCreate says what is wrong with a new PersistentPodState, field by field; an empty list means that it can
@@ -39,7 +39,7 @@ func validate(s *v1alpha1.PersistentPodState, kinds WhiteList) (errs field.Error
 // ValidateUpdate says what is wrong with the change from the stored old to s; an empty list means that it can be
 // saved. (PPS-3)
 func ValidateUpdate(s, old *v1alpha1.PersistentPodState, kinds WhiteList) field.ErrorList {
-	errs := append(validate(s, kinds), validation.Introduced(unworkable(&s.Spec), unworkable(&old.Spec))...)
+	errs := append(validate(s, kinds), admission.Introduced(unworkable(&s.Spec), unworkable(&old.Spec))...)
 	if s.Spec.TargetReference != old.Spec.TargetReference {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "targetRef"), "cannot be modified"))
 	}

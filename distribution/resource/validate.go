@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	sharedvalidation "github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/internal/admission"
 )
 
 // ValidateCreate says what is wrong with a new ResourceDistribution, field by field; an
@@ -70,7 +70,7 @@ func ValidateUpdate(distribution, old *v1alpha1.ResourceDistribution) field.Erro
 		}
 		stored = unworkable(was)
 	}
-	errs = append(errs, sharedvalidation.Introduced(unworkable(template), stored)...)
+	errs = append(errs, admission.Introduced(unworkable(template), stored)...)
 	errs = append(errs, validateTargets(&distribution.Spec.Targets, field.NewPath("spec", "targets"))...)
 	return append(errs, validateSource(distribution, template, field.NewPath("spec"))...)
 }

@@ -15,7 +15,8 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	sharedvalidation "github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/nodefit"
 )
 
 // MaxReschedule is how many seconds a pod of a WorkloadSpread with several subsets may wait at most
@@ -33,7 +34,7 @@ func unworkable(spec *v1alpha1.WorkloadSpreadSpec) (errs field.ErrorList) {
 	for i := range spec.Subsets {
 		subset, at := &spec.Subsets[i], field.NewPath("spec", "subsets").Index(i)
 		for j := range subset.Tolerations {
-			errs = append(errs, sharedvalidation.Toleration(&subset.Tolerations[j], at.Child("tolerations").Index(j))...)
+			errs = append(errs, nodefit.CheckToleration(&subset.Tolerations[j], at.Child("tolerations").Index(j))...)
 		}
 		if subset.RequiredNodeSelectorTerm != nil {
 			errs = append(errs, validateFields(subset.RequiredNodeSelectorTerm, at.Child("requiredNodeSelectorTerm"))...)
@@ -64,7 +65,7 @@ func validate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
 // ValidateUpdate says what is wrong with the change from the stored WorkloadSpread old to ws; an
 // empty list means that it can be saved. (WS-21)
 func ValidateUpdate(ws, old *v1alpha1.WorkloadSpread) field.ErrorList {
-	errs := append(validate(ws), sharedvalidation.Introduced(unworkable(&ws.Spec), unworkable(&old.Spec))...)
+	errs := append(validate(ws), admission.Introduced(unworkable(&ws.Spec), unworkable(&old.Spec))...)
 	before, _ := KindOf(old)
 	after, _ := KindOf(ws)
 	if ref, oldRef := ws.Spec.TargetReference, old.Spec.TargetReference; ref != nil && oldRef != nil && (before != after || ref.Name != oldRef.Name) {

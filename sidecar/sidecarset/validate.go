@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -42,7 +43,7 @@ func unworkable(spec *v1alpha1.SidecarSetSpec, path *field.Path) (errs field.Err
 // set; an empty list means that it can be saved. (SCS-V2)
 func ValidateUpdate(set, old *v1alpha1.SidecarSet) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := append(validateSpec(&set.Spec, path), validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
+	errs := append(validateSpec(&set.Spec, path), admission.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	before := map[string]*v1alpha1.SidecarContainer{}
 	for i := range old.Spec.Containers {
 		before[old.Spec.Containers[i].Name] = &old.Spec.Containers[i]

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -32,7 +33,7 @@ func ValidateUpdate(job, old *v1alpha1.BroadcastJob) field.ErrorList {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := append(validatePolicies(&job.Spec, path), validation.Introduced(unworkable(&job.Spec, path), unworkable(&old.Spec, path))...)
+	errs := append(validatePolicies(&job.Spec, path), admission.Introduced(unworkable(&job.Spec, path), unworkable(&old.Spec, path))...)
 	if templates(&job.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -49,7 +50,7 @@ func validateUpdate(set, old *v1alpha1.CloneSet, o inplace.CalculateOptions) fie
 	}
 	path := field.NewPath("spec")
 	errs := validateSpec(&set.Spec, path)
-	errs = append(errs, validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
+	errs = append(errs, admission.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	errs = append(errs, validation.SelectorUnchanged(set.Spec.Selector, old.Spec.Selector, kind, path)...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs

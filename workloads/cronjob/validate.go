@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -51,7 +52,7 @@ func ValidateUpdate(cronJob, old *v1alpha1.AdvancedCronJob) field.ErrorList {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := append(validateSpec(&cronJob.Spec, path), validation.Introduced(unworkable(&cronJob.Spec, path), unworkable(&old.Spec, path))...)
+	errs := append(validateSpec(&cronJob.Spec, path), admission.Introduced(unworkable(&cronJob.Spec, path), unworkable(&old.Spec, path))...)
 	if !equality.Semantic.DeepEqual(&cronJob.Spec.Template, &old.Spec.Template) {
 		errs = append(errs, field.Forbidden(path.Child("template"), "the template is immutable: create another AdvancedCronJob for another template"))
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/conversion"
@@ -42,7 +43,7 @@ func ValidateUpdate(set, old *v1alpha1.DaemonSet) field.ErrorList {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := append(validateSpec(set, path), validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
+	errs := append(validateSpec(set, path), admission.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -53,7 +54,7 @@ func validateUpdate(set, old *v1beta1.StatefulSet, o inplace.CalculateOptions) f
 	}
 	path := field.NewPath("spec")
 	errs := append(validateSpec(&set.Spec, path), validateImmutable(&set.Spec, &old.Spec, path)...)
-	errs = append(errs, validation.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
+	errs = append(errs, admission.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}

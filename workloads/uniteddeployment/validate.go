@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -55,7 +56,7 @@ func validateUpdate(set, old *v1alpha1.UnitedDeployment, adaptive bool) field.Er
 		return nil
 	}
 	errs := append(validateSpec(&set.Spec), validateUnchanged(&set.Spec, &old.Spec)...)
-	errs = append(errs, validation.Introduced(unworkable(&set.Spec), unworkable(&old.Spec))...)
+	errs = append(errs, admission.Introduced(unworkable(&set.Spec), unworkable(&old.Spec))...)
 	if !equality.Semantic.DeepEqual(asked(&set.Spec, adaptive), asked(&old.Spec, adaptive)) {
 		errs = append(errs, validateSum(&set.Spec, adaptive)...)
 	}

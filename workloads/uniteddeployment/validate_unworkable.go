@@ -5,6 +5,7 @@ package uniteddeployment
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -28,11 +29,11 @@ func unworkable(spec *v1alpha1.UnitedDeploymentSpec) (errs field.ErrorList) {
 		for j := range subset.NodeSelectorTerm.MatchExpressions {
 			e, at := &subset.NodeSelectorTerm.MatchExpressions[j], at.Child("nodeSelectorTerm", "matchExpressions").Index(j)
 			if len(validateExpression(e, at)) == 0 {
-				errs = append(errs, validation.NodeRequirement(e, at)...)
+				errs = append(errs, nodefit.CheckRequirement(e, at)...)
 			}
 		}
 		for j := range subset.Tolerations {
-			errs = append(errs, validation.Toleration(&subset.Tolerations[j], at.Child("tolerations").Index(j))...)
+			errs = append(errs, nodefit.CheckToleration(&subset.Tolerations[j], at.Child("tolerations").Index(j))...)
 		}
 	}
 	return errs

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/validation"
 )
@@ -50,7 +51,7 @@ func ValidateUpdate(job, old *v1alpha1.ImagePullJob) field.ErrorList {
 	if equality.Semantic.DeepEqual(&job.Spec, &old.Spec) {
 		return nil
 	}
-	return append(validate(job), validation.Introduced(unworkable(&job.Spec), unworkable(&old.Spec))...)
+	return append(validate(job), admission.Introduced(unworkable(&job.Spec), unworkable(&old.Spec))...)
 }
 
 func validateImage(image string, path *field.Path) field.ErrorList {
