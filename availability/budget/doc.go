@@ -16,6 +16,7 @@
 // What is read and written is what OpenKruise 1.4 reads and writes. Where its behaviour harms
 // users, this package does otherwise:
 //
+//   - A negative protect-total-replicas, of which nothing is protected, is refused.
 //   - Nothing is allowed before the first status of a budget is written. OpenKruise allows
 //     everything until then.
 //   - Nor is it by the status of an older generation: a budget that was tightened holds at once.

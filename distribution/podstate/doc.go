@@ -14,6 +14,7 @@
 // What is read and written is what OpenKruise 1.4 reads and writes. Where its behaviour harms users, this package does
 // otherwise:
 //
+//   - A preference of a weight below 1, which would be left out, is refused.
 //   - A required topology that no node is in any more holds no pod back: it is placed elsewhere. OpenKruise: it is
 //     Pending for ever.
 //   - The node selector of a user stays. What is recorded is required only where a node has it and is as the pod asks for

@@ -17,6 +17,7 @@
 // # Differences
 //
 // From OpenKruise 1.4:
+//   - A template whose every copy the API server would refuse is refused.
 //   - kube-system and kube-public get copies only where they are included by name. Copies that
 //     OpenKruise has made there stay, and nobody keeps them any more. (RD-1)
 //   - copies have a label of podwright's own. Those that OpenKruise has made get it when they are

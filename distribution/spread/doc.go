@@ -17,6 +17,7 @@
 // What is written into pods, and into the status, is what OpenKruise 1.4 writes. Where its
 // behaviour harms users, this package does otherwise:
 //
+//   - Tolerations and fields of nodes that the API server takes in no pod are refused.
 //   - Admission writes new pods into creatingPods alone, by one request for all that come at once, and not those of workloads that
 //     place their own pods. A pod that was refused stops counting after a second. deletingPods of the status stays empty.
 //   - A new pod of the latest revision goes where that revision misses one, so that a rolling

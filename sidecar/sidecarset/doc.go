@@ -30,6 +30,7 @@
 // SidecarSets are those of OpenKruise 1.4, and what is written into pods and revisions is
 // the same. Where its behaviour harms users, this package does otherwise:
 //
+//   - A namespace that no namespace can be called is refused.
 //   - A percentage in maxUnavailable is rounded up: 5% of 6 pods is 1. OpenKruise rounds
 //     down, and updates none.
 //   - A pod that is deleted in the middle of its update holds up nothing. Nothing is

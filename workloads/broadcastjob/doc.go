@@ -20,6 +20,8 @@
 // Jobs are those of OpenKruise 1.4. Where its behaviour harms users, this package
 // does otherwise:
 //
+//   - A parallelism that is no number, and a deadline of 0 seconds, with which no pod ever runs, are
+//     refused.
 //   - status.nodeResults holds how the pod of every node ended. A finished pod that
 //     somebody deletes stays counted, and its node is not run again; OpenKruise counts
 //     the pods that exist, and runs the node again. A failed pod that is deleted while

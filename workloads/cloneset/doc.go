@@ -25,6 +25,8 @@
 // Manifests, pods and revisions are those of OpenKruise 1.4. Where its
 // behaviour harms users, this package does otherwise:
 //
+//   - A scaleStrategy.maxUnavailable that is no number, and hooks of labels and finalizers that no pod can
+//     have, are refused.
 //   - A pod that is recreated for an update is deleted at once, within the same
 //     limits, instead of being labelled as marked for deletion first. The label
 //     is only written where a preDelete hook holds the pod.

@@ -23,6 +23,7 @@
 // AdvancedCronJobs, their jobs and their status are those of OpenKruise 1.4. Where
 // its behaviour harms users, this package does otherwise:
 //
+//   - Deadlines of 0 seconds, with which no job ever runs a pod, are refused.
 //   - lastScheduleTime is remembered. OpenKruise computes it from the jobs that are
 //     left, and runs a time again whose jobs are gone: by the history limits, by their
 //     time to live, or by hand.

@@ -21,6 +21,7 @@
 // DaemonSets are those of OpenKruise 1.4, which are those of Kubernetes with more ways
 // to update. Where the behaviour of these harms users, this package does otherwise:
 //
+//   - A preDelete hook of labels and finalizers that no pod can have is refused.
 //   - maxUnavailable is the most that an update takes out of service. In OpenKruise and
 //     Kubernetes, old pods that are not available are replaced beside it: a restart of
 //     all kubelets, or two updates within minReadySeconds, lets all pods go at once.

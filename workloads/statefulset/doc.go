@@ -30,6 +30,8 @@
 // Manifests, pods, claims and revisions are those of OpenKruise 1.4. Where its
 // behaviour harms users, this package does otherwise:
 //
+//   - Names and service names with which no pod can be created, and hooks of labels and finalizers that no
+//     pod can have, are refused.
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could be updated, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready is updated nevertheless when

@@ -22,6 +22,8 @@
 // UnitedDeployments, their workloads, revisions and status are those of OpenKruise 1.4. Where
 // its behaviour harms users, this package does otherwise:
 //
+//   - Tolerations and expressions that no pod or node can have, and templates whose workloads would be
+//     refused, are refused.
 //   - Every field of a template reaches the workloads.
 //   - Where the numbers of subsets do not add up to spec.replicas, they are split in
 //     proportion. OpenKruise refuses the change, or does nothing.

@@ -34,6 +34,8 @@
 // Jobs and tasks are those of OpenKruise 1.4. Where its behaviour harms users,
 // this package does otherwise:
 //
+//   - A parallelism that is no number, and a deadline below 1 second, with which no node ever pulls, are
+//     refused.
 //   - A percentage as parallelism is one: of the nodes of the job, rounded up. It
 //     does not pause the job, unless it is 0%.
 //   - A node that has the task and has not reported anything about it counts as
