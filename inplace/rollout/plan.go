@@ -29,6 +29,10 @@ type Plan struct {
 	// reason. A wait without a pod stands for pods not created yet.
 	Waiting []Wait
 
+	// Held lists what keeps the workload from its spec, what users asked for left aside. What has lasted for a minute is
+	// told by the condition HeldUp.
+	Held []Hold
+
 	// PreDownload is what to do about pulling images ahead.
 	PreDownload PreDownload
 

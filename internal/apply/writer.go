@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
@@ -18,6 +19,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/podplan"
 )
 
@@ -63,6 +65,7 @@ type Writer struct {
 	misfits   misfits
 	contests  Contests
 	states    apiwriter.Last[map[string]types.UID] // see Begins
+	held      heldup.Tracker
 
 	began atomic.Pointer[time.Time] // when the first reconcile did
 
@@ -107,6 +110,9 @@ func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, s
 	return w.statuses.Get(key).version == resourceVersion || equality.Semantic.DeepEqual(w.intended.Get(key), status)
 }
 
+// HeldSince returns when what holds a workload up began.
+func (w *Writer) HeldSince(workload metav1.Object) heldup.Since { return w.held.Since(keyOf(workload)) }
+
 // Forget drops what is remembered of a workload that no longer exists.
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)
@@ -116,6 +122,7 @@ func (w *Writer) Forget(key types.NamespacedName) {
 	w.misfits.forget(key)
 	w.contests.Forget(key)
 	w.states.Forget(key)
+	w.held.Forget(key)
 	w.statuses.Forget(key)
 	w.intended.Forget(key)
 }

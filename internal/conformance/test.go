@@ -214,7 +214,11 @@ func (c *Cluster) stall(resource string, again bool, do func()) {
 	c.T.Helper()
 	c.Hold(resource)
 	do()
-	c.steps(3)
+	if slices.ContainsFunc(c.kind.Writes, func(write string) bool { return strings.HasPrefix(strings.Fields(write)[1], resource) }) {
+		c.steps(3)
+	} else { // it is not waited for
+		c.settle()
+	}
 	c.ForgetRequests()
 	c.Sleep("10m")
 	if requests := c.wrote(); len(requests) > 0 {

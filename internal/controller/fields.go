@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -94,6 +95,12 @@ const (
 	Unreachable
 )
 
+// Trouble is what is wrong with a pod that is not ready, in the words of heldup.OfPod.
+const Trouble Fields = 1 << 29
+
+// Storage is how much storage a claim asks for.
+const Storage Fields = 1 << 30
+
 // Everything is what is new about an object that appears or goes.
 const Everything = ^Fields(0)
 
@@ -114,6 +121,8 @@ func Changed(before, after metav1.Object, of Fields) Fields {
 		return changed | compare(nodeFields, before.(*corev1.Node), after, of)
 	case *appsv1.ControllerRevision:
 		return changed | compare(revisionFields, before.(*appsv1.ControllerRevision), after, of)
+	case *corev1.PersistentVolumeClaim:
+		return changed | compare(claimFields, before.(*corev1.PersistentVolumeClaim), after, of)
 	case *corev1.Secret:
 		return changed | compare(secretFields, before.(*corev1.Secret), after, of)
 	case *corev1.ConfigMap:
@@ -198,6 +207,7 @@ var podFields = []field[*corev1.Pod]{
 			return b.Type == a.Type && b.Status == a.Status
 		})
 	}},
+	{Trouble, func(b, a *corev1.Pod) bool { return heldup.OfPod(b) != heldup.OfPod(a) }},
 	{Resize, resizeDiffers},
 	{EphemeralContainers, func(b, a *corev1.Pod) bool {
 		return !slices.EqualFunc(b.Spec.EphemeralContainers, a.Spec.EphemeralContainers, func(b, a corev1.EphemeralContainer) bool { return b.Name == a.Name }) ||
@@ -336,6 +346,12 @@ func readyCondition(node *corev1.Node) *corev1.NodeCondition {
 var revisionFields = []field[*appsv1.ControllerRevision]{
 	{RevisionData, func(b, a *appsv1.ControllerRevision) bool {
 		return b.Revision != a.Revision || !equality.Semantic.DeepEqual(b.Data, a.Data)
+	}},
+}
+
+var claimFields = []field[*corev1.PersistentVolumeClaim]{
+	{Storage, func(b, a *corev1.PersistentVolumeClaim) bool {
+		return !b.Spec.Resources.Requests.Storage().Equal(*a.Spec.Resources.Requests.Storage())
 	}},
 }
 

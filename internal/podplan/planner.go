@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -69,6 +70,8 @@ type Planner struct {
 	At       time.Time       // for which to plan
 	History  []*appsv1.ControllerRevision
 	Refusals rollout.Refusals
+	// Began is when holds of plans before began. May be nil.
+	Began heldup.Since
 	// Unreadable says why the spec cannot be read, so that nothing is counted; nil where it can.
 	Unreadable error
 	// Stage is the one of the plan to which the present step belongs.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
 )
 
 // Status says where a kind, whose status is an S with conditions of type C, has what
@@ -63,6 +64,7 @@ func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 	} else if p.Workload.Object.GetDeletionTimestamp() == nil {
 		k.uncounted(status, p.Unreadable, p.At)
 	}
+	k.holdUp(p, observed, status)
 	*fields.Conditions = append(k.conditions(observed, p.plan.Problems, p.At), k.kept(status)...)
 	if k.Same(observed, status) {
 		return nil
@@ -71,7 +73,7 @@ func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 }
 
 // Same tells whether a status need not be written after another one: when a condition began is not worth a write of
-// its own, nor is another text of the same failure. (CT-2)
+// its own, nor is another text of the same failure, or about what holds the workload up. (CT-2, CS-40)
 func (k *Status[S, C, T]) Same(a, b *S) bool {
 	x, y := *a, *b
 	atX, atY := k.Fields(&x).Conditions, k.Fields(&y).Conditions
@@ -82,6 +84,9 @@ func (k *Status[S, C, T]) Same(a, b *S) bool {
 	}
 	for i := range of {
 		c, w := k.Condition(&of[i]), k.Condition(&wanted[i])
+		if *c.Type == heldup.Condition && *w.Type == heldup.Condition && heldup.Same(k.told(&of[i]), k.told(&wanted[i])) {
+			continue
+		}
 		if *c.Type != *w.Type || *c.Status != *w.Status || *c.Reason != *w.Reason {
 			return false
 		}

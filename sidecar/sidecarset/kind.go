@@ -41,7 +41,7 @@ const resourceNamespaces Resource = "namespaces" // which it only reads
 // The fields that a plan reads of pods, revisions and namespaces.
 const (
 	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers |
-		controller.ContainerStates | controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady
+		controller.ContainerStates | controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady | controller.Trouble
 	revisionFields  = controller.Owners | controller.Labels | controller.Annotations | controller.RevisionData
 	namespaceFields = controller.Labels
 )
@@ -167,7 +167,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Revisions, err = r.options.Reader.Revisions(set.UID); err != nil {
 		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
 	}
-	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
+	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
 	return s, r.observeNamespaces(s)
 }
 

@@ -128,6 +128,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.PlanRefusals()
 	p.reportPods()
 	p.reportPolicy()
+	p.planHeld()
 	p.planStatus()
 	p.planHistory()
 	return p.plan

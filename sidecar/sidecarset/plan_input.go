@@ -19,7 +19,7 @@ func (p *planner) checkInput() error {
 		return podplan.ErrNoTime
 	}
 	s := *p.Snapshot
-	p.Snapshot, p.At, p.Refusals = &s, s.Now, s.Refused
+	p.Snapshot, p.At, p.Refusals, p.Began = &s, s.Now, s.Refused, s.HeldSince
 	p.Workload = podplan.Workload{Object: s.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind(kind)}
 	p.useHistory()
 	if nils(s.Pods) || nils(s.Revisions) {

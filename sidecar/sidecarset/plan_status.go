@@ -5,7 +5,9 @@ package sidecarset
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -20,6 +22,7 @@ var statuses = podplan.Status[v1alpha1.SidecarSetStatus, v1alpha1.SidecarSetCond
 		return podplan.Condition[v1alpha1.SidecarSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
 	Negative: []v1alpha1.SidecarSetConditionType{v1alpha1.SidecarSetInjected},
+	Kept:     []v1alpha1.SidecarSetConditionType{v1alpha1.SidecarSetHeldUp},
 }
 
 // count counts the pods as they were observed. (SCS-21)
@@ -37,6 +40,24 @@ func (p *planner) count() {
 			}
 		}
 	}
+}
+
+// inconsistent is what a pod lacks that is ready, and out of service all the same.
+var inconsistent = &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: "its containers do not run what the update wants yet"}
+
+// planHeld lists what keeps the SidecarSet from its spec: the pods that are out of service because of updates, which hold the places of
+// others, and what those wait for. (SCS-27)
+func (p *planner) planHeld() {
+	for _, pod := range p.pods {
+		switch {
+		case !p.outOfService(pod):
+		case readiness.Ready(pod.Pod):
+			p.Hold("pod", pod.Namespace+"/"+pod.Name, pod.Pod, inconsistent)
+		default:
+			p.HoldPod(pod.Pod)
+		}
+	}
+	p.HoldWaits()
 }
 
 // planStatus computes the status from the pods as they were observed, and tells of

@@ -334,6 +334,9 @@ const (
 	SidecarSetNotUpgradable SidecarSetConditionType = "NotUpgradable"
 	// SidecarSetFailedUpdatePod says that pods could not be updated.
 	SidecarSetFailedUpdatePod SidecarSetConditionType = "FailedUpdatePod"
+	// SidecarSetHeldUp is there, and True, while something has kept the SidecarSet from its spec for a minute. The message begins
+	// with the pod that does.
+	SidecarSetHeldUp SidecarSetConditionType = "HeldUp"
 	// SidecarSetFailedPolicy says why no policy of the API server injects what the SidecarSet
 	// has: it needs the webhook. It is absent where policies are not used.
 	SidecarSetFailedPolicy SidecarSetConditionType = "FailedPolicy"

@@ -40,7 +40,7 @@ const (
 const (
 	podFields = controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
-		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
+		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates | controller.Trouble
 	resizeFields   = controller.Resize // where pods are resized
 	claimFields    = controller.Labels
 	revisionFields = controller.Labels | controller.RevisionData
@@ -116,7 +116,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Claims, err = r.options.Reader.Claims(key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the claims of CloneSet %s: %w", key, err)
 	}
-	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
+	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
 	selector, err := s.selector()
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it

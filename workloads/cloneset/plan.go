@@ -69,6 +69,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.planLackingClaims()
 	p.planPreDownload()
 	p.finishPatches()
+	p.planHeld()
 	p.planStatus()
 	p.planPruning()
 	// The current revision advances before the last pods are ready, so that there is

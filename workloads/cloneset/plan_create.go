@@ -70,13 +70,15 @@ func (p *planner) backsOff() bool {
 	}
 	p.Problem(failedScale, fmt.Errorf("kubelets reject the pods of revision %s before any container has run (%s); the next ones are created more and more slowly, "+
 		"after 5 minutes at most, until one runs", of.Name, rejected.Reason()))
+	reason := &rollout.Reason{Rule: rollout.RuleBackOff,
+		Message: fmt.Sprintf("the last pods were rejected (%s) and never ran; the next ones are created after a pause", rejected.Reason())}
+	p.Hold("", string(reason.Rule), nil, reason) // also while the next ones are created
 	wait := rejected.Until(p.limits.replicas).Sub(p.Now)
 	if wait <= 0 {
 		return false
 	}
 	p.RequeueAfter(wait)
-	p.Wait(nil, &rollout.Reason{Rule: rollout.RuleBackOff,
-		Message: fmt.Sprintf("the last pods were rejected (%s) and never ran; the next ones are created after a pause", rejected.Reason())})
+	p.Wait(nil, reason)
 	return true
 }
 

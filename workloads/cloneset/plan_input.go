@@ -16,7 +16,7 @@ func (p *planner) checkInput() error {
 		return podplan.ErrNoTime
 	}
 	s := *p.Snapshot
-	p.Snapshot, p.Workload, p.At, p.Refusals = &s, p.workload(), s.Now, s.Refused
+	p.Snapshot, p.Workload, p.At, p.Refusals, p.Began = &s, p.workload(), s.Now, s.Refused, s.HeldSince
 	const owned = "that name the CloneSet as an owner"
 	s.Pods = podplan.Controlled(&p.Planner, s.Pods, "Snapshot.Pods", owned)
 	s.Claims = podplan.Controlled(&p.Planner, s.Claims, "Snapshot.Claims", owned)

@@ -23,7 +23,8 @@ var statuses = podplan.Status[v1alpha1.CloneSetStatus, v1alpha1.CloneSetConditio
 		return podplan.Condition[v1alpha1.CloneSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
 	Kept: []v1alpha1.CloneSetConditionType{
-		v1alpha1.CloneSetConditionProgressing, v1alpha1.CloneSetConditionReconciling, v1alpha1.CloneSetConditionStalled},
+		v1alpha1.CloneSetConditionProgressing, v1alpha1.CloneSetConditionReconciling, v1alpha1.CloneSetConditionStalled,
+		v1alpha1.CloneSetConditionHeldUp},
 }
 
 // planStatus computes the status from the pods as they were observed, and those that are created now.
@@ -42,6 +43,16 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 	countCreated(status, p.plan, 1, p.plan.Create)
 	judge := judgeStatus(p.Set, p.plan, status, p.Now)
 	p.RequeueAfter(judge.requeueAfter())
+}
+
+// planHeld lists what keeps the CloneSet from its spec: wanted pods that are not available, and what others wait for. (CS-40)
+func (p *planner) planHeld() {
+	for _, pod := range p.pods {
+		if !pod.Available && !pod.preparingDelete && !pod.specified && !pod.Substituted() {
+			p.HoldPod(pod.Pod)
+		}
+	}
+	p.HoldWaits()
 }
 
 // countPods counts the pods as they were observed.
@@ -96,6 +107,9 @@ func withoutUncreated(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.Clone
 	status = status.DeepCopy()
 	countCreated(status, plan, -1, uncreated)
 	for _, t := range statuses.Kept { // they are judged anew
+		if t == v1alpha1.CloneSetConditionHeldUp {
+			continue
+		}
 		statuses.Drop(status, t)
 		if c := statuses.Find(&set.Status, t); c != nil {
 			status.Conditions = append(status.Conditions, *c.DeepCopy())

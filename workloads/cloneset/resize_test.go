@@ -177,7 +177,7 @@ func TestResizeDeferred(t *testing.T) {
 		if diff := cmp.Diff([]string{"2/1"}, cpus(c.Pods())); diff != "" {
 			t.Errorf("cpu (-want +got):\n%s", diff)
 		}
-		if status := c.get().Status; status.UpdatedAvailableReplicas != 6 || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 {
+		if status := c.get().Status; status.UpdatedAvailableReplicas != 6 || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) != 1 || status.Conditions[0].Reason != "ResizeDeferred" {
 			t.Errorf("status %+v", status)
 		}
 		if diff := cmp.Diff([]string{"ResizeDeferred: the node gives the pod its new resources as soon as it has room for them: reason Deferred"}, c.waits()); diff != "" {
@@ -247,7 +247,7 @@ func TestResizeInfeasibleInPlaceOnly(t *testing.T) {
 		if status.AvailableReplicas != 4 || status.UpdatedReplicas != 3 || status.CurrentRevision == status.UpdateRevision {
 			t.Errorf("status %+v", status)
 		}
-		if c := status.Conditions; len(c) != 2 || c[0].Type != v1alpha1.CloneSetConditionFailedUpdate || c[1].Type != v1alpha1.CloneSetConditionReconciling || !strings.Contains(c[0].Message, small+": the node cannot give the pod its new resources") {
+		if c := status.Conditions; len(c) != 3 || c[2].Reason != "ResizeInfeasible" || c[0].Type != v1alpha1.CloneSetConditionFailedUpdate || c[1].Type != v1alpha1.CloneSetConditionReconciling || !strings.Contains(c[0].Message, small+": the node cannot give the pod its new resources") {
 			t.Errorf("conditions %+v", c)
 		}
 		if !slices.ContainsFunc(c.waits(), func(w string) bool { return strings.HasPrefix(w, "InPlaceOnly: ") }) {

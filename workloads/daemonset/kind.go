@@ -38,7 +38,7 @@ const (
 const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
-		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
+		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates | controller.Trouble
 	resizeFields   = controller.Resize // where pods are resized
 	revisionFields = controller.Owners | controller.Labels | controller.RevisionData
 	nodeFields     = controller.Labels | controller.Placement
@@ -155,7 +155,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	s.Former = r.formers.Look(set, s.Pods, s.Nodes)
 	s.BackOff = r.backOff(set, s.Now)
-	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
+	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
 	s.RefusedNodes, s.Taken = r.attempts.of(set)
 	s.Disrupted = r.attempts.disrupted(set, s.Pods, s.Nodes, s.Now)
 	return s, r.observeJobs(s)

@@ -67,6 +67,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.PlanRefusals()
 	p.finishPatches()
 	p.planPreDownload()
+	p.planHeld()
 	p.planStatus()
 	p.planHistory()
 	return p.plan

@@ -22,7 +22,7 @@ func (p *planner) checkInput() error {
 		return podplan.ErrNoTime
 	}
 	s, uid := *p.Snapshot, p.Set.UID
-	p.Snapshot, p.rolling, p.At, p.Refusals = &s, rollingUpdate(s.Set), s.Now, s.Refused
+	p.Snapshot, p.rolling, p.At, p.Refusals, p.Began = &s, rollingUpdate(s.Set), s.Now, s.Refused, s.HeldSince
 	p.Workload = p.workload()
 	const owned = "that name the DaemonSet as an owner"
 	s.Pods = podplan.Usable(&p.Planner, s.Pods, "Snapshot.Pods", owned+", or without a controller", func(pod *corev1.Pod) bool {

@@ -147,6 +147,7 @@ func (p *planner) createMissing(lacking []*nodePods) {
 		switch {
 		case progressive && i >= limit:
 			p.deferred++
+			n.deferred = true
 			p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: rollout.RulePartition, Limit: p.limits.partition,
 				Message: fmt.Sprintf("partition %d: pods are created by and by, and the nodes beyond it have one", p.limits.partition)}})
 		case len(p.Stage.Create) >= p.limits.burst:

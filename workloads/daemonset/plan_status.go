@@ -23,7 +23,8 @@ var statuses = podplan.Status[v1alpha1.DaemonSetStatus, v1alpha1.DaemonSetCondit
 	Condition: func(c *v1alpha1.DaemonSetCondition) podplan.Condition[v1alpha1.DaemonSetConditionType] {
 		return podplan.Condition[v1alpha1.DaemonSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
-	Kept: []v1alpha1.DaemonSetConditionType{v1alpha1.DaemonSetConditionReconciling, v1alpha1.DaemonSetConditionStalled},
+	Kept: []v1alpha1.DaemonSetConditionType{v1alpha1.DaemonSetConditionReconciling, v1alpha1.DaemonSetConditionStalled,
+		v1alpha1.DaemonSetConditionHeldUp},
 }
 
 // planStatus computes the status from the pods as they were observed. (DS-17)

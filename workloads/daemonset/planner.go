@@ -78,6 +78,7 @@ type nodePods struct {
 	old, fresh *pod // the oldest pods of either kind that are not prepared for deletion
 	crowded    bool // it has several pods of a kind
 	inTurn     bool // the update may get to it
+	deferred   bool // the partition holds back its pod (DS-6)
 }
 
 // pod is a pod with what every step wants to know of it.

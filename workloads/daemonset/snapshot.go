@@ -51,6 +51,8 @@ type Snapshot struct {
 	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default
 	// false: the scheduler does, held to the node by the pod's affinity.
 	AssignDirectly bool
+	// HeldSince is when what holds the DaemonSet up began, as far as a controller remembers. (DS-23)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.

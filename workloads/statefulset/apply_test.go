@@ -204,7 +204,7 @@ func TestBackOff(t *testing.T) {
 			if want > 0 && (after <= want-time.Second/2 || after > want || c.pod("web-0").UID != uid) {
 				t.Fatalf("looks again after %v, want up to %v", after, want)
 			}
-			time.Sleep(after)
+			time.Sleep(min(after, want))
 			for range 3 {
 				c.MustReconcile()
 			}

@@ -39,8 +39,8 @@ const (
 const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
-		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
-	claimFields    = controller.Owners | controller.Labels
+		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates | controller.Trouble
+	claimFields    = controller.Owners | controller.Labels | controller.Storage
 	resizeFields   = controller.Resize // where pods are resized
 	revisionFields = controller.Labels | controller.RevisionData
 )
@@ -144,7 +144,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
 		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && podplan.HasRun(pod) })
 	})
-	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
+	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
 	if s.Claims, err = r.claims(s); err != nil {
 		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)
 	}

@@ -56,6 +56,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.PlanRefusals()
 	}
 	p.finishPatches()
+	p.planHeld()
 	p.planStatus()
 	if p.Set.DeletionTimestamp == nil { // (STS-26)
 		p.planPreDownload()

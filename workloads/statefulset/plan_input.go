@@ -21,7 +21,7 @@ func (p *planner) checkInput() error {
 		return podplan.ErrNoTime
 	}
 	s := *p.Snapshot
-	p.Snapshot, p.rolling, p.At, p.Refusals = &s, rollingUpdate(s.Set), s.Now, s.Refused
+	p.Snapshot, p.rolling, p.At, p.Refusals, p.Began = &s, rollingUpdate(s.Set), s.Now, s.Refused, s.HeldSince
 	p.Workload = p.workload()
 	s.Pods = podplan.Usable(&p.Planner, s.Pods, "Snapshot.Pods", "named after the StatefulSet and an ordinal",
 		func(pod *corev1.Pod) bool { _, ok := ordinalOf(s.Set.Name, pod.Name); return ok })

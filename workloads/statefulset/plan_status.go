@@ -22,7 +22,8 @@ var statuses = podplan.Status[v1beta1.StatefulSetStatus, appsv1.StatefulSetCondi
 	Condition: func(c *appsv1.StatefulSetCondition) podplan.Condition[appsv1.StatefulSetConditionType] {
 		return podplan.Condition[appsv1.StatefulSetConditionType]{Type: &c.Type, Status: &c.Status, LastTransitionTime: &c.LastTransitionTime, Reason: &c.Reason, Message: &c.Message}
 	},
-	Kept: []appsv1.StatefulSetConditionType{v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled},
+	Kept: []appsv1.StatefulSetConditionType{v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled,
+		v1beta1.StatefulSetConditionHeldUp},
 }
 
 // planStatus computes the status from the pods as they were observed.

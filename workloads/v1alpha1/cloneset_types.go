@@ -227,6 +227,9 @@ const (
 	// CloneSetConditionStalled is there, and True, when waiting does not help: the progress deadline is exceeded, or the
 	// spec cannot be read. Reconciling is not there then. A condition of podwright, by the same convention.
 	CloneSetConditionStalled CloneSetConditionType = "Stalled"
+	// CloneSetConditionHeldUp is there, and True, while something has kept the CloneSet from its spec for a minute. The message
+	// begins with the object that does. A condition of podwright.
+	CloneSetConditionHeldUp CloneSetConditionType = "HeldUp"
 )
 
 // The reasons of the condition Progressing: those of a Deployment, where these name a ReplicaSet for the revision

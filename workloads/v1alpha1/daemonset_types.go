@@ -192,6 +192,9 @@ const (
 	// DaemonSetConditionStalled is there, and True, when waiting does not help: the spec cannot be read. Reconciling
 	// is not there then. A condition of podwright, by the same convention.
 	DaemonSetConditionStalled DaemonSetConditionType = "Stalled"
+	// DaemonSetConditionHeldUp is there, and True, while something has kept the DaemonSet from its spec for a minute. The message
+	// begins with the object that does. A condition of podwright.
+	DaemonSetConditionHeldUp DaemonSetConditionType = "HeldUp"
 )
 
 // DaemonSetCondition describes one aspect of a DaemonSet.

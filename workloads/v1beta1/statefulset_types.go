@@ -28,6 +28,9 @@ const (
 	// StatefulSetConditionStalled is there, and True, when waiting does not help: the spec cannot be read.
 	// Reconciling is not there then. A condition of podwright, by the same convention.
 	StatefulSetConditionStalled appsv1.StatefulSetConditionType = "Stalled"
+	// StatefulSetConditionHeldUp is there, and True, while something has kept the StatefulSet from its spec for a minute. The
+	// message begins with the object that does. A condition of podwright.
+	StatefulSetConditionHeldUp appsv1.StatefulSetConditionType = "HeldUp"
 )
 
 // PodUpdateStrategyType says how a pod of a StatefulSet is updated.

@@ -14,47 +14,9 @@ import (
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/sidecar/sidecarset"
 )
-
-// ends says what ends a wait.
-var ends = map[rollout.Rule]string{
-	rollout.RulePaused:              "the update is resumed",
-	rollout.RuleOnDelete:            "a user deletes the pods: the update strategy leaves that to users",
-	rollout.RulePartition:           "the partition is lowered",
-	rollout.RuleReplicas:            "replicas are raised",
-	rollout.RuleMaxUnavailable:      "pods that are unavailable become available, or maxUnavailable is raised",
-	rollout.RuleInPlaceUpdateHook:   "the controller that holds the inPlaceUpdate hook lets the pod go",
-	rollout.RuleUpdatedHook:         "the controller that holds the inPlaceUpdate hook puts it back",
-	rollout.RuleGracePeriod:         "the grace period is over",
-	rollout.RuleInPlaceUpdating:     "kubelet reports the new containers",
-	rollout.RuleSidecarUpdating:     "the update of the sidecar is complete",
-	rollout.RuleInPlaceOnly:         "the template is changed back, or the strategy lets pods be recreated",
-	rollout.RuleRevision:            "the template and the selector fit",
-	rollout.RuleScaleFirst:          "these pods are created or gone",
-	rollout.RuleRefused:             "the API server accepts the update",
-	rollout.RuleBudget:              "the budget allows one more pod to be unavailable",
-	rollout.RuleRefreshFirst:        "that is written",
-	rollout.RuleScaleMaxUnavailable: "new pods become available, or scaleStrategy.maxUnavailable is raised",
-	rollout.RuleClaimInUse:          "the former pod is gone",
-	rollout.RuleCreateFirst:         "the missing pods are created",
-	rollout.RuleDeleteFirst:         "those pods are gone",
-	rollout.RulePreDeleteHook:       "the controller that holds the preDelete hook lets the pod go",
-	rollout.RuleOrderedReady:        "the pod before it is available",
-	rollout.RuleNameTaken:           "the other pod is deleted",
-	rollout.RuleBackOff:             "the back-off is over",
-	rollout.RulePreNormalHook:       "the controller that holds the preNormal hook lets the pod go",
-
-	sidecarset.RuleNotUpdate:        "the type of the updateStrategy is another one, or the pods are recreated",
-	sidecarset.RuleNotSelected:      "the selector of the updateStrategy matches the pod",
-	sidecarset.RuleHotUpgrade:       "the container that does not work any more has taken the empty image",
-	sidecarset.RuleWorkloadUpdating: "the workload's update of the pod is complete",
-	sidecarset.RuleNotUpgradable:    "the pod is recreated, which injects what is new",
-	sidecarset.RuleNotInjected:      "the pod is recreated while the webhook or a policy injects",
-	sidecarset.RuleIncomplete:       "the pod is recreated while the webhook or a policy injects",
-	sidecarset.RuleUnreadable:       "the annotation is mended, or the pod is recreated",
-}
 
 // waits lists what pods wait for by the plan, those for the same thing together.
 func waits(s *Situation) []Blocker {
@@ -65,7 +27,7 @@ func waits(s *Situation) []Blocker {
 		}
 		same := slices.IndexFunc(all, func(b Blocker) bool { return b.Code == string(row.Rule) && b.Why == row.Detail })
 		if same < 0 {
-			all, same = append(all, Blocker{Code: string(row.Rule), Why: row.Detail, Ends: cmp.Or(ends[row.Rule], "the rule allows it")}), len(all)
+			all, same = append(all, Blocker{Code: string(row.Rule), Why: row.Detail, Ends: heldup.Of(row.Rule).Ends}), len(all)
 		}
 		all[same].Pods = append(all[same].Pods, row.Pod)
 	}

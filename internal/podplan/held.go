@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
+)
+
+// Hold lists an object that keeps the workload from its spec: pod is the one whose state says why, if reason is nil.
+func (p *Planner) Hold(kind, name string, pod *corev1.Pod, reason *rollout.Reason) {
+	p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: kind, Name: name}, Pod: pod, Reason: reason})
+}
+
+// HoldPod lists a wanted pod that is not available.
+func (p *Planner) HoldPod(pod *corev1.Pod) { p.Hold("pod", p.nameOf(pod), pod, nil) }
+
+// nameOf names a pod; with its namespace if the workload has none.
+func (p *Planner) nameOf(pod *corev1.Pod) string {
+	if p.Workload.Object.GetNamespace() == "" {
+		return pod.Namespace + "/" + pod.Name
+	}
+	return pod.Name
+}
+
+// HoldWaits lists what pods wait for, beside the objects that are listed already. What users asked for is none of it.
+func (p *Planner) HoldWaits() {
+	var listed map[*corev1.Pod]int // what is held of it, by pod; made where a pod waits for itself
+	whole := map[rollout.Rule]bool{}
+	acts := !p.plan.Stage.Empty()
+	for _, wait := range p.plan.Waiting {
+		if wait.Reason == nil {
+			continue
+		}
+		switch heldup.Of(wait.Reason.Rule).Scope {
+		case heldup.Asked:
+		case heldup.Reported:
+			acts = true
+		case heldup.Object:
+			if wait.Pod != nil {
+				listed = p.holdWait(listed, wait)
+				continue
+			}
+			fallthrough
+		default:
+			if !whole[wait.Reason.Rule] {
+				whole[wait.Reason.Rule] = true
+				p.Hold("", string(wait.Reason.Rule), nil, wait.Reason)
+			}
+		}
+	}
+	if acts { // what waits behind that is told of
+		p.plan.Held = slices.DeleteFunc(p.plan.Held, heldup.IsBehind)
+	}
+}
+
+// holdWait lists a pod that waits for something of its own.
+func (p *Planner) holdWait(listed map[*corev1.Pod]int, wait rollout.Wait) map[*corev1.Pod]int {
+	if listed == nil {
+		listed = make(map[*corev1.Pod]int, len(p.plan.Held))
+		for i := range p.plan.Held {
+			listed[p.plan.Held[i].Pod] = i
+		}
+	}
+	if i, is := listed[wait.Pod]; is {
+		p.plan.Held[i].Reason = wait.Reason
+		return listed
+	}
+	listed[wait.Pod] = len(p.plan.Held)
+	p.Hold("pod", p.nameOf(wait.Pod), wait.Pod, wait.Reason)
+	return listed
+}
+
+// holdUp says in a status what holds the workload up, and since when. A workload that is being deleted keeps what it says. (CS-40)
+func (k *Status[S, C, T]) holdUp(p *Planner, observed, status *S) {
+	if !slices.Contains(k.Kept, heldup.Condition) || p.Workload.Object.GetDeletionTimestamp() != nil {
+		return
+	}
+	told := heldup.Tell(p.plan.Held, p.Began, k.told(k.Find(observed, heldup.Condition)), p.At)
+	k.Drop(status, heldup.Condition)
+	if told == nil {
+		return
+	}
+	var c C
+	k.set(&c, heldup.Condition, corev1.ConditionTrue, metav1.NewTime(told.Since), told.Reason, told.Message)
+	conditions := k.Fields(status).Conditions
+	*conditions = append(*conditions, c)
+}
+
+// told is what a condition says; nil for no condition.
+func (k *Status[S, C, T]) told(c *C) *heldup.Told {
+	if c == nil {
+		return nil
+	}
+	f := k.Condition(c)
+	return &heldup.Told{Reason: *f.Reason, Message: *f.Message, Since: f.LastTransitionTime.Time}
+}

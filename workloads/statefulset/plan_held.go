@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
+)
+
+// mostMissing limits how many missing pods are named.
+const mostMissing = 100
+
+var missing = &rollout.Reason{Rule: heldup.Missing, Message: "the pod is not there"}
+
+// planHeld lists what keeps the StatefulSet from its spec: wanted pods that are missing or not available, those that do not go, claims that
+// are too small, and what others wait for. (STS-29, STS-30)
+func (p *planner) planHeld() {
+	absent := 0
+	for _, s := range p.wanted {
+		switch pod := s.pod; {
+		case pod == nil && absent < mostMissing:
+			absent++
+			p.Hold("pod", podName(p.Set.Name, s.ordinal), nil, missing)
+		case pod != nil && pod.own && (pod.terminating || !pod.Available):
+			p.HoldPod(pod.Pod)
+		}
+	}
+	for _, pod := range p.condemned {
+		if pod.terminating {
+			p.HoldPod(pod.Pod)
+		}
+	}
+	p.holdClaims()
+	p.HoldWaits()
+}
+
+// holdClaims lists the first claim that asks for less than its template does by now: claims that are there are left as they
+// are. (STS-30)
+func (p *planner) holdClaims() {
+	var first *corev1.PersistentVolumeClaim
+	var why string
+	n := 0
+	for i := range p.Set.Spec.VolumeClaimTemplates {
+		template := &p.Set.Spec.VolumeClaimTemplates[i]
+		wants := template.Spec.Resources.Requests[corev1.ResourceStorage]
+		for _, s := range p.wanted {
+			claim := p.Claims[claimName(template.Name, p.Set.Name, s.ordinal)]
+			if claim == nil {
+				continue
+			}
+			has := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+			if has.Cmp(wants) >= 0 {
+				continue
+			}
+			if n++; first == nil {
+				first = claim
+				why = fmt.Sprintf("it asks for %s, and claim template %s for %s: claims that are there stay as they are", has.String(), template.Name, wants.String())
+			}
+		}
+	}
+	if first != nil {
+		p.Hold("claim", first.Name, nil, &rollout.Reason{Rule: heldup.ClaimTooSmall, Observed: int32(n), Message: fmt.Sprintf("%s; of %d claims", why, n)})
+	}
+}
