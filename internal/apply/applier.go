@@ -367,7 +367,7 @@ const refusedRetry = time.Second
 // requeueAfter is the plan's, or sooner where an update was refused, or where the status is to say what holds the workload up.
 func (a *Applier[S]) requeueAfter() time.Duration {
 	soonest := a.Plan.RequeueAfter
-	if told := a.Writer.held.Note(a.Key, a.Plan.Held, a.Now); told > 0 && (soonest == 0 || told < soonest) {
+	if told := a.NoteHeld(a.Key, a.Plan.Held, a.Now); told > 0 && (soonest == 0 || told < soonest) {
 		soonest = told
 	}
 	if (len(a.exhausted) > 0 || a.unknown) && (soonest == 0 || refusedRetry < soonest) {

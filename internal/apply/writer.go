@@ -113,6 +113,11 @@ func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, s
 // HeldSince returns when what holds a workload up began.
 func (w *Writer) HeldSince(workload metav1.Object) heldup.Since { return w.held.Since(keyOf(workload)) }
 
+// NoteHeld takes note of what holds a workload up, and returns after what time the status is to say so: 0 for never.
+func (w *Writer) NoteHeld(workload types.NamespacedName, holds []rollout.Hold, now time.Time) time.Duration {
+	return w.held.Note(workload, holds, now)
+}
+
 // Forget drops what is remembered of a workload that no longer exists.
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)

@@ -51,6 +51,7 @@ func quiet(t *testing.T, k *Kind, want calm) {
 	k.play(t, func(c *Cluster) {
 		stop := c.start()
 		c.scenario(name)
+		c.Sleep("1m") // what was to be told of what is held up by then is over
 		before := c.Reconciles.Count()
 		c.ForgetRequests()
 		for i := range 10 {

@@ -96,10 +96,10 @@ const (
 )
 
 // Trouble is what is wrong with a pod that is not ready, in the words of heldup.OfPod.
-const Trouble Fields = 1 << 29
+const Trouble Fields = 1 << 30
 
 // Storage is how much storage a claim asks for.
-const Storage Fields = 1 << 30
+const Storage Fields = 1 << 31
 
 // Everything is what is new about an object that appears or goes.
 const Everything = ^Fields(0)

@@ -100,7 +100,6 @@ var Reasons = []Reason{
 	{"BeingDeleted", "the job is gone", Asked},
 	{"Problem", "the spec is changed", Reported},
 	{"Schedule", "the next time of the schedule comes", Asked},
-	{NeverDue, "the schedule is changed to one that has a time to come", Whole},
 	{"StartingDeadline", "the next time of the schedule comes, or startingDeadlineSeconds is raised", Whole},
 	{"Forbid", "the active job ends, or concurrencyPolicy is changed", Whole},
 	{"NotStarted", "the pod has a node that works, and its containers start", Object},
@@ -151,8 +150,6 @@ const (
 	HostPort rollout.Rule = "HostPort"
 	// SubsetHeldUp: the workload of a subset says that it is held up.
 	SubsetHeldUp rollout.Rule = "SubsetHeldUp"
-	// NeverDue: the schedule has no time to come.
-	NeverDue rollout.Rule = "NeverDue"
 	// ClaimTooSmall: a claim that is there asks for less than its template.
 	ClaimTooSmall rollout.Rule = "ClaimTooSmall"
 )

@@ -165,7 +165,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				}
 			})
 		})}},
-		{"nothing is enqueued when the workload has had its time", invariants.Settled, 11, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"nothing is enqueued when the workload has had its time", invariants.Settled, 11, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter, p.Held = 0, nil })},
 		{"pods that are deleted in the middle of their update are waited for", invariants.Settled, 8, bug{Reconciler: func(r *Reconciler) {
 			misreading(remember(map[string]*corev1.Pod{}))(r)
 		}}},

@@ -29,7 +29,7 @@ const (
 
 // The fields that a plan reads of pods and nodes.
 const (
-	podFields  = controller.Labels | controller.NodeName | controller.Phase | controller.Restarts
+	podFields  = controller.Labels | controller.NodeName | controller.Phase | controller.Restarts | controller.Trouble
 	nodeFields = controller.Labels | controller.Placement
 )
 
@@ -98,7 +98,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.shell.Clock.Now()}
 	s.BackOff = r.misfits.Until(key, s.Now, func(string) bool { return false })
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)

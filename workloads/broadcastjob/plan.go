@@ -29,6 +29,8 @@ type Plan struct {
 	Create []rollout.PodCreation
 	// Waiting lists the nodes that should have a pod and have none, each with the reason.
 	Waiting []Wait
+	// Held lists what keeps the job from its end: pods that do not start, by node, and what keeps others from being created. (BJ-31)
+	Held []rollout.Hold
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.BroadcastJobStatus
@@ -166,6 +168,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.observe()
 		p.planRunning()
 	}
+	p.setHeldUp()
 	p.finishStatus()
 	return p.plan
 }

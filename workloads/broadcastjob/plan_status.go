@@ -203,6 +203,6 @@ func sameStatus(a, b *v1alpha1.BroadcastJobStatus) bool {
 	return a.ObservedGeneration == b.ObservedGeneration && a.Phase == b.Phase &&
 		a.StartTime.Equal(b.StartTime) && a.CompletionTime.Equal(b.CompletionTime) &&
 		a.Desired == b.Desired && a.Active == b.Active && a.Succeeded == b.Succeeded && a.Failed == b.Failed &&
-		slices.Equal(a.Conditions, b.Conditions) && maps.Equal(a.NodeResults, b.NodeResults) &&
+		sameConditions(a.Conditions, b.Conditions) && maps.Equal(a.NodeResults, b.NodeResults) &&
 		maps.Equal(a.MoreNodeResults, b.MoreNodeResults)
 }

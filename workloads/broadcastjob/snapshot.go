@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -34,6 +35,8 @@ type Snapshot struct {
 	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default
 	// false: the scheduler does, held to the node by the pod's affinity.
 	AssignDirectly bool
+	// HeldSince is when what holds the job up began, as far as a controller remembers. (BJ-31)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

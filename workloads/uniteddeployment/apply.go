@@ -68,7 +68,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		a.recordMoves()
 		statusErr = a.DeleteRevisions(ctx, plan.Revisions.Delete)
 	}
-	return plan.RequeueAfter, apply.WorthRetrying(err, statusErr)
+	requeueAfter = plan.RequeueAfter
+	if told := a.NoteHeld(a.Key, plan.HeldUp, s.Now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
+		requeueAfter = told
+	}
+	return requeueAfter, apply.WorthRetrying(err, statusErr)
 }
 
 // current finds out whether the UnitedDeployment is still as it was observed, where something

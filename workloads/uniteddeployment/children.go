@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -71,8 +72,9 @@ type Child struct {
 	// Observed says that its controller has seen its spec.
 	Observed bool
 
-	start    int32 // of a StatefulSet, the ordinal of its first pod
-	parallel bool  // of a StatefulSet, that no pod waits for another one to be created
+	heldUp   *v1alpha1.CloneSetCondition // what its status says of what holds it up, nil for nothing
+	start    int32                       // of a StatefulSet, the ordinal of its first pod
+	parallel bool                        // of a StatefulSet, that no pod waits for another one to be created
 }
 
 // children returns all workloads of the snapshot.
@@ -119,6 +121,11 @@ func advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
 			*c.Partition = ptr.Deref(rolling.Partition, 0)
 		}
 	}
+	for _, condition := range o.Status.Conditions {
+		if condition.Type == heldup.Condition {
+			c.heldUp = &v1alpha1.CloneSetCondition{Message: condition.Message, LastTransitionTime: condition.LastTransitionTime}
+		}
+	}
 	return c
 }
 
@@ -126,6 +133,11 @@ func cloneSetChild(o *v1alpha1.CloneSet) Child {
 	c := childOf(o, CloneSet, v1alpha1.SubsetRevisionLabel, o.Spec.Selector)
 	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
 	c.Observed, c.Partitioned = o.Status.ObservedGeneration >= o.Generation, true
+	for i := range o.Status.Conditions {
+		if o.Status.Conditions[i].Type == heldup.Condition {
+			c.heldUp = &o.Status.Conditions[i]
+		}
+	}
 	if partition := ptr.Deref(o.Spec.UpdateStrategy.Partition, intstr.FromInt32(0)); partition.Type == intstr.Int {
 		c.Partition = new(partition.IntVal)
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -51,6 +52,9 @@ type Plan struct {
 	// RequeueAfter is the time after which the plan may be another without any change; 0 for
 	// never.
 	RequeueAfter time.Duration
+
+	// HeldUp lists the subsets that keep the UnitedDeployment from its spec. (UD-22)
+	HeldUp []rollout.Hold
 
 	// Status is the status to write where all that is planned succeeds, beside the
 	// conditions that say so.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/lifecycle"
@@ -19,6 +18,7 @@ func (p *planner) planStatus() {
 	p.plan.Status = status
 	status.ObservedGeneration = p.Set.Generation
 	p.setProblems(status)
+	p.setHeldUp(status)
 	if p.match == nil || p.plan.Revisions.Update == nil {
 		return
 	}
@@ -85,6 +85,3 @@ func setCondition(status *v1alpha1.UnitedDeploymentStatus, condition v1alpha1.Un
 	}
 	status.Conditions[at] = condition
 }
-
-// sameStatus tells whether two states of the status mean the same.
-func sameStatus(a, b *v1alpha1.UnitedDeploymentStatus) bool { return equality.Semantic.DeepEqual(a, b) }

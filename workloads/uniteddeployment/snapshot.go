@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -42,6 +43,8 @@ type Snapshot struct {
 	AdaptiveScheduling bool
 	// Taken lists names that workloads of other owners have.
 	Taken []string
+	// HeldSince is when what holds the UnitedDeployment up began, as far as a controller remembers. (UD-22)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -192,6 +192,8 @@ const (
 	JobStalled JobConditionType = "Stalled"
 	// JobPodTerminating says that the job waits for a pod that should have terminated long ago. OpenKruise does not know it.
 	JobPodTerminating JobConditionType = "PodTerminating"
+	// JobHeldUp says what has kept the job from its end for a minute; the message begins with the node. OpenKruise does not know it.
+	JobHeldUp JobConditionType = "HeldUp"
 )
 
 // JobCondition describes one aspect of a BroadcastJob.

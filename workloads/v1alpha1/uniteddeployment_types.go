@@ -284,6 +284,9 @@ const (
 	SubsetUpdated UnitedDeploymentConditionType = "SubsetUpdated"
 	// SubsetFailure says what keeps a subset from having a workload at all.
 	SubsetFailure UnitedDeploymentConditionType = "SubsetFailure"
+	// UnitedDeploymentHeldUp is there, and True, while something has kept a subset from its spec for a minute. The message begins
+	// with the subset. A condition of podwright.
+	UnitedDeploymentHeldUp UnitedDeploymentConditionType = "HeldUp"
 )
 
 // UnitedDeploymentCondition describes one aspect of a UnitedDeployment.

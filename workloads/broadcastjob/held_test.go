@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// BJ-31: a pod that does not start holds the job up, which says so after a minute, and one that runs for long does not.
+func TestHeldUp(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addNodes("n1", "n2")
+		c.ends = func(string) (corev1.PodPhase, bool) { return corev1.PodSucceeded, false }
+		_, stop := c.start()
+		defer stop()
+		c.Create(testJob("web"), `{}`)
+		c.Sleep("1s")
+		c.nodeStep()
+		for _, pod := range c.Pods() {
+			if pod.Spec.NodeName == "n2" {
+				c.PatchPod(pod.Name, `{"status":{"phase":"Pending","containerStatuses":[{"name":"main","image":"job:1","state":{"waiting":{"reason":"ErrImagePull","message":"not found"}}}]}}`, "status")
+			}
+		}
+		c.ExpectHeldUp("Image: node n2: pod " + podOf(c, "n2") + ": container main of image job:1: ErrImagePull: not found")
+		c.PatchPod(podOf(c, "n2"), `{"status":{"phase":"Running","containerStatuses":[{"name":"main","image":"job:1","ready":true,"state":{"running":{}}}]}}`, "status")
+		if c.Sleep("1h"); c.HeldUp() != "" {
+			t.Errorf("a pod that runs: %s", c.HeldUp())
+		}
+	})
+}
+
+// BJ-31: a pause holds up a job that has nodes without a pod.
+func TestHeldUpByThePause(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addNodes("n1", "n2")
+		_, stop := c.start()
+		defer stop()
+		c.Create(testJob("web"), `{"spec":{"paused":true}}`)
+		c.ExpectHeldUp("Paused: spec.paused is true")
+	})
+}
+
+func podOf(c *cluster, node string) string {
+	for _, pod := range c.Pods() {
+		if pod.Spec.NodeName == node {
+			return pod.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// setHeldUp says in the status what keeps a job from its end. A pod that runs does not, however long that takes. (BJ-31)
+func (p *planner) setHeldUp() {
+	status := &p.status
+	if status.CompletionTime == nil && p.Job.DeletionTimestamp == nil {
+		p.listHeld()
+	}
+	told := heldup.Tell(p.plan.Held, p.HeldSince, toldBy(heldUpOf(status.Conditions)), p.Now)
+	if heldUpOf(status.Conditions) != nil {
+		status.Conditions = without(status.Conditions)
+	}
+	if told != nil {
+		since := metav1.NewTime(told.Since)
+		status.Conditions = append(slices.Clone(status.Conditions), v1alpha1.JobCondition{Type: v1alpha1.JobHeldUp, Status: corev1.ConditionTrue,
+			LastProbeTime: since, LastTransitionTime: since, Reason: told.Reason, Message: told.Message})
+	}
+}
+
+// listHeld lists what keeps the job from its end.
+func (p *planner) listHeld() {
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if n.state != Active || n.pod == nil || n.former {
+			continue
+		}
+		if t := heldup.OfPod(n.pod); t.Rule != "" && t.Rule != heldup.NotReady && t.Rule != heldup.ReadinessGate {
+			p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: "node", Name: n.name}, Pod: n.pod})
+		}
+	}
+	for i := range p.plan.Waiting { // pods that run are no reason to tell of parallelism
+		reason := p.plan.Waiting[i].Reason
+		if n := len(p.plan.Held); heldup.Of(reason.Rule).Scope == heldup.Whole && (n == 0 || p.plan.Held[n-1].Name != string(reason.Rule)) {
+			p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Name: string(reason.Rule)}, Reason: reason})
+		}
+	}
+}
+
+// heldUpOf is the condition HeldUp, nil if there is none.
+func heldUpOf(conditions []v1alpha1.JobCondition) *v1alpha1.JobCondition {
+	i := slices.IndexFunc(conditions, func(c v1alpha1.JobCondition) bool { return c.Type == v1alpha1.JobHeldUp })
+	if i < 0 {
+		return nil
+	}
+	return &conditions[i]
+}
+
+func without(conditions []v1alpha1.JobCondition) []v1alpha1.JobCondition {
+	return slices.DeleteFunc(slices.Clone(conditions), func(c v1alpha1.JobCondition) bool { return c.Type == v1alpha1.JobHeldUp })
+}
+
+func toldBy(c *v1alpha1.JobCondition) *heldup.Told {
+	if c == nil {
+		return nil
+	}
+	return &heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+}
+
+// sameConditions tells whether conditions need not be written: other words about what holds the job up are not worth it.
+func sameConditions(before, after []v1alpha1.JobCondition) bool {
+	if was, is := heldUpOf(before), heldUpOf(after); was != nil && is != nil && heldup.Same(toldBy(was), toldBy(is)) {
+		before, after = without(before), without(after)
+	}
+	return slices.Equal(before, after)
+}
