@@ -25,8 +25,9 @@ func TestImports(t *testing.T) {
 }
 
 // maxInternal is how many packages internal has at most, beside those for tests and
-// those that hold tests alone: where one is needed, another is merged with what it serves.
-const maxInternal = 14
+// those that hold tests alone: where one is needed, another is merged with what it serves. heldup is the fifteenth: planners, the shell,
+// what applies plans, and kubectl podwright explain share its words, and none of them imports all of the others.
+const maxInternal = 15
 
 var testsAlone = modules("layers", "rules", "wire", "manifests/kinds")
 

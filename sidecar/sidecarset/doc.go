@@ -31,6 +31,7 @@
 // the same. Where its behaviour harms users, this package does otherwise:
 //
 //   - A namespace that no namespace can be called is refused.
+//   - The condition HeldUp says what has been held up for a minute, by what, and since when. (SCS-27)
 //   - A percentage in maxUnavailable is rounded up: 5% of 6 pods is 1. OpenKruise rounds
 //     down, and updates none.
 //   - A pod that is deleted in the middle of its update holds up nothing. Nothing is

@@ -22,6 +22,7 @@
 //
 //   - A parallelism that is no number, and a deadline of 0 seconds, with which no pod ever runs, are
 //     refused.
+//   - The condition HeldUp says what has been held up for a minute, by what, and since when. (BJ-31)
 //   - status.nodeResults holds how the pod of every node ended. A finished pod that
 //     somebody deletes stays counted, and its node is not run again; OpenKruise counts
 //     the pods that exist, and runs the node again. A failed pod that is deleted while

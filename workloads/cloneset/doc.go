@@ -27,6 +27,7 @@
 //
 //   - A scaleStrategy.maxUnavailable that is no number, and hooks of labels and finalizers that no pod can
 //     have, are refused.
+//   - The condition HeldUp says what has been held up for a minute, by what, and since when. (CS-40)
 //   - A pod that is recreated for an update is deleted at once, within the same
 //     limits, instead of being labelled as marked for deletion first. The label
 //     is only written where a preDelete hook holds the pod.

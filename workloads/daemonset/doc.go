@@ -22,6 +22,7 @@
 // to update. Where the behaviour of these harms users, this package does otherwise:
 //
 //   - A preDelete hook of labels and finalizers that no pod can have is refused.
+//   - The condition HeldUp says what has been held up for a minute, by what, and since when. (DS-23)
 //   - maxUnavailable is the most that an update takes out of service. In OpenKruise and
 //     Kubernetes, old pods that are not available are replaced beside it: a restart of
 //     all kubelets, or two updates within minReadySeconds, lets all pods go at once.

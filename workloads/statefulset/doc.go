@@ -32,6 +32,7 @@
 //
 //   - Names and service names with which no pod can be created, and hooks of labels and finalizers that no
 //     pod can have, are refused.
+//   - The condition HeldUp says what has been held up for a minute, by what, and since when. (STS-29)
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could be updated, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready is updated nevertheless when

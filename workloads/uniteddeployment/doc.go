@@ -24,6 +24,7 @@
 //
 //   - Tolerations and expressions that no pod or node can have, and templates whose workloads would be
 //     refused, are refused.
+//   - The condition HeldUp says what has been held up for a minute, by what, and since when. (UD-22)
 //   - Every field of a template reaches the workloads.
 //   - Where the numbers of subsets do not add up to spec.replicas, they are split in
 //     proportion. OpenKruise refuses the change, or does nothing.
