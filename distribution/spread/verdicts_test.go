@@ -56,6 +56,6 @@ spec:
 		"scheduleStrategy.adaptive.disableSimulationSchedule": {Works: "true and false both do what they say", Cases: []verdicts.Case{{Value: `true`, Want: "spec.scheduleStrategy.adaptive: Forbidden: is for the type Adaptive alone"}}},
 		"scheduleStrategy.adaptive.rescheduleCriticalSeconds": {Cases: []verdicts.Case{{Value: `0`, With: adaptive},
 			{Value: `-1`, With: adaptive, Want: "spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: Invalid value: -1: must be at least 0"},
-			{Value: `296`, With: adaptive, Want: "spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: Invalid value: 296: must be at least 0, and at most 295"}}},
+			{Value: `3601`, With: adaptive, Want: "spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: Invalid value: 3601: must be at least 0, and at most 3600"}}},
 	})
 }

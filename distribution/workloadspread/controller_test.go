@@ -75,7 +75,7 @@ func TestFailures(t *testing.T) {
 		c.Events.Forget()
 		c.stuck("web-2")
 		c.Sleep("31s")
-		want := "Warning DeletePodFailed: Failed to delete unschedulabe Pod default/web-2 in Subset a of WorkloadSpread default/web"
+		want := "Warning DeletePodFailed: Failed to delete unschedulabe Pod default/web-2 in Subset a of WorkloadSpread default/web: Internal error occurred: injected"
 		if got := c.Events.All(); len(got) == 0 || got[0] != want {
 			t.Errorf("events %q, want %q", got, want)
 		}

@@ -3,13 +3,9 @@
 package apply
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"fmt"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -90,17 +86,6 @@ func (c *Contests) Of(owner types.NamespacedName, now time.Time) map[string]Cont
 	return all
 }
 
-// Wait returns for how long an owner is to leave an object alone, 0 for not at all: where it wants something else by now too.
-func (c *Contests) Wait(owner types.NamespacedName, object, wanted string, now time.Time) time.Duration {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	known := c.known[owner][object]
-	if known.wanted != wanted {
-		return 0
-	}
-	return max(0, known.Until.Sub(now))
-}
-
 // Forget drops what is remembered of an owner that no longer exists.
 func (c *Contests) Forget(owner types.NamespacedName) {
 	c.lock.Lock()
@@ -117,24 +102,4 @@ func LastManager(of metav1.Object) string {
 		}
 	}
 	return last.Manager
-}
-
-// PutBack writes to an object what the workload wants there. Where another writer has changed that whenever it was written,
-// nothing is sent before its time, and that is the error. (CT-12)
-func (p *Sync) PutBack(object string, wanted any, write func() error) error {
-	encoded, err := json.Marshal(wanted)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", object, err)
-	}
-	sum := sha256.Sum256(encoded)
-	if p.contests.Wait(p.Key, object, string(sum[:]), p.now()) > 0 {
-		return fmt.Errorf("%s: another writer changes it whenever it is written, which is tried less and less often, every 5 minutes in the end", object)
-	}
-	if err := write(); err != nil {
-		return err
-	}
-	if p.contests.Wrote(p.Key, object, string(sum[:]), p.now()) {
-		p.Event(corev1.EventTypeWarning, "Contested", "%s was changed by another writer and is put back; that is tried less and less often, every 5 minutes in the end", object)
-	}
-	return nil
 }

@@ -24,7 +24,7 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	if last.version != "" && last.version == p.Version && equality.Semantic.DeepEqual(last.status, after) {
 		return nil
 	}
-	return p.PutBack("the status", after, func() error { return p.replaceStatus(ctx, before, after) })
+	return p.replaceStatus(ctx, before, after)
 }
 
 // RewriteStatus writes a status that is there already: it changes nothing, and finds

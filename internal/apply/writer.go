@@ -52,8 +52,7 @@ type Writer struct {
 	// create it. Reports then leave the name out.
 	GeneratedNames bool
 
-	// Clock is the time by which creations wait after others turned out to be in vain, and what is put back again. Default: the
-	// real one.
+	// Clock is the time by which creations wait after others turned out to be in vain. Default: the real one.
 	Clock clock.PassiveClock
 
 	// Own remembers the writes of earlier reconciles.
@@ -63,7 +62,6 @@ type Writer struct {
 	refusals  refusals
 	denials   denials
 	misfits   misfits
-	contests  Contests
 	states    apiwriter.Last[map[string]types.UID] // see Begins
 	held      heldup.Tracker
 
@@ -125,7 +123,6 @@ func (w *Writer) Forget(key types.NamespacedName) {
 	w.refusals.forget(key)
 	w.denials.forget(key)
 	w.misfits.forget(key)
-	w.contests.Forget(key)
 	w.states.Forget(key)
 	w.held.Forget(key)
 	w.statuses.Forget(key)

@@ -31,9 +31,8 @@ func of(c *conformance.Cluster) *cluster { return newCluster(c.T, c.Server) }
 func TestConformanceOfPodProbeMarker(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: markerResource, More: []fakecluster.Resource{probesResource},
-		Watches:  []string{"podprobemarkers", "pods", "nodepodprobes"},
-		PutsBack: []string{"patch podprobemarkers/status"},
-		Writes:   []string{"patch podprobemarkers", "patch podprobemarkers/status"},
+		Watches: []string{"podprobemarkers", "pods", "nodepodprobes"},
+		Writes:  []string{"patch podprobemarkers", "patch podprobemarkers/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			controller, err := podprobemarker.New(podprobemarker.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,

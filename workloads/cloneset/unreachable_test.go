@@ -38,6 +38,7 @@ func TestNodeIsLost(t *testing.T) {
 			c.Must(err)
 			synctest.Wait()
 		}
+		c.Sleep("1m") // until what holds up the update is told
 		before := p.Count()
 		for i := range 20 {
 			patchNode(fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:%02dZ"}]}}`, i), "status")
