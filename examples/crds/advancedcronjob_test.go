@@ -29,7 +29,7 @@ func TestAdvancedCronJob(t *testing.T) {
 	const broadcast = "template: {broadcastJobTemplate: {metadata: {labels: {a: b}}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: backup}]}}}}}"
 	for _, test := range []struct{ name, object, spec, want string }{
 		{"the least", "web", "", ""},
-		{"everything", "web-1", "timeZone: Asia/Shanghai\nstartingDeadlineSeconds: 0\nconcurrencyPolicy: Forbid\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0\n" + broadcast, ""},
+		{"everything", "web-1", "timeZone: Asia/Shanghai\nstartingDeadlineSeconds: 10\nconcurrencyPolicy: Forbid\npaused: true\nsuccessfulJobsHistoryLimit: 0\nfailedJobsHistoryLimit: 0\n" + broadcast, ""},
 		{"a schedule with a zone", "web", "schedule: TZ=Asia/Shanghai 0 10 * * ?", ""},
 		{"ACJ-14: a dot in the name", "web.1", "", "<nil>: metadata.name must be letters, digits and dashes, 63 at most: the names of the jobs begin with it"},
 		{"ACJ-14: no schedule", "web", "schedule: ''", "spec.schedule: must say when jobs are due, such as '0 10 * * *'"},

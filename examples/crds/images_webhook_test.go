@@ -48,7 +48,7 @@ func TestImagePullJobRulesAndWebhookAgree(t *testing.T) {
 		image + "\ncompletionPolicy: {type: Never, activeDeadlineSeconds: 1}", image + "\ncompletionPolicy: {type: Never, ttlSecondsAfterFinished: 1}",
 	}
 	for _, lines := range []string{
-		"parallelism: 0", "parallelism: 10%", "parallelism: few", "pullPolicy: {timeoutSeconds: 1, backoffLimit: -1}", "pullSecrets: [a]",
+		"parallelism: 0", "parallelism: 10%", "pullPolicy: {timeoutSeconds: 1, backoffLimit: -1}", "pullSecrets: [a]",
 		"selector: {}", "selector: {names: []}", "selector: {names: [a, b]}", "selector: {matchLabels: {a: b}}",
 		"selector: {names: [a], matchLabels: {a: b}}", "selector: {names: [a], matchLabels: {}}", "selector: {names: [a], matchExpressions: []}",
 		"selector: {names: [a], matchExpressions: [{key: a, operator: Exists}]}",

@@ -24,7 +24,7 @@ func TestPersistentPodState(t *testing.T) {
 	const (
 		web       = "targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: web}"
 		required  = "\nrequiredPersistentTopology: {nodeTopologyKeys: [kubernetes.io/hostname]}"
-		preferred = "\npreferredPersistentTopology: [{weight: 0, preference: {nodeTopologyKeys: []}}]"
+		preferred = "\npreferredPersistentTopology: [{weight: 1, preference: {nodeTopologyKeys: []}}]"
 	)
 	create := func(s *v1alpha1.PersistentPodState) field.ErrorList { return podstate.ValidateCreate(s, nil) }
 	for _, test := range []struct{ name, spec, want string }{
