@@ -12,7 +12,7 @@ import (
 // that do not say otherwise tolerate that: a node that restarts is back by then. (CS-38)
 const lostAfter = 5 * time.Minute
 
-// RuleNodeAway: the node of the pod cannot be reached, and would not update it.
+// RuleNodeAway is the rule by which a pod is not updated in place while its node cannot be reached. (CS-38)
 const RuleNodeAway rollout.Rule = "NodeAway"
 
 var (
