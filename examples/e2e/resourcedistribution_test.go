@@ -235,13 +235,16 @@ func (s *distributed) keepsItsCopies() {
 // What the API server would not store is refused before it is distributed.
 func TestResourceDistributionThatIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"Secret", "ConfigMap"} {
+	for kind, test := range map[string]struct{ fields, why string }{
+		"Secret":    {`,"type":"kubernetes.io/tls"}`, "tls.crt"},
+		"ConfigMap": {`,"data":{"twice":"a"},"binaryData":{"twice":"YQ=="}}`, "twice"},
+	} {
 		s := newDistributed(t, kind)
 		err := s.distribute(first, func(d *v1alpha1.ResourceDistribution) {
-			d.Spec.Resource.Raw = slices.Concat(d.Spec.Resource.Raw[:len(d.Spec.Resource.Raw)-1], []byte(`,"immutable":true,"binaryData":{"no key":""},"stringData":{"no key":""}}`))
+			d.Spec.Resource.Raw = slices.Concat(d.Spec.Resource.Raw[:len(d.Spec.Resource.Raw)-1], []byte(test.fields))
 		})
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "failed to dry-run to validate spec.resource, error: ") || !strings.Contains(err.Error(), "no key") {
-			s.Errorf("RD-16: a key that no %s may have: %v", kind, err)
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "failed to dry-run to validate spec.resource, error: ") || !strings.Contains(err.Error(), test.why) {
+			s.Errorf("RD-16: a %s that the API server refuses: %v", kind, err)
 		}
 	}
 }
