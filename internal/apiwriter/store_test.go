@@ -111,7 +111,7 @@ func TestSettle(t *testing.T) {
 func TestLeft(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		before, after string // versions of own writes
+		before, after string // versions that the controller has written
 		shown         string
 		at            string // how far the cache is
 		want          string

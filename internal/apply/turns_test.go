@@ -19,7 +19,7 @@ import (
 )
 
 // TestBudgetsAreAskedInOrder has pods whose patches change nothing be asked about: those that are asked first come first in the
-// plan, whichever goroutine is fastest, and those that nobody has to be asked about do not wait.
+// plan, whichever goroutine is fastest. Pods for which no budget is asked do not wait.
 func TestBudgetsAreAskedInOrder(t *testing.T) {
 	const pods = 40
 	for round := range 50 {

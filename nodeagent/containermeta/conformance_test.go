@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 		Watches:   []string{"pods"},
 		MoreTries: 60,
 		Writes:    []string{"patch pods/status"},
-		Repeats:   []string{"patch pods/status"}, // an annotation that nobody else writes
+		Repeats:   []string{"patch pods/status"}, // an annotation that no other controller writes
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")

@@ -27,7 +27,7 @@ type results struct {
 	byHash map[uint64]v1alpha1.BroadcastJobNodeResult // nil: all are named
 }
 
-// readResults reads a status. What cannot be read of it counts as absent: nobody but the controller writes it.
+// readResults reads a status. What cannot be read of it counts as absent: only the controller writes it.
 func readResults(job types.UID, status *v1alpha1.BroadcastJobStatus) *results {
 	r := &results{job: job, byName: status.NodeResults}
 	for key, text := range status.MoreNodeResults {
@@ -54,7 +54,7 @@ func (r *results) of(node string) v1alpha1.BroadcastJobNodeResult {
 	return r.byHash[hashOf(r.job, node)]
 }
 
-// without returns the results of nodes that have none of these names. Their own names are not known.
+// without returns the results of all nodes but the named ones. Their own names are not known.
 func (r *results) without(nodes []node) map[uint64]v1alpha1.BroadcastJobNodeResult {
 	for i := range nodes {
 		if len(r.byHash) == 0 {

@@ -97,7 +97,7 @@ func TestResultsOfManyNodes(t *testing.T) {
 	now := NewPlan(s).Status
 	former := now.DeepCopy()
 	former.NodeResults, former.MoreNodeResults = all, nil
-	for name, status := range map[string]*v1alpha1.BroadcastJobStatus{"as it is written": now, "of a former release": former} {
+	for name, status := range map[string]*v1alpha1.BroadcastJobStatus{"of this release": now, "of a former release": former} {
 		s.Job.Status, s.Pods = *status.DeepCopy(), nil
 		plan := NewPlan(s)
 		if len(plan.Create) != 1 || plan.Create[0].Pod.Name == "" {

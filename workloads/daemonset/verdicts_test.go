@@ -35,7 +35,7 @@ spec:
 		"template": {Works: "what is wrong with pods the API server says; one that fits no node waits for one", Cases: []verdicts.Case{
 			{Value: `{"metadata":{"labels":{"app":"agent"}},"spec":{"containers":[{"name":"main","image":"a"}],"volumes":[{"name":"v","gcePersistentDisk":{"pdName":"d"}}]}}`, Want: "spec.template.spec.volumes[0].gcePersistentDisk.readOnly: Invalid value: false: must be true"}}},
 		"updateStrategy.type": {Cases: []verdicts.Case{{Value: `"Rolling"`, Want: "spec.updateStrategy.type: Unsupported value: \"Rolling\""},
-			{Value: `"OnDelete"`, With: `{"updateStrategy":{"rollingUpdate":{"maxUnavailable":-1}}}`}}}, // which rollingUpdate nobody reads
+			{Value: `"OnDelete"`, With: `{"updateStrategy":{"rollingUpdate":{"maxUnavailable":-1}}}`}}}, // OnDelete reads no rollingUpdate
 		"updateStrategy.rollingUpdate.rollingUpdateType": {Cases: []verdicts.Case{{Value: `"Surging"`}, {Value: `"InPlaceOnly"`, Want: rolling + "rollingUpdateType: Unsupported value: \"InPlaceOnly\""}}},
 		"updateStrategy.rollingUpdate.maxUnavailable": {Cases: append(nodes(rolling+"maxUnavailable"),
 			verdicts.Case{Value: `"0%"`, Want: rolling + "maxUnavailable: Invalid value: \"0%\": must not be 0 while maxSurge is 0, because no pod could ever be updated"})},

@@ -26,7 +26,7 @@ type Kind[T any] struct {
 	// Touch is a change of the spec that is right whatever else it holds, as a JSON merge patch: what is stored already must not
 	// keep a user from it, if [Case.Stays]. Empty where a spec cannot be changed.
 	Touch string
-	// Unasked says that the webhook does not ask Update about a spec that stays as it is, which its own tests hold.
+	// Unasked says that the webhook does not ask Update about an unchanged spec, which its own tests hold.
 	Unasked bool
 	// Immutable says that an update of the spec is refused anyway.
 	Immutable bool
