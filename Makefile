@@ -58,11 +58,15 @@ build: ## Build the manager, the node agent and the kubectl plugin of the exampl
 	@mkdir -p bin
 	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%) ./kubectl-podwright
 
+# Properties are checked on the same cases in each run, so that a change passes or fails for what it changes. "go test" alone
+# draws other ones each time, and so does test-long, ten times as many.
+test: export RAPID_SEED := 1
+
 .PHONY: test
 test: test-library test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
 
 .PHONY: test-long
-test-long: test-histories soak test-plans test-all-examples test-demos ## Run what is long by nature: many histories, faults of many seeds, all tests on real nodes, all demos.
+test-long: test-properties test-histories soak test-plans test-all-examples test-demos ## Run what is long by nature: many random cases and histories, faults of many seeds, all tests on real nodes, all demos.
 
 # "make lint" vets the modules that these test, more strictly.
 GOTEST := go test -vet=off
@@ -164,6 +168,14 @@ $(DEMOS:%=test-demo-%): test-demo-%:
 .PHONY: bench
 bench: ## Run the benchmarks of the library.
 	go test -run '^$$' -bench . -benchmem ./...
+
+# How many random cases of each property are checked: "go test" alone checks 100.
+CASES ?= 1000
+
+.PHONY: test-properties
+test-properties: # Check properties on random cases, more than test-library does. Takes CASES=1000.
+	$(call heading,test: properties)
+	RAPID_CHECKS=$(CASES) $(GOTEST) -count=1 -timeout=1h $$(git grep -l '"pgregory.net/rapid"' -- '*_test.go' ':!examples' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 # How many histories of each workload are played: "go test" alone plays the first 10.
 SEEDS ?= 100

@@ -135,9 +135,9 @@ func (w *setScenario) interferePod(rt *rapid.T) {
 	}
 }
 
-// rejected counts the pods that failed and never ran.
+// rejected counts the pods that failed and never ran, those among them that are to be released.
 func (w *setScenario) rejected() (n int) {
-	for _, pod := range w.own() {
+	for _, pod := range owned(w, w.Pods) {
 		if pod.Status.Phase == corev1.PodFailed && len(pod.Status.ContainerStatuses) == 0 {
 			n++
 		}
@@ -288,11 +288,12 @@ func (w *setScenario) converge(rt *rapid.T) {
 		w.Collect()
 		plan := NewPlan(w.snapshot())
 		checkPlan(rt, w, plan)
-		if !acts(plan) {
+		if !acts(plan) && plan.RequeueAfter == 0 {
 			w.checkSettled(rt, plan)
 			return
 		}
 		w.apply(plan)
+		w.Now = w.Now.Add(plan.RequeueAfter)
 	}
 	rt.Fatalf("does not settle")
 }
