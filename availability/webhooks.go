@@ -30,8 +30,8 @@ const (
 // seconds. Those about pods have side effects, except in a dry run.
 //
 // The webhooks of pods are asked outside of namespaces that have the label control-plane.
-// MatchConditions made of podunavailablebudget.MatchExpression spare the pods that no budget
-// protects, so that these go while nobody serves.
+// MatchConditions made of podunavailablebudget.MatchExpression spare namespaces without budgets,
+// and pods that no budget protects, so that these go while no replica serves.
 //
 // The webhooks of deletion protection are asked about objects that have the label
 // policy.kruise.io/delete-protection. Of CloneSets and StatefulSets of apps.kruise.io the

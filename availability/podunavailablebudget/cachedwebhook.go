@@ -5,7 +5,6 @@ package podunavailablebudget
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"k8s.io/client-go/kubernetes"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -46,7 +46,9 @@ type AdmissionOptions struct {
 type CachedWebhook struct {
 	Webhook
 	budgets, pods *controller.Sources
-	first         chan struct{} // closed once there is a budget
+	informer      cache.SharedIndexInformer // of budgets
+	first         chan struct{}             // closed once there is a budget
+	served        *admission.Known[struct{}]
 }
 
 // NewCachedWebhook returns one whose caches are not yet running.
@@ -71,7 +73,10 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &CachedWebhook{budgets: ofBudgets, pods: ofPods, first: make(chan struct{})}
+	w := &CachedWebhook{
+		budgets: ofBudgets, pods: ofPods, informer: budgets, first: make(chan struct{}),
+		served: admission.NewKnown[struct{}]("whether the API server serves PodUnavailableBudgets"),
+	}
 	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability}
 	if pods != nil {
 		w.Pods = corev1listers.NewPodLister(pods.GetIndexer())
@@ -98,14 +103,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 // Run fills the caches until the context is done: that of budgets, which must be served, and that of pods, which costs most, once
 // there is a budget. It can be called once.
 func (w *CachedWebhook) Run(ctx context.Context) error {
+	w.served.Set(struct{}{})
 	config := controller.Config{Name: "podunavailablebudget-webhook"}
 	return w.budgets.Loop(config).RunAfter(ctx, w.first, func() *controller.Loop { return w.pods.Loop(config) })
-}
-
-// PodMatchExpression is MatchExpression, of the requests about pods that a Webhook with these fields judges.
-func (w *Webhook) PodMatchExpression() string {
-	if w.Updates {
-		return MatchExpression
-	}
-	return fmt.Sprintf("request.operation != 'UPDATE' && (%s)", MatchExpression)
 }

@@ -3,6 +3,8 @@
 package podunavailablebudget
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -135,12 +138,60 @@ func TestCachesOfAWebhook(t *testing.T) {
 			if (w.Pods != nil) != strings.Contains(tt.want, "watch pods") {
 				t.Errorf("PUB-33: %+v: cache of pods %v", tt.options, w.Pods)
 			}
-			if onlyUpdates := strings.Contains(w.PodMatchExpression(), "request.operation != 'UPDATE' && ("); onlyUpdates == tt.options.Updates {
-				t.Errorf("%+v: asked about %s", tt.options, w.PodMatchExpression())
-			}
 		})
 	}
 	if _, err := NewCachedWebhook(AdmissionOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Availability is nil") || !strings.Contains(err.Error(), "Options.Kubernetes is nil") {
 		t.Errorf("without clients: error %v", err)
+	}
+}
+
+// A webhook is asked about the requests in namespaces with budgets, and about none while there is no budget, or none can be. When
+// that changes, it says so. (PUB-36)
+func TestMatchExpressionOfNow(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		w, err := NewCachedWebhook(AdmissionOptions{Kubernetes: c.options.Kubernetes, Availability: c.options.Availability, Deletions: true})
+		c.Must(err)
+		changes := 0
+		c.Must(w.OnMatchChange(func() { changes++ }))
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := w.MatchExpression(over); err == nil || !strings.Contains(err.Error(), "not known yet") {
+			t.Errorf("PUB-36: before anything is known: error %v", err)
+		}
+		expect := func(step, want string, changed int) {
+			t.Helper()
+			got, err := w.MatchExpression(t.Context())
+			if err != nil || got != want || changes != changed {
+				t.Errorf("PUB-36: %s: %d changes, want %d, error %v, asked about %s, want %s", step, changes, changed, err, got, want)
+			}
+			changes = 0
+		}
+		w.Missing()
+		expect("no CRD", "false", 0)
+		defer c.Start(w.Run)()
+		c.Sleep("1s")
+		expect("no budget", "false", 0)
+		c.createBudget(newBudget("web", "1", bySelector))
+		c.Sleep("1s")
+		some := "request.operation != 'UPDATE' && (request.namespace in ['default'] && (" + judged + "))"
+		expect("a budget", some, 1)
+		b := c.budget("web")
+		b.Spec.MaxUnavailable = new(intstr.FromInt32(2))
+		_, err = c.budgets.PodUnavailableBudgets("default").Update(t.Context(), b, metav1.UpdateOptions{})
+		c.Must(err)
+		c.Sleep("1s")
+		expect("its spec", some, 0)
+		w.Updates = true
+		expect("updates too", "request.namespace in ['default'] && ("+judged+")", 0)
+		c.Must(c.budgets.PodUnavailableBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+		c.Sleep("1s")
+		expect("it is gone", "false", 1)
+	})
+	var many []*v1alpha1.PodUnavailableBudget
+	for i := range mostNamespaces + 1 {
+		many = append(many, &v1alpha1.PodUnavailableBudget{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprint("team-", i)}})
+	}
+	if got := MatchExpression(many); got != judged {
+		t.Errorf("PUB-36: %d namespaces: asked about %.100s", len(many), got)
 	}
 }

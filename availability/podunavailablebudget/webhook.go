@@ -33,14 +33,6 @@ const (
 	ValidatePodPath = "/validate-pod"
 )
 
-// MatchExpression is a CEL expression that is true of the requests about pods which Webhook has to be
-// asked about: of pods that name a budget, before the request, and may serve: they run and are not being deleted, as they are
-// when the kubelet deletes them last. An eviction does not say of which pod it is. As a match
-// condition of the webhook it has all other pods allowed while no replica serves. (PUB-36)
-const MatchExpression = `request.kind.kind == 'Eviction' || (` +
-	`has(oldObject.metadata.annotations) && '` + v1alpha1.RelatedPubAnnotation + `' in oldObject.metadata.annotations && ` +
-	`!has(oldObject.metadata.deletionTimestamp) && has(oldObject.status) && has(oldObject.status.phase) && oldObject.status.phase == 'Running')`
-
 // Webhook answers admission requests for PodUnavailableBudgets, and for what takes pods down.
 // Its zero value allows everything about pods and refuses budgets, which nobody would keep. It may be used by
 // many goroutines.

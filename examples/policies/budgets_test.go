@@ -18,13 +18,15 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/podwright/podwright/availability/podunavailablebudget"
+	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// The webhook of PodUnavailableBudgets is asked about pods that name one and may serve, and about all evictions, which do not say
-// of which pod they are. (PUB-36)
+// The webhook of PodUnavailableBudgets is asked, in namespaces that have one, about pods that name one and may serve, and about all
+// evictions, which do not say of which pod they are. (PUB-36)
 func TestMatchExpressionOfBudgets(t *testing.T) {
+	budgets := []*v1alpha1.PodUnavailableBudget{{ObjectMeta: metav1.ObjectMeta{Namespace: "db"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "shop"}}}
 	compiler := cel.NewConditionCompiler(environment.MustBaseEnvSet(oldestMutating))
-	condition := &matchconditions.MatchCondition{Name: "budgets", Expression: podunavailablebudget.MatchExpression}
+	condition := &matchconditions.MatchCondition{Name: "budgets", Expression: podunavailablebudget.MatchExpression(budgets)}
 	evaluator := compiler.CompileCondition([]cel.ExpressionAccessor{condition}, cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.NewExpressions)
 	for _, err := range evaluator.CompilationErrors() {
 		t.Fatal(err)
@@ -40,28 +42,30 @@ func TestMatchExpressionOfBudgets(t *testing.T) {
 		pod.SetGroupVersionKind(podKind)
 	}
 	for _, test := range []struct {
-		name          string
+		name, in      string
 		operation     admission.Operation
 		subresource   string
 		object, older runtime.Object
 		want          bool
 	}{
-		{"a pod is deleted", admission.Delete, "", nil, linked, true},
-		{"one of no budget is deleted", admission.Delete, "", nil, other, false},
-		{"one without annotations is deleted", admission.Delete, "", nil, bare, false},
-		{"one that has failed is deleted", admission.Delete, "", nil, failed, false},
-		{"one that is being deleted is deleted by its kubelet", admission.Delete, "", nil, goes, false},
-		{"a pod is updated, and loses the name of its budget", admission.Update, "", stripped, linked, true},
-		{"a pod is updated, and gets one", admission.Update, "", linked, other, false},
-		{"a pod is resized", admission.Update, "resize", linked, linked, true},
-		{"one of no budget is updated", admission.Update, "", bare, bare, false},
-		{"a pod is evicted", admission.Create, "eviction", eviction, nil, true},
+		{"a pod is deleted", "shop", admission.Delete, "", nil, linked, true},
+		{"one of no budget is deleted", "shop", admission.Delete, "", nil, other, false},
+		{"one without annotations is deleted", "shop", admission.Delete, "", nil, bare, false},
+		{"one that has failed is deleted", "shop", admission.Delete, "", nil, failed, false},
+		{"one that is being deleted is deleted by its kubelet", "shop", admission.Delete, "", nil, goes, false},
+		{"a pod is updated, and loses the name of its budget", "shop", admission.Update, "", stripped, linked, true},
+		{"a pod is updated, and gets one", "shop", admission.Update, "", linked, other, false},
+		{"a pod is resized", "shop", admission.Update, "resize", linked, linked, true},
+		{"one of no budget is updated", "shop", admission.Update, "", bare, bare, false},
+		{"a pod is evicted", "shop", admission.Create, "eviction", eviction, nil, true},
+		{"a pod is evicted where no budget is", "web", admission.Create, "eviction", eviction, nil, false},
+		{"a pod is deleted whose budget is gone", "web", admission.Delete, "", nil, linked, false},
 	} {
 		kind := podKind
 		if test.subresource == "eviction" {
 			kind = eviction.GroupVersionKind()
 		}
-		attributes := admission.NewAttributesRecord(test.object, test.older, kind, "shop", "web", pods, test.subresource, test.operation, &metav1.DeleteOptions{}, false, &user.DefaultInfo{Name: "tenant"})
+		attributes := admission.NewAttributesRecord(test.object, test.older, kind, test.in, "web", pods, test.subresource, test.operation, &metav1.DeleteOptions{}, false, &user.DefaultInfo{Name: "tenant"})
 		request, err := admission.NewVersionedAttributes(attributes, kind, interfaces)
 		if err != nil {
 			t.Fatal(err)

@@ -97,7 +97,7 @@ func (a *admissions) await(resource schema.GroupVersionResource) podwebhook.Awai
 
 // runBudgets has the webhook know budgets as soon as they are served, until the context is done.
 func (a *admissions) runBudgets(ctx context.Context) error {
-	err := a.await(podUnavailableBudgetsResource)(ctx, nil)
+	err := a.await(podUnavailableBudgetsResource)(ctx, a.budgets.Missing)
 	if err == nil {
 		err = a.budgets.Run(ctx)
 	}
@@ -121,15 +121,21 @@ func (a *admissions) permissions(namespace string) []permissions.Part {
 	return needed
 }
 
+// onMatchChange has a function called when conditions have become others.
+func (a *admissions) onMatchChange(changed func()) error {
+	return errors.Join(a.steps.OnMatchChange(changed), a.budgets.OnMatchChange(changed))
+}
+
 // conditions keep pods away from the webhooks that leave them as they are. Where all pods are changed, those in the
 // manager's own namespace are asked for only if they would be changed anyway: the manager must be able to start. Nothing
 // is injected there, and nothing placed.
 func (a *admissions) conditions(ctx context.Context) (map[string]string, error) {
 	some, err := a.steps.MatchExpression(ctx)
+	protected, err2 := a.budgets.MatchExpression(ctx)
 	return map[string]string{
 		podwebhook.MutatePath:                podCondition(a.gates, a.ownNamespace, some),
-		podunavailablebudget.ValidatePodPath: a.budgets.PodMatchExpression(),
-	}, err
+		podunavailablebudget.ValidatePodPath: protected,
+	}, errors.Join(err, err2)
 }
 
 // podCondition is true of the pods that the webhook of pods changes. The expression is that of its steps.

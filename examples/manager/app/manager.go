@@ -296,5 +296,5 @@ func (m *Manager) serve(config *rest.Config) (err error) {
 			w.FailurePolicy = new(admissionv1.FailurePolicyType(m.config.PodFailurePolicy))
 		}
 	}
-	return m.admissions.steps.OnMatchChange(m.hooks.Look)
+	return m.admissions.onMatchChange(m.hooks.Look)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
+	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
 // Budgets are the controller of PodUnavailableBudgets and the webhook that asks them about deletions and evictions, in one
@@ -57,15 +58,18 @@ func (b *Budgets) Run(ctx context.Context) error {
 	running, ctx := errgroup.WithContext(ctx)
 	running.Go(func() error { o.Budgets.RunWithContext(ctx); return nil })
 	running.Go(func() error { return controller.Run(ctx) })
-	running.Go(func() error { return Webhooks(ctx, o.Kubernetes, "budgets", handlers, nil, conditioned(validating)) })
+	running.Go(func() error {
+		return Webhooks(ctx, o.Kubernetes, "budgets", handlers, nil, conditioned(validating, o.Namespace))
+	})
 	return running.Wait()
 }
 
-// conditioned keeps requests about pods away from the webhook that no budget protects.
-func conditioned(webhooks []admissionregistrationv1.ValidatingWebhook) []admissionregistrationv1.ValidatingWebhook {
+// conditioned keeps requests about pods away from the webhook that no budget protects. The budgets are in one namespace.
+func conditioned(webhooks []admissionregistrationv1.ValidatingWebhook, namespace string) []admissionregistrationv1.ValidatingWebhook {
+	some := podunavailablebudget.MatchExpression([]*v1alpha1.PodUnavailableBudget{{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}})
 	for i := range webhooks {
 		if *webhooks[i].ClientConfig.Service.Path == podunavailablebudget.ValidatePodPath {
-			webhooks[i].MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "budget", Expression: "request.operation != 'UPDATE' && (" + podunavailablebudget.MatchExpression + ")"}}
+			webhooks[i].MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "budget", Expression: "request.operation != 'UPDATE' && (" + some + ")"}}
 		}
 	}
 	return webhooks
