@@ -116,6 +116,8 @@ const (
 	RulePullSecrets rollout.Rule = "PullSecrets"
 	// RuleTooManyImages: the node has tasks for as many images as it can have.
 	RuleTooManyImages rollout.Rule = "TooManyImages"
+	// RuleNodeImageFull: the tasks of the job's namespace take as much of the node's NodeImage as they may.
+	RuleNodeImageFull rollout.Rule = "NodeImageFull"
 )
 
 // NewPlan decides what to do about an ImagePullJob. It never fails: what is

@@ -42,7 +42,13 @@ func (p *planner) planTasks() {
 			p.wait(n.Name, &rollout.Reason{Rule: RuleTooManyImages, Limit: v1alpha1.MaxNodeImageImages, Observed: int32(len(n.Spec.Images)),
 				Message: fmt.Sprintf("the node has tasks for %d images, and can have %d", len(n.Spec.Images), v1alpha1.MaxNodeImageImages)})
 		default:
-			p.plan.Assign = append(p.plan.Assign, p.assign(n.NodeImage))
+			given := p.assign(n.NodeImage)
+			if reason := p.crowded(n.NodeImage, &given.Image); reason != nil {
+				p.wait(n.Name, reason)
+				p.requeueAfter(roomInterval)
+				continue
+			}
+			p.plan.Assign = append(p.plan.Assign, given)
 			n.state = Active // in the status; plan.Nodes shows what was observed
 			free--
 		}
