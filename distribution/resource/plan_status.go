@@ -56,13 +56,18 @@ func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistr
 	return status
 }
 
+// mostNamespaces is how many namespaces a condition names: all conditions stay below the 1.5 MB that the API server stores. (RD-24)
+const mostNamespaces = 1000
+
 // condition is the condition of a type.
 func condition(t v1alpha1.ResourceDistributionConditionType, failures []Failure, observed []v1alpha1.ResourceDistributionCondition, now time.Time) v1alpha1.ResourceDistributionCondition {
 	c := v1alpha1.ResourceDistributionCondition{Type: t, Status: conditionFalse, Reason: reasonSucceeded}
 	for _, f := range failures {
 		if f.Type == t {
 			c.Status, c.Reason = conditionTrue, f.Err.Error()
-			c.FailedNamespaces = append(c.FailedNamespaces, f.Namespace)
+			if len(c.FailedNamespaces) < mostNamespaces {
+				c.FailedNamespaces = append(c.FailedNamespaces, f.Namespace)
+			}
 		}
 	}
 	return since(c, observed, now)

@@ -5,6 +5,7 @@ package resource
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -216,5 +217,18 @@ func TestStatus(t *testing.T) {
 	}
 	if deleted.Status != "True" || fmt.Sprint(deleted.FailedNamespaces) != "[ns-9]" || other.Status != "False" || !other.LastTransitionTime.Time.Equal(noon) {
 		t.Errorf("%+v, %+v", deleted, other)
+	}
+}
+
+// A condition names so many namespaces, and the status counts all. (RD-24)
+func TestStatusOfManyNamespaces(t *testing.T) {
+	s := settled(t, newDistribution(t, secretYAML, all), namespaces("ns-1"))
+	var failures []Failure
+	for i := range 1500 {
+		failures = append(failures, Failure{Namespace: fmt.Sprint("ns-", i), Type: v1alpha1.ResourceDistributionCreateResourceFailed, Err: errors.New("late")})
+	}
+	status := NewPlan(s).Status(failures, noon)
+	if status.Failed != 1500 || len(status.Conditions[1].FailedNamespaces) != mostNamespaces {
+		t.Errorf("%d failed, %d named", status.Failed, len(status.Conditions[1].FailedNamespaces))
 	}
 }

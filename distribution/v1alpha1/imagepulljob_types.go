@@ -156,7 +156,7 @@ type ImagePullJobStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// FailedNodes names the nodes that have given up.
+	// FailedNodes names the nodes that have given up, sorted, 5,000 at most.
 	// +optional
 	FailedNodes []string `json:"failedNodes,omitempty"`
 }

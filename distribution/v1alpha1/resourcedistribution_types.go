@@ -140,7 +140,7 @@ type ResourceDistributionCondition struct {
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// FailedNamespaces are the namespaces in which it failed, by name.
+	// FailedNamespaces are the namespaces in which it failed, by name, the first 1,000.
 	// +optional
 	FailedNamespaces []string `json:"failedNamespace,omitempty"`
 }

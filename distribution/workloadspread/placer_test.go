@@ -358,3 +358,25 @@ func TestPlacerOptions(t *testing.T) {
 		t.Error("nodes are read although they are not")
 	}
 }
+
+// A status has room for so many pods that are on their way; the next one is refused until others have been seen. (WS-7.3)
+func TestPlaceOfManyPods(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.deployment("web", 3000)
+		owner := c.replicaSet("web", 1, 3000)
+		c.createSpread("web", "subsets: [{name: a, maxReplicas: 2500}, {name: b}]")
+		ws, err := c.spreads.WorkloadSpreads("default").Get(t.Context(), "web", metav1.GetOptions{})
+		c.Must(err)
+		var all []spread.Reservation
+		for i := range mostReserved {
+			all = append(all, spread.Reservation{Key: fmt.Sprint("uid.1.", i), Subset: "a", Since: time.Now()})
+		}
+		ws.Status = *spread.Reserve(ws, 3000, all)
+		_, err = c.spreads.WorkloadSpreads("default").UpdateStatus(t.Context(), ws, metav1.UpdateOptions{})
+		c.Must(err)
+		p := c.placer()
+		if err := p.Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, generated(owner)); err == nil || !strings.Contains(err.Error(), "2000 pods of WorkloadSpread web are being created") {
+			t.Errorf("WS-7.3: error %v", err)
+		}
+	})
+}

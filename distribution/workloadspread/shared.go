@@ -26,6 +26,9 @@ const (
 	maxWrite     = 5 * time.Second
 )
 
+// mostReserved is how many pods may be on their way at a time: each takes about 140 bytes of the status. (WS-7.3)
+const mostReserved = 2000
+
 // question is a pod that a webhook is asked about.
 type question struct {
 	pod   *corev1.Pod
@@ -116,8 +119,11 @@ func (p *Placer) decide(e *entry, ws *v1alpha1.WorkloadSpread, batch []*question
 	return made, wants
 }
 
-// reserve writes reservations, unless the WorkloadSpread has changed.
+// reserve writes reservations, unless the WorkloadSpread has changed, or has too many. (WS-7.3)
 func (p *Placer) reserve(ctx context.Context, ws *v1alpha1.WorkloadSpread, wants int32, made []spread.Reservation) (*v1alpha1.WorkloadSpread, error) {
+	if there := len(spread.Creating(ws)); there+len(made) > mostReserved {
+		return nil, fmt.Errorf("%d pods of WorkloadSpread %s are being created, and at most %d may be: try again in %s", there, ws.Name, mostReserved, spread.SeenFor)
+	}
 	data, err := apply.StatusPatch(apply.Observed{UID: ws.UID, ResourceVersion: ws.ResourceVersion}, &ws.Status, spread.Reserve(ws, wants, made))
 	if err != nil {
 		return nil, err

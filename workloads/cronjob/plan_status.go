@@ -38,13 +38,19 @@ func (p *planner) status(last time.Time) *v1alpha1.AdvancedCronJobStatus {
 	return status
 }
 
-// active refers to the jobs that have not finished. A reference stays as it was
+// mostActive is how many jobs a status refers to: with Allow, jobs that never finish become more and more. (ACJ-22)
+const mostActive = 1000
+
+// active refers to the jobs that have not finished, the first 1,000. A reference stays as it was
 // written first: that a job progresses is no news.
 func (p *planner) active() (active []corev1.ObjectReference) {
 	for i := range p.plan.Children {
 		c := &p.plan.Children[i]
 		if c.State != Active {
 			continue
+		}
+		if len(active) == mostActive {
+			break
 		}
 		reference := c.Reference
 		if at := slices.IndexFunc(p.CronJob.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == reference.UID }); at >= 0 {

@@ -277,6 +277,19 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// A status has room for so many jobs, whatever runs. (ACJ-22)
+func TestStatusOfManyJobs(t *testing.T) {
+	s := &cronjob.Snapshot{CronJob: newCronJob(t, "web", "schedule: '*/5 * * * *'"), Now: parseTime(t, "10:10")}
+	for i := range 1500 {
+		job := newJob(t, s.CronJob, "10:05")
+		job.Name, job.UID = fmt.Sprintf("web-%04d", i), types.UID(fmt.Sprint(i))
+		s.Jobs = append(s.Jobs, job)
+	}
+	if n := len(cronjob.NewPlan(s).Status.Active); n != 1000 {
+		t.Errorf("ACJ-22: %d jobs in the status", n)
+	}
+}
+
 func TestNewJobs(t *testing.T) {
 	s := &cronjob.Snapshot{CronJob: newCronJob(t, "web", "schedule: 5 10 * * *", "timeZone: Asia/Shanghai"), Now: parseTime(t, "02:06").In(time.FixedZone("CEST", 2*3600))}
 	s.CronJob.CreationTimestamp.Time = parseTime(t, "02:00")

@@ -59,7 +59,16 @@ func (p *planner) count(status *v1alpha1.ImagePullJobStatus) {
 			status.FailedNodes = append(status.FailedNodes, n.Name)
 		}
 	}
-	slices.Sort(status.FailedNodes)
+	status.FailedNodes = firstOf(status.FailedNodes)
+}
+
+// mostFailedNodes is how many nodes a status names, which the API server stores up to 1.5 MB: of names of 63 bytes 320 KB. (IMG-1.5)
+const mostFailedNodes = 5000
+
+// firstOf sorts names, and keeps as many as a status names.
+func firstOf(names []string) []string {
+	slices.Sort(names)
+	return names[:min(len(names), mostFailedNodes)]
 }
 
 // conclude says whether the job is over, and in words how far it is.
@@ -94,7 +103,7 @@ func (p *planner) giveUp(status *v1alpha1.ImagePullJobStatus) {
 			status.FailedNodes = append(status.FailedNodes, n.Name)
 		}
 	}
-	slices.Sort(status.FailedNodes)
+	status.FailedNodes = firstOf(status.FailedNodes)
 	status.Active, status.Failed = 0, status.Desired-status.Succeeded
 	status.CompletionTime = ptr.To(p.now())
 	status.Message = v1alpha1.ImagePullJobMessageDeadline

@@ -3,7 +3,9 @@
 package imagepulljob
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -220,4 +222,20 @@ func FuzzPlan(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A status names so many nodes, and counts all. (IMG-1.5)
+func TestStatusOfManyFailedNodes(t *testing.T) {
+	var nodes []*v1alpha1.NodeImage
+	for i := range 6000 {
+		nodes = append(nodes, nodeImage(fmt.Sprintf("n%04d", i), given(v1alpha1.ImagePhaseFailed)))
+	}
+	for spec, all := range map[string][]*v1alpha1.NodeImage{"": nodes, "completionPolicy: {activeDeadlineSeconds: 1}": fresh(6000)} {
+		job := newJob(t, spec)
+		job.Status.StartTime = at(-time.Hour)
+		status := NewPlan(snapshot(job, all...)).Status
+		if status.Failed != 6000 || len(status.FailedNodes) != mostFailedNodes || !slices.IsSorted(status.FailedNodes) {
+			t.Errorf("IMG-1.5: %s: %d failed, %d named", spec, status.Failed, len(status.FailedNodes))
+		}
+	}
 }
