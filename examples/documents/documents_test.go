@@ -23,11 +23,11 @@ const (
 
 // written are the documents that are held to what is there, as seen from the repository.
 var written = []string{
-	"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "examples/MEASURED.md", "examples/MIGRATION.md", "examples/DEFECTS.md",
+	"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "examples/MEASURED.md", "examples/MIGRATION.md", "examples/DEFECTS.md", "examples/LIMITS.md",
 }
 
 // citing are those that cite tests.
-var citing = []string{"examples/MIGRATION.md", "examples/DEFECTS.md"}
+var citing = []string{"examples/MIGRATION.md", "examples/DEFECTS.md", "examples/LIMITS.md"}
 
 var (
 	link     = regexp.MustCompile(`\[([^\]\n]+)\]\(([^)\n]+)\)`)
