@@ -27,7 +27,7 @@ var written = []string{
 }
 
 // citing are those that cite tests.
-var citing = []string{"examples/MIGRATION.md", "examples/DEFECTS.md", "examples/LIMITS.md"}
+var citing = []string{"SECURITY.md", "examples/MIGRATION.md", "examples/DEFECTS.md", "examples/LIMITS.md"}
 
 var (
 	link     = regexp.MustCompile(`\[([^\]\n]+)\]\(([^)\n]+)\)`)
