@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 // inside runs a command in the pod's container.
@@ -47,6 +48,7 @@ func TestExecAndLogs(t *testing.T) {
 
 // An image can have one program and nothing else.
 func TestImageWithoutShell(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	pod := newPod(t, newNamespace(t), addImage(t, "v1", registry.Image{Programs: []string{"sleep"}}), nil)
 	eventuallyPod(t, pod, "ready", isReady)
@@ -114,6 +116,7 @@ func TestRunInside(t *testing.T) {
 
 // Containers do not notice that what has started them is gone for a while. Not parallel: it would hold up other tests.
 func TestContainersOutliveComponents(t *testing.T) {
+	testbed.Long(t)
 	namespace, image := newNamespace(t), addImage(t, "v1", registry.Image{})
 	before := newPod(t, namespace, image, nil)
 	before = eventuallyPod(t, before, "ready", isReady)

@@ -24,6 +24,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 const orphanEnv = "PODWRIGHT_TEST_PARENT"
@@ -188,6 +189,7 @@ func exists(pod *corev1.Pod) bool {
 
 // In a directory of one's own, pods run again after the cluster has been stopped.
 func TestDirIsKept(t *testing.T) {
+	testbed.Long(t)
 	dir := t.TempDir()
 	for range 2 {
 		c, err := startWithPod(t.Context(), cluster.Options{Dir: dir})

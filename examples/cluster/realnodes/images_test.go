@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 func TestPodRuns(t *testing.T) {
@@ -55,6 +56,7 @@ func TestImageUpdate(t *testing.T) {
 
 // Pods may name an image by its digest.
 func TestImageByDigest(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	name := "registry.test/digest:v1"
 	byDigest, err := shared.Images().Add(name, registry.Image{Labels: map[string]string{"name": name}})
@@ -69,6 +71,7 @@ func TestImageByDigest(t *testing.T) {
 }
 
 func TestHeldPull(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	image := addImage(t, "v1", registry.Image{})
 	release, err := shared.Images().Hold(image)
@@ -93,6 +96,7 @@ func TestHeldPull(t *testing.T) {
 }
 
 func TestMissingImage(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	pod := newPod(t, newNamespace(t), "registry.test/missing:v1", nil)
 	eventuallyPod(t, pod, "failing to pull", waitsFor("not found", "ErrImagePull", "ImagePullBackOff"))
