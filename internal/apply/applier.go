@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -136,14 +135,7 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 
 // mayHold tells whether the API server has refused for certain to create the update revision, and there is a current one. (CT-9)
 func (a *Applier[S]) mayHold(err error) bool {
-	var status apierrors.APIStatus
-	r := &a.Plan.Revisions
-	if a.Hold == nil || r.Create == nil || r.Current == r.Create || r.Missing != "" || !errors.As(err, &status) || inEndingNamespace(err) {
-		return false
-	}
-	code := status.Status().Code
-	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && !Gone(err) &&
-		code != http.StatusConflict && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+	return a.Hold != nil && RefusesRevision(&a.Plan.Revisions, err)
 }
 
 // hold goes on without the update revision: missing pods come from the current one. The status keeps its numbers, which are

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,6 +79,18 @@ func (p *Sync) PrepareRevisions(
 		p.Wrote(caches.Revisions, raised.ResourceVersion)
 	}
 	return true, nil
+}
+
+// RefusesRevision tells whether err says that the API server has refused for certain to create the update revision, where there is a
+// current one to go on with. (CT-9)
+func RefusesRevision(c *revision.Changes, err error) bool {
+	var status apierrors.APIStatus
+	if c.Create == nil || c.Current == c.Create || c.Missing != "" || !errors.As(err, &status) || inEndingNamespace(err) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && !Gone(err) &&
+		code != http.StatusConflict && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }
 
 // currentUnseen tells whether the current revision, which the history lacks, does

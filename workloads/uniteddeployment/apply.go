@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
@@ -50,8 +51,13 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if current, err := a.current(ctx); err != nil || !current {
 		return controller.StaleRetry, err
 	}
+	var refused error
 	if plan.Revisions.Update != nil {
 		settled, err := a.revisions(ctx)
+		if apply.RefusesRevision(&plan.Revisions, err) {
+			refused, err = err, nil
+			settled, err = a.hold(ctx)
+		}
 		if err != nil {
 			a.Event(corev1.EventTypeWarning, ReasonFailedRevisionProvision, "%v", err)
 			return 0, apply.WorthRetrying(err)
@@ -60,16 +66,16 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return controller.StaleRetry, nil
 		}
 	}
-	err = a.workloads(ctx)
-	r.options.SubsetMetrics.Subsets(a.Key, plan.states())
+	err = a.workloads(ctx, refused)
+	r.options.SubsetMetrics.Subsets(a.Key, a.plan.states())
 	err = errors.Join(err, a.markAll(ctx))
 	statusErr := a.writeStatus(ctx)
 	if statusErr == nil {
 		a.recordMoves()
-		statusErr = a.DeleteRevisions(ctx, plan.Revisions.Delete)
+		statusErr = a.DeleteRevisions(ctx, a.plan.Revisions.Delete)
 	}
-	requeueAfter = plan.RequeueAfter
-	if told := a.NoteHeld(a.Key, plan.HeldUp, s.Now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
+	requeueAfter = a.plan.RequeueAfter
+	if told := a.NoteHeld(a.Key, a.plan.HeldUp, s.Now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
 		requeueAfter = told
 	}
 	return requeueAfter, apply.WorthRetrying(err, statusErr)
@@ -112,15 +118,30 @@ func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 	})
 }
 
-// workloads writes the workloads, and says in the conditions what came of it. (UD-16)
-func (a *applier) workloads(ctx context.Context) error {
+// hold plans anew with the template of the current revision, while the one of a new template is refused: subsets get the pods that the spec
+// wants, and none is updated. The status keeps its numbers, which are about revisions that there are. (CT-9)
+func (a *applier) hold(ctx context.Context) (settled bool, err error) {
+	template, err := TemplateOf(a.plan.Revisions.Current)
+	if err != nil {
+		return false, err
+	}
+	s := *a.snapshot
+	s.Set = s.Set.DeepCopy()
+	s.Set.Spec.Template = *template
+	a.plan, a.status = NewPlan(&s), a.snapshot.Set.Status.DeepCopy()
+	a.plan.Revisions = revision.Changes{}
+	return a.current(ctx)
+}
+
+// workloads writes the workloads, and says in the conditions what came of it, and that the revision of the template was refused. (UD-16)
+func (a *applier) workloads(ctx context.Context, refused error) error {
 	provisioned := errors.Join(a.own(ctx), a.createAll(ctx))
 	if provisioned == nil {
 		provisioned = a.deleteAll(ctx)
 	}
 	did := len(a.plan.Adopt) + len(a.plan.Release) + len(a.plan.Create) + len(a.plan.Delete)
 	a.condition(v1alpha1.SubsetProvisioned, did > 0, provisioned)
-	updated := a.updateAll(ctx)
+	updated := errors.Join(refused, a.updateAll(ctx))
 	a.condition(v1alpha1.SubsetUpdated, len(a.plan.Update) > 0, updated)
 	return errors.Join(provisioned, updated, apply.Each(ctx, a.plan.DeletePods, func(ctx context.Context, pod *corev1.Pod) error {
 		_, err := a.DeletePodUnchanged(ctx, pod, apply.Delete)

@@ -42,6 +42,8 @@
 //     workloads keep theirs.
 //   - Names of workloads leave room for the hash in the revision label of their pods.
 //   - Failures are in the conditions. OpenKruise never writes those.
+//   - Where the API server refuses to create the revision of a new template, subsets follow the replicas with
+//     the template of the current one, and only the update waits.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.
 //   - With Options.AdaptiveScheduling, which is off, also minReplicas, maxReplicas and the
