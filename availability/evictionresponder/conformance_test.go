@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 			o.CloneSets = c.Share(workloadsclient.NewCloneSetInformer(o.Workloads, "", 0, cache.Indexers{}))
 			controller, err := evictionresponder.New(o)
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil {
 					return "", err

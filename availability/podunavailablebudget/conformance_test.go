@@ -38,7 +38,7 @@ func TestConformance(t *testing.T) {
 			o.Budgets = c.Share(client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, cache.Indexers{}))
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil || len(plan.Link) == 0 && plan.Status == nil {
 					return "", err

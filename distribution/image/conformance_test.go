@@ -43,7 +43,7 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 				Copies:        c.Share(imagepulljob.NewCopyInformer(kube)),
 				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil || !busy(plan) {
 					return "", err
@@ -91,7 +91,7 @@ func TestConformanceOfNodeImage(t *testing.T) {
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Nodes:         c.Share(caches.NewInformers(kube, "").Nodes())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Change == nil && plan.Status == nil {
 					return "", err

@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 			o.States = c.Share(client.NewPersistentPodStateInformer(o.Distribution, "", 0, cache.Indexers{}))
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil {
 					return "", err

@@ -85,7 +85,7 @@ func TestConformance(t *testing.T) {
 			o.Metrics = c.Reconciles
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if plan == nil || err != nil || plan.String() == "nothing" && plan.Status(plan.Failed, noon) == nil {
 					return "", err

@@ -63,6 +63,8 @@ type Kind struct {
 type Controller struct {
 	// Run runs the controller until the context is done.
 	Run func(context.Context) error
+	// Memory is the controller itself: what it remembers is counted. (CT-14)
+	Memory any
 	// Next shows what the next reconcile of an object would do, empty for nothing.
 	Next func(types.NamespacedName) (string, error)
 }
@@ -79,6 +81,7 @@ type Cluster struct {
 	kind   *Kind
 	own    bool // the controller is to make its informers itself
 	shared []cache.SharedIndexInformer
+	memory any
 	next   func(types.NamespacedName) (string, error)
 	// served counts the writes that were made, whether or not the answer was
 	// lost.

@@ -112,7 +112,7 @@ func (c *Cluster) start() (stop func()) {
 	c.Reconciles, c.shared = &fixture.Reconciles{}, nil
 	controller, err := c.kind.New(c)
 	c.Must(err)
-	c.next = controller.Next
+	c.next, c.memory = controller.Next, controller.Memory
 	informers := c.shared
 	return c.Start(func(ctx context.Context) error {
 		var running sync.WaitGroup

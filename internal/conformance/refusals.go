@@ -103,9 +103,10 @@ func (c *Cluster) refuseForAnHour(write string, r *refusal, want calm) {
 	c.change(name)
 	c.steps(10)
 	c.minutes(40)
-	before := c.perObject()
+	before, remembers := c.perObject(), remembered(c.memory)
 	c.minutes(20)
 	c.expectFew(before, int(refused.Load()))
+	c.expectNoMore("after 20 more minutes of refusals", remembers)
 	var status apierrors.APIStatus
 	if errors.As(r.refuse(0), &status) && refused.Load() > 0 {
 		c.expectSaid()

@@ -37,6 +37,7 @@ func Test(t *testing.T, k Kind) {
 		{"a write that is refused for an hour", refusedForAnHour},
 		{"a write that another writer takes back", contested},
 		{"stale caches", staleCaches},
+		{"what it remembers of objects that are gone", forgets},
 		{"a panic", panics},
 		{"objects of others", strangers},
 		{"run and stop", runAndStop},

@@ -78,7 +78,8 @@ type Kind[S, P any] struct {
 type Reconciler[S, P any] struct {
 	Kind[S, P]
 	live     apiwriter.Registry
-	planning apiwriter.Last[time.Duration] // how long planning took
+	collects bool                          // some events are collected before a reconcile, see SettleTime
+	planning apiwriter.Last[time.Duration] // how long planning took, if events are collected
 	waits    apiwriter.Last[bool]          // whether the last reconcile only waited for a cache
 	failures apiwriter.Last[int]           // reconciles in a row that failed, whatever waits lie between them
 }
@@ -90,6 +91,7 @@ func NewReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
 	}
 	r := &Reconciler[S, P]{Kind: kind, live: apiwriter.Registry{}}
 	for _, read := range kind.Reads {
+		r.collects = r.collects || read.Collect
 		if read.Live != nil {
 			r.live[read.Resource] = read.Live
 		}
@@ -171,7 +173,9 @@ func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (r
 	}
 	start := r.Clock.Now()
 	plan := r.Plan(snapshot)
-	r.planning.Set(key, r.Clock.Since(start))
+	if r.collects {
+		r.planning.Set(key, r.Clock.Since(start))
+	}
 	requeueAfter, err = r.Apply(ctx, snapshot, plan)
 	if requeueAfter > 0 { // it counts from what was observed, and requests may have taken their time since
 		requeueAfter = max(requeueAfter-r.Clock.Since(observed), min(requeueAfter, StaleRetry))

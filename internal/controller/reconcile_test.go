@@ -62,7 +62,7 @@ func newFixture(t *testing.T) *fixture {
 	s.writer = apply.NewWriter(client)
 	s.Reconciler = NewReconciler(Kind[snapshot, plan]{
 		Options: Options{Clock: s.clock, Metrics: s}, Writes: &s.writer.Own, Forget: s.writer.Forget,
-		Reads:   []Read{{Resource: caches.Pods, Live: apiwriter.Pods(client)}, {Resource: caches.Claims, Live: apiwriter.Claims(client)}},
+		Reads:   []Read{{Resource: caches.Pods, Live: apiwriter.Pods(client)}, {Resource: caches.Claims, Live: apiwriter.Claims(client), Collect: true}},
 		Synced:  func(podwright.Resource) string { return s.synced },
 		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
 		Plan: func(pods *snapshot) *plan {

@@ -5,6 +5,7 @@ package fakecluster
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,20 @@ func (s *Server) CollectGarbage() (collected int) {
 		}
 		if collected += found; found == 0 {
 			return collected
+		}
+	}
+}
+
+// Erase deletes without grace each object, of whatever kind, that has a name, or one that begins with it and a dash.
+func (s *Server) Erase(name string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, path := range slices.Sorted(maps.Keys(s.resources)) {
+		r := s.resources[path]
+		for _, object := range r.sorted() {
+			if strings.HasPrefix(object.GetName()+"-", name+"-") {
+				s.begin(r, object, 0, "")
+			}
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 			controller, err := New(Options{Kubernetes: kube, Lifecycle: jobs, Recorder: &c.Events, Metrics: c.Reconciles,
 				EphemeralJobs: c.Share(client.NewEphemeralJobInformer(jobs, "", 0, nil)), Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller.Reconciler, key)
 			}}, nil
 		},

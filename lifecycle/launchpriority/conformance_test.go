@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 			controller, err := New(Options{Kubernetes: kube, Recorder: &c.Events, Metrics: c.Reconciles,
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 					return "", err

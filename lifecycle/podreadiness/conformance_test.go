@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil || *plan == (podreadiness.Plan{}) {
 					return "", err

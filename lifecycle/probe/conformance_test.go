@@ -40,7 +40,7 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
 				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return nextOf(controller.Reconciler, key), nil
 			}}, nil
 		},
@@ -77,7 +77,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
 				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(types.NamespacedName{Name: key.Name})
 				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Spec == nil && len(plan.Patches) == 0 {
 					return "", err

@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
 				Pods:     c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil || len(plan.Steps) == 0 {
 					return "", err

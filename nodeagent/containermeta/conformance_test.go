@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 			controller, err := New(Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", Recorder: &c.Events, Metrics: c.Reconciles,
 				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.Report == nil && len(plan.Restarts) == 0 {
 					return "", err

@@ -26,7 +26,7 @@ func suite(spec, change string, writes ...string) conformance.Kind {
 			o.Metrics = c.Reconciles
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if plan == nil || err != nil || !acts(plan) {
 					return "", err

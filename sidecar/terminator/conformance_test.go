@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 				Pods: c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{}))})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil {
 					return "", err

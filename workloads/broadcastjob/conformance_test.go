@@ -48,7 +48,7 @@ func suite(change func(c *conformance.Cluster, name string), more ...string) con
 				BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller.Reconciler, key)
 			}}, nil
 		},

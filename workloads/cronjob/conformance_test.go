@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 						BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 						Jobs:          c.Share(caches.NewInformers(kube, "").Jobs())})
 					c.Must(err)
-					return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+					return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 						plan, err := controller.Reconciler.Plan(key)
 						if err != nil || plan == nil || plan.Start == nil && plan.Status == nil && len(plan.Clean) == 0 {
 							return "", err

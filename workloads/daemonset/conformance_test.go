@@ -32,7 +32,7 @@ func suite(set, writes string, change func(c *conformance.Cluster, name string))
 				Pods:       c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
 				Revisions: c.Share(core.Revisions())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller.Reconciler, key)
 			}}, nil
 		},

@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 				Pods:         c.Share(core.Pods()), Claims: c.Share(core.Claims()),
 				Revisions: c.Share(core.Revisions())})
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller.Reconciler, key)
 			}}, nil
 		},

@@ -103,7 +103,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 			}
 			controller, err := uniteddeployment.New(o)
 			c.Must(err)
-			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
 				if err != nil || plan == nil {
 					return "", err
