@@ -63,7 +63,7 @@ build: ## Build the manager, the node agent and the kubectl plugin of the exampl
 test: export RAPID_SEED := 1
 
 .PHONY: test
-test: test-library test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
+test: test-tools test-library test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
 
 .PHONY: test-long
 test-long: lint-all test-properties test-histories soak test-plans test-all-examples test-demos ## Run what is long by nature: many random cases and histories, faults of many seeds, all tests on real nodes, all demos.
@@ -102,6 +102,11 @@ test-kubernetes: ## Run the tests of the library with other Kubernetes libraries
 	go list "$$modfile" -m k8s.io/api; \
 	go vet "$$modfile" $$packages; \
 	go test "$$modfile" $$packages
+
+.PHONY: test-tools
+test-tools: # Run the tests of the development tools.
+	$(call heading,test: tools)
+	cd internal/tools && $(GOTEST) ./...
 
 .PHONY: test-monitoring
 test-monitoring: # Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
@@ -200,6 +205,20 @@ soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and
 		-coverpkg=$(subst $() ,$(,),$(SOAKED)) $(SOAKED) -args -soak=$(DURATION) $(if $(SEED),-seed=$(SEED)) | grep -Ev '^(=== |[[:space:]]*--- PASS)'
 	@echo 'Functions of the planners that were not played in full:'
 	@go tool cover -func=bin/soak.out | awk '$$1 ~ /\/(plan[a-z_]*|planner|snapshot)\.go/ && $$3 != "100.0%"'
+
+# How many mutants are planted in the packages MUTATED, drawn by SEED; the packages of the sample to run, a regular expression; and the
+# names of the files to change, in place of those that decide and write. What only tests are made of is left alone.
+MUTANTS ?= 300
+MUTATED ?= ./...
+UNJUDGED := internal/(fakecluster|scenario|simulation)
+
+.PHONY: mutants
+mutants: export RAPID_SEED := 1
+mutants: ## Plant small changes in planners and writers, and print those that the tests of the package do not see. Takes MUTANTS=300, SEED=1, MUTATED=./workloads/..., ONLY=cronjob, FILES="plan*.go".
+	@mkdir -p bin
+	@go build -C internal/tools -o ../../bin/mutants ./mutants
+	@bin/mutants -count=$(MUTANTS) -seed=$(or $(SEED),1) -skip='$(UNJUDGED)' -only='$(ONLY)' $(if $(FILES),-files='$(FILES)') \
+		-equivalents=internal/tools/mutants/equivalents.txt $(MUTATED)
 
 .PHONY: tools
 tools: # Build the development tools into bin/.

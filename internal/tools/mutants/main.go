@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command mutants says what the tests of packages do not see. It makes small changes in their code, one at a time, and runs the
+// tests of the package: a change that they do not fail for survives, and is printed. The working tree stays untouched: the
+// compiler reads a changed file from elsewhere, by the flag -overlay.
+//
+// It runs in the root of a module:
+//
+//	mutants -count 300 -seed 1 ./...
+//
+// The sample is the same for the same code, seed, count, packages and files. A mutant that does not compile is replaced by another
+// of its package. One that ends in no time is killed. A mutant that changes nothing belongs in the file of equivalents, with the
+// reason: it is not run, and counted apart. The command fails if a mutant survives, and for an equivalent that is no mutant.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// The files that decide and write.
+const decidingFiles = "plan*.go planner.go apply*.go select.go guard.go"
+
+type options struct {
+	count       int
+	seed        uint64
+	files       []string
+	skip, only  *regexp.Regexp
+	equivalents string
+	wait        time.Duration
+	list        bool
+	packages    []string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		err = run(ctx, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	var files, skip, only string
+	flags := flag.NewFlagSet("mutants", flag.ExitOnError)
+	flags.IntVar(&o.count, "count", 300, "how many mutants to plant; 0 means all")
+	flags.Uint64Var(&o.seed, "seed", 1, "draws the sample")
+	flags.StringVar(&files, "files", decidingFiles, "patterns of the names of the files to change")
+	flags.StringVar(&skip, "skip", "", "packages of which no mutants are drawn, a regular expression")
+	flags.StringVar(&only, "only", "", "packages of which the sample is run, a regular expression; empty means all")
+	flags.StringVar(&o.equivalents, "equivalents", "", "the file that names mutants which change nothing")
+	flags.DurationVar(&o.wait, "wait", time.Minute, "how much longer than without a change the tests may take")
+	flags.BoolVar(&o.list, "list", false, "print the sample and run nothing")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	o.files, o.packages = strings.Fields(files), flags.Args()
+	var err error
+	if skip == "" {
+		skip = "$^" // matches no package
+	}
+	if o.skip, err = regexp.Compile(skip); err != nil {
+		return o, fmt.Errorf("-skip: %w", err)
+	}
+	if o.only, err = regexp.Compile(only); err != nil {
+		return o, fmt.Errorf("-only: %w", err)
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, o options) error {
+	packages, err := load(ctx, o)
+	if err != nil {
+		return err
+	}
+	known, err := readEquivalents(o.equivalents)
+	if err != nil {
+		return err
+	}
+	draw(packages, o.count, o.seed)
+
+	var report report
+	for _, p := range packages {
+		if p.drawn == 0 || !o.only.MatchString(p.name) {
+			continue
+		}
+		if o.list {
+			for _, m := range p.mutants[:p.drawn] {
+				fmt.Println(m)
+			}
+			continue
+		}
+		tally, err := p.test(ctx, known, o.wait)
+		if err != nil {
+			return err
+		}
+		report = append(report, tally)
+	}
+	if o.list {
+		return nil
+	}
+	fmt.Print(report)
+	if survived := report.total().survived; survived > 0 {
+		return fmt.Errorf("%d survived: write a test that fails for it, or name it in %s with the reason", survived, o.equivalents)
+	}
+	return nil
+}
