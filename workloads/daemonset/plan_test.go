@@ -72,6 +72,7 @@ func TestPlan(t *testing.T) {
 		{"DS-9: n1 is updated, n3 is next", rolling + "partition: 1}}}", "n1:v2 n2:v1 n3:v1", "-n3:v1 Update"},
 		{"DS-9: only nodes that the selector matches", rolling + "maxUnavailable: 9, partition: 1, selector: {matchLabels: {name: n3}}}}}", "n1:v1 n2:v2 n3:v1 n4:v1", "-n3:v1 Update"},
 		{"DS-9: no node matches", rolling + "maxUnavailable: 9, selector: {matchLabels: {name: n9}}}}}", "n1:v1 n2:v2", ""},
+		{"DS-9: nodes without a pod come before those of an earlier update", rolling + "partition: 1}}}", "n1 n2:v0+down", "+n1:v2"},
 		{"DS-9: partition of all", rolling + "partition: 3}}}", "n1:v1 n2:v1 n3:v1", ""},
 
 		{"DS-V3: a percentage of v1beta1, rounded up", percentRolling("50%") + "partition: 2147483647, maxUnavailable: 9}}}", "n1:v1 n2:v1 n3:v1", "-n3:v1 Update"},
@@ -110,6 +111,7 @@ func TestPlan(t *testing.T) {
 		{"DS-13: burstReplicas at once", strings.Replace(inPlace, "spec: {", "spec: {burstReplicas: 1, ", 1), "n1:v1+gate n2:v1+gate", "~n2 UpdateInPlace"},
 
 		{"DS-14: a second pod surges", surge, "n1:v1 n2:v1 n3:v1", "+n3:v2 +n2:v2"},
+		{"DS-14: burstReplicas at once", strings.Replace(surge, "spec: {", "spec: {burstReplicas: 1, ", 1), "n1:v1 n2:v1 n3:v1", "+n3:v2"},
 		{"DS-14: until it is available", ready10(surge), "n1:v1 n2:v1 n3:v1 n3:v2+young", "+n2:v2"},
 		{"DS-14: then the old one goes", surge, "n1:v1 n1:v2", "-n1:v1 Update"},
 		{"DS-14: before that, where the old one is not ready, and the new one is", ready10(surge), "n1:v1+down n1:v2+young", "-n1:v1 Update"},
@@ -165,6 +167,7 @@ func TestProgressive(t *testing.T) {
 		{"5 created", 12, "n00:v2 n01:v2 n02:v2 n03:v2 n04:v2", 5, 2},
 		{"partition 0", 10, "", 0, 10},
 		{"enough", 3, "n00:v2", 2, 0},
+		{"a pod of a node that takes none counts for no other", 3, "tainted:v2", 2, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			set := setOf(t, fmt.Sprintf("metadata: {annotations: {daemonset.kruise.io/progressive-create-pod: 'true'}}\n%spartition: %d}}}", rolling, test.partition))
