@@ -47,6 +47,14 @@ func TestStatus(t *testing.T) {
 		t.Errorf("UD-12.3: one pod is not ready, and the status is %v", s)
 	}
 	w.pod("b1", w.set("b").Object, second, true)
+	pods := func(n int32) {
+		edited(w, w.set("b").Object.(*v1alpha1.CloneSet), func(o *v1alpha1.CloneSet) { o.Status.Replicas = n })
+	}
+	pods(3)
+	if s := NewPlan(&w.Snapshot).Status; s.CurrentRevision != first || s.Replicas != 5 {
+		t.Errorf("UD-12.3: an old pod is left beside the new ones, and the status is %v", s)
+	}
+	pods(2)
 	if s := NewPlan(&w.Snapshot).Status; s.CurrentRevision != second {
 		t.Errorf("UD-12.3: all pods are ready, and the status is %v", s)
 	}

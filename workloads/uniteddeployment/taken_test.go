@@ -3,12 +3,14 @@
 package uniteddeployment_test
 
 import (
+	"sync/atomic"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -63,4 +65,29 @@ func TestRevisionIsTaken(t *testing.T) {
 			})
 		})
 	}
+}
+
+// UD-2.1: whoever becomes an owner of a workload while that is adopted stays one.
+func TestOwnersThatComeMeanwhile(t *testing.T) {
+	play(t, func(t *testing.T, w *world) {
+		w.kind = uniteddeployment.CloneSet
+		sets := newClient(t, w.Server, fixture.TestUser).UnitedDeployments(fixture.Web.Namespace)
+		_, err := sets.Create(t.Context(), newSet(t, w.kind, "web", ""), metav1.CreateOptions{})
+		w.Must(err)
+		w.Sleep("1m")
+		name := workloadsOf(w.Cluster, w.kind)[0].Name
+		var meanwhile atomic.Bool
+		w.FailBefore(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.String() == "patch clonesets" && r.Name == name && meanwhile.CompareAndSwap(false, true) {
+				patch(w.Cluster, w.kind, name, `{"metadata":{"ownerReferences":[{"apiVersion":"example.com/v1","kind":"App","name":"app","uid":"app"}]}}`)
+			}
+			return nil
+		})
+		patch(w.Cluster, w.kind, name, `{"metadata":{"ownerReferences":null}}`)
+		w.Sleep("1m")
+		owners := workloadsOf(w.Cluster, w.kind)[0].OwnerReferences
+		if len(owners) != 2 || owners[0].Kind != "App" || owners[1].Kind != "UnitedDeployment" || !meanwhile.Load() {
+			t.Errorf("owners %v, want the other one and the UnitedDeployment; it came meanwhile: %t", owners, meanwhile.Load())
+		}
+	})
 }
