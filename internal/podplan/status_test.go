@@ -168,6 +168,7 @@ func TestKeptConditions(t *testing.T) {
 	none := &appsv1.StatefulSetStatus{}
 	check("before anything is observed", kept.Report(none, none, problems, now), "A True  0s", "Reconciling True NotObserved 0s")
 	check("so it is where a name is taken", kept.Collided(none, now), "Reconciling True NotObserved 0s")
+	check("not after something is", kept.Report(&appsv1.StatefulSetStatus{ObservedGeneration: 1}, none, problems, now), "A True  0s")
 	check("not of a kind that has none", statuses.Report(none, none, problems, now), "A True  0s")
 	s := &appsv1.StatefulSetStatus{ObservedGeneration: 1}
 	kept.Reconcile(s, "Early", "m", now)
