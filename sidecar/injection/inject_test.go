@@ -198,6 +198,10 @@ func TestContainers(t *testing.T) {
 			"log IS_INJECTED, main HOST:a data@/data logs@/logs, side other@/data"},
 		{"SCI-10: not those of other sidecars", "{containers: [{name: old, env: [{name: IS_INJECTED, value: 'true'}], volumeMounts: [{name: x, mountPath: /x}]}]}",
 			"{containers: [{name: log, " + shared + "}]}", "log IS_INJECTED, old IS_INJECTED x@/x"},
+		{"SCI-10: those of a container that only says so", "{containers: [{name: own, env: [{name: IS_INJECTED, value: 'false'}], volumeMounts: [{name: x, mountPath: /x}]}]}",
+			"{containers: [{name: log, " + shared + "}]}", "log IS_INJECTED x@/x, own IS_INJECTED x@/x"},
+		{"SCI-10: $$ begins no variable", "{containers: [{name: main, env: [{name: HOST, value: a}, {name: ZONE, value: z}], volumeMounts: [{name: x, mountPath: /x, subPathExpr: $$(HOST)-$$$(ZONE)}]}]}",
+			"{containers: [{name: log, " + shared + "}]}", "log IS_INJECTED ZONE:z x@/x, main HOST:a ZONE:z x@/x"},
 		{"SCI-12: two for a hot one", mainOnly, "{containers: [{name: mesh, image: mesh:1, env: [{name: A, value: a}], upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: empty:1}}]}",
 			"mesh-1=mesh:1 A:a IS_INJECTED SIDECARSET_VERSION<metadata.annotations['version.sidecarset.kruise.io/mesh-1'] SIDECARSET_VERSION_ALT<metadata.annotations['versionalt.sidecarset.kruise.io/mesh-1'], " +
 				"mesh-2=empty:1 A:a IS_INJECTED SIDECARSET_VERSION<metadata.annotations['version.sidecarset.kruise.io/mesh-2'] SIDECARSET_VERSION_ALT<metadata.annotations['versionalt.sidecarset.kruise.io/mesh-2'], main"},

@@ -88,6 +88,28 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// A record stays as it is, with its time, where it says the same: the hash and the revision. (SCI-13, SCI-16)
+func TestRecordsThatStand(t *testing.T) {
+	for before, stays := range map[string]bool{
+		`{"hash":"` + logHash + `","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"` + logRevision + `","updateTimestamp":"2020-01-01T00:00:00Z"}`: true,
+		`{"hash":"` + logHash + `","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"demo-old","updateTimestamp":"2020-01-01T00:00:00Z"}`:            false,
+		`{"hash":"old","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"` + logRevision + `","updateTimestamp":"2020-01-01T00:00:00Z"}`:             false,
+	} {
+		set := logSet(t)
+		set.Status.LatestRevision = logRevision
+		pod := podOf(t, "{}", mainOnly)
+		pod.Annotations = map[string]string{v1alpha1.SidecarSetHashAnnotation: `{"demo":` + before + `}`}
+		records, err := injection.Records(inject(t, pod, set).Pod, v1alpha1.SidecarSetHashAnnotation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := records["demo"]
+		if got.SidecarSetHash != logHash || got.SidecarSetControllerRevision != logRevision || (got.UpdateTimestamp.Year() == 2020) != stays {
+			t.Errorf("after %s: %+v, want its time to stay: %t", before, got, stays)
+		}
+	}
+}
+
 // A hot container that was updated before stays as it was. (SCI-12, SCI-16)
 func TestHotRecords(t *testing.T) {
 	set := setOf(t, "demo", "{containers: [{name: mesh, upgradeStrategy: {upgradeType: HotUpgrade}}, {name: new, upgradeStrategy: {upgradeType: HotUpgrade}}]}")
