@@ -68,6 +68,8 @@ func TestUnanswered(t *testing.T) {
 		{fmt.Errorf("patch pod web-1: %w", context.Canceled), true},
 		{apierrors.NewInternalError(context.Canceled), true},
 		{apierrors.NewServerTimeout(pods, "patch", 1), true},
+		{apierrors.NewGenericServerResponse(502, "patch", pods, "web-1", "", 0, true), true},
+		{apierrors.NewGenericServerResponse(504, "patch", pods, "web-1", "", 0, true), true},
 		{apierrors.NewTooManyRequests("later", 1), false},
 		{fmt.Errorf("patch pod web-1: %w", apierrors.NewConflict(pods, "web-1", nil)), false},
 		{apierrors.NewForbidden(pods, "web-1", nil), false},

@@ -74,7 +74,7 @@ func (b *bench) outcome(ctx context.Context, m *mutant, source []byte) (outcome,
 	if err := os.Remove(program); err != nil && !os.IsNotExist(err) {
 		return "", err
 	}
-	args := []string{"test", "-c", "-vet=off", "-o", program}
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", program} // without what debuggers read, it is linked in half the time
 	if m != nil {
 		overlay, err := b.overlay(m.file, source)
 		if err != nil {
