@@ -33,3 +33,39 @@ func TestPort(t *testing.T) {
 		})
 	}
 }
+
+// The host of a request is that of the pod, whatever its path says.
+func TestGet(t *testing.T) {
+	for _, test := range []struct {
+		action corev1.HTTPGetAction
+		host   string
+		want   string // the URL
+		err    string
+	}{
+		{corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromString("http")}, "10.0.0.7", "http://10.0.0.7:8080/healthz", ""},
+		{corev1.HTTPGetAction{Path: "/a?b=c#d", Port: intstr.FromInt32(81), Scheme: "https"}, "10.0.0.7", "https://10.0.0.7:81/a?b=c", ""},
+		{corev1.HTTPGetAction{Port: intstr.FromInt32(81)}, "fd00::7", "http://[fd00::7]:81", ""},
+		{corev1.HTTPGetAction{Path: "/a%2Fb", Port: intstr.FromInt32(81)}, "10.0.0.7", "http://10.0.0.7:81/a%2Fb", ""},
+		{corev1.HTTPGetAction{Path: "//evil/x", Port: intstr.FromInt32(81)}, "10.0.0.7", "http://10.0.0.7:81/x", ""},
+		{corev1.HTTPGetAction{Path: "http://evil:82/x", Port: intstr.FromInt32(81)}, "10.0.0.7", "http://10.0.0.7:81/x", ""},
+		{corev1.HTTPGetAction{Path: "//user@evil/x", Port: intstr.FromInt32(81)}, "10.0.0.7", "http://10.0.0.7:81/x", ""},
+		{corev1.HTTPGetAction{Path: "/%zz", Port: intstr.FromInt32(81)}, "10.0.0.7", "http://10.0.0.7:81/%25zz", ""},
+		{corev1.HTTPGetAction{Path: "/", Port: intstr.FromString("none")}, "10.0.0.7", "", "httpGet: port"},
+	} {
+		test.action.HTTPHeaders = []corev1.HTTPHeader{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}}
+		got, err := Get(t.Context(), &test.action, test.host, []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}})
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: error %v, want %s", test.action.Path, err, test.err)
+			}
+			continue
+		}
+		if err != nil || got.URL.String() != test.want || len(got.Header["A"]) != 2 || got.Host != got.URL.Host {
+			t.Errorf("%s: error %v, request %+v; want %s", test.action.Path, err, got, test.want)
+		}
+	}
+	named := &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(81), HTTPHeaders: []corev1.HTTPHeader{{Name: "host", Value: "shop.example.com"}}}
+	if got, err := Get(t.Context(), named, "10.0.0.7", nil); err != nil || got.Host != "shop.example.com" || got.URL.Host != "10.0.0.7:81" {
+		t.Errorf("with the header Host: error %v, request %+v", err, got)
+	}
+}
