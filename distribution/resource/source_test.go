@@ -14,6 +14,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -235,5 +236,60 @@ func TestReaderWithoutSources(t *testing.T) {
 	r := &Reconciler{options: Options{Sources: true}}
 	if _, err := r.source(newSourced(t, shellYAML)); err == nil || !strings.Contains(err.Error(), "SourceReader") {
 		t.Error(err)
+	}
+}
+
+// answers is the answer to every question.
+type answers authorizationv1.SubjectAccessReviewStatus
+
+func (a answers) Create(_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+	review.Status = authorizationv1.SubjectAccessReviewStatus(a)
+	return review, nil
+}
+
+// Who is denied a source may not have it distributed, whatever else the answer says. (RD-18)
+func TestAnswersAboutSources(t *testing.T) {
+	for _, test := range []struct {
+		answer answers
+		want   bool
+	}{
+		{answers{Allowed: true}, true}, {answers{}, false}, {answers{Denied: true}, false}, {answers{Allowed: true, Denied: true}, false},
+	} {
+		w := &Webhook{Access: test.answer}
+		request := &admissionv1.AdmissionRequest{UID: "u", Kind: metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: Kind},
+			Operation: admissionv1.Create, Object: raw(t, newSourced(t, shellYAML)), UserInfo: authenticationv1.UserInfo{Username: "jane"}}
+		if got := w.Validate(t.Context(), request); got.Allowed != test.want {
+			t.Errorf("%+v: %+v", test.answer, got)
+		}
+	}
+}
+
+// sources has one object, as a shared informer may have it.
+type sources struct {
+	Reader
+	object Object
+	err    error
+}
+
+func (s sources) Source(string, string, string) (Object, error) { return s.object, s.err }
+
+// What lacks the label is no source, also where the cache has it. (RD-17)
+func TestSourcesHaveTheLabel(t *testing.T) {
+	labelled, plain := sourceOf("a"), sourceOf("a")
+	plain.Labels = map[string]string{"other": ""}
+	for name, test := range map[string]struct {
+		reader sources
+		want   Object
+		fails  bool
+	}{
+		"with the label":    {sources{object: labelled}, labelled, false},
+		"without":           {sources{object: plain}, nil, false},
+		"it is not there":   {sources{err: apierrors.NewNotFound(corev1.Resource("secrets"), "registry")}, nil, false},
+		"it cannot be read": {sources{err: errors.New("injected")}, nil, true},
+	} {
+		r := &Reconciler{options: Options{Reader: test.reader}}
+		if got, err := r.source(newSourced(t, shellYAML)); got != test.want || (err != nil) != test.fails {
+			t.Errorf("%s: %v, error %v", name, got, err)
+		}
 	}
 }
