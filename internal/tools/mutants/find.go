@@ -14,11 +14,13 @@ import (
 type mutant struct {
 	pkg, function string // relative to the module; "planner.start" for a method
 	file          string // its name
-	line          int
+	line, last    int    // where it stands, from 1
 	change        string // what the line says before and after
 
 	start, end int    // the bytes to replace
 	text       string // and by what
+	edits      []edit // that make it one of many in a file, see switched
+	order      int    // of the mutants of the file, those of what is outside first
 }
 
 func (m mutant) String() string {
@@ -50,11 +52,12 @@ type finder struct {
 	files     *token.FileSet
 	function  string
 	seen      map[string]int
+	beside    map[*ast.BasicLit]string // of constants, what they are compared with or added to
 }
 
 // Find returns the mutants of a file, in the order in which they stand.
 func find(pkg, file string, source []byte) ([]mutant, error) {
-	f := &finder{pkg: pkg, file: file, source: source, files: token.NewFileSet(), seen: map[string]int{}}
+	f := &finder{pkg: pkg, file: file, source: source, files: token.NewFileSet(), seen: map[string]int{}, beside: map[*ast.BasicLit]string{}}
 	parsed, err := parser.ParseFile(f.files, file, source, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
@@ -92,26 +95,25 @@ func functionName(f *ast.FuncDecl) string {
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		if other, ok := operators[n.Op]; ok && !(n.Op == token.ADD && (isText(n.X) || isText(n.Y))) {
-			f.replace(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String())
-		}
+		f.operation(n)
 	case *ast.IfStmt:
 		if !isComparison(n.Cond) {
-			f.replace(n.Cond.Pos(), n.Cond.End(), "!("+f.text(n.Cond.Pos(), n.Cond.End())+")")
+			from, to := f.offset(n.Cond.Pos()), f.offset(n.Cond.End())
+			f.replace(from, to, "!("+string(f.source[from:to])+")", around(from, to, "(", ") != mutantOn(%d)")...)
 		}
 	case *ast.BranchStmt:
 		switch n.Tok {
 		case token.CONTINUE:
-			f.replace(n.TokPos, n.TokPos+token.Pos(len("continue")), "break")
+			f.branch(n, "continue", "break")
 		case token.BREAK:
-			f.replace(n.TokPos, n.TokPos+token.Pos(len("break")), "continue")
+			f.branch(n, "break", "continue")
 		}
 	case *ast.BasicLit:
 		switch {
 		case n.Kind == token.INT && n.Value == "0":
-			f.replace(n.Pos(), n.End(), "1")
+			f.constant(n, "1")
 		case n.Kind == token.INT && n.Value == "1":
-			f.replace(n.Pos(), n.End(), "0")
+			f.constant(n, "0")
 		}
 	case *ast.BlockStmt:
 		f.remove(n.List)
@@ -123,29 +125,92 @@ func (f *finder) visit(n ast.Node) bool {
 	return true
 }
 
+// Operation has another operator.
+func (f *finder) operation(n *ast.BinaryExpr) {
+	f.noteBeside(n.X, n.Y)
+	f.noteBeside(n.Y, n.X)
+	other, ok := operators[n.Op]
+	if !ok || n.Op == token.ADD && (isText(n.X) || isText(n.Y)) {
+		return
+	}
+	from, to, at := f.offset(n.Pos()), f.offset(n.End()), f.offset(n.OpPos)
+	end := at + len(n.Op.String())
+	var edits []edit
+	switch n.Op {
+	case token.EQL, token.NEQ:
+		edits = around(from, to, "((", ") != mutantOn(%d))")
+	case token.LAND, token.LOR:
+		edits = append(around(from, to, "mutantAndOr(%d, "+fmt.Sprint(n.Op == token.LAND)+", ", ") })"),
+			edit{at: at, until: end, text: ", func() bool { return ("})
+	default:
+		edits = append(around(from, to, helpers[n.Op]+"(%d, ", ")"), edit{at: at, until: end, text: ","})
+	}
+	f.replace(at, end, other.String(), edits...)
+}
+
+// NoteBeside remembers what a constant is compared with, where it costs and does nothing to read that once more.
+func (f *finder) noteBeside(constant, with ast.Expr) {
+	if lit, ok := constant.(*ast.BasicLit); ok && harmless(with) {
+		f.beside[lit] = oneLine(string(f.source[f.offset(with.Pos()):f.offset(with.End())]))
+	}
+}
+
+func harmless(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return true
+	case *ast.SelectorExpr:
+		return harmless(e.X)
+	case *ast.StarExpr:
+		return harmless(e.X)
+	case *ast.CallExpr:
+		name, ok := e.Fun.(*ast.Ident)
+		return ok && name.Name == "len" && harmless(e.Args[0])
+	}
+	return false
+}
+
+func (f *finder) constant(n *ast.BasicLit, other string) {
+	from, to := f.offset(n.Pos()), f.offset(n.End())
+	text := "mutantInt(%d, " + n.Value + ", " + other + ")"
+	if with, ok := f.beside[n]; ok {
+		text = "mutantLike(%d, " + with + ", " + n.Value + ", " + other + ")"
+	}
+	f.replace(from, to, other, edit{at: from, until: to, text: text})
+}
+
+func (f *finder) branch(n *ast.BranchStmt, is, other string) {
+	at, to := f.offset(n.TokPos), f.offset(n.End())
+	end := at + len(is)
+	f.replace(at, end, other, edit{at: at, until: to, text: "if mutantOn(%d) { " + other + string(f.source[end:to]) + " }; " + string(f.source[at:to])})
+}
+
 // Remove takes out the statements that can miss: calls, assignments, increments. What is only said in a log stays.
 func (f *finder) remove(statements []ast.Stmt) {
 	for _, s := range statements {
 		switch s := s.(type) {
 		case *ast.ExprStmt:
-			if !logs(s.X) {
-				f.replace(s.Pos(), s.End(), "")
+			if logs(s.X) {
+				continue
 			}
 		case *ast.AssignStmt:
-			if s.Tok != token.DEFINE {
-				f.replace(s.Pos(), s.End(), "")
+			if s.Tok == token.DEFINE {
+				continue
 			}
 		case *ast.IncDecStmt:
-			f.replace(s.Pos(), s.End(), "")
+		default:
+			continue
 		}
+		from, to := f.offset(s.Pos()), f.offset(s.End())
+		f.replace(from, to, "", around(from, to, "if !mutantOn(%d) { ", " }")...)
 	}
 }
 
-// Replace adds the mutant that has another text between two positions.
-func (f *finder) replace(from, to token.Pos, text string) {
-	m := mutant{pkg: f.pkg, function: f.function, file: f.file, text: text}
-	m.start, m.end = f.files.Position(from).Offset, f.files.Position(to).Offset
-	m.line = f.files.Position(from).Line
+// Replace adds the mutant that has another text between two offsets.
+func (f *finder) replace(from, to int, text string, edits ...edit) {
+	m := mutant{pkg: f.pkg, function: f.function, file: f.file, start: from, end: to, text: text, edits: edits, order: len(f.mutants)}
+	m.line = 1 + strings.Count(string(f.source[:from]), "\n")
+	m.last = m.line + strings.Count(string(f.source[from:to]), "\n")
 	m.change = f.change(m)
 	// The same change in another line of the function has a number.
 	f.seen[m.key()]++
@@ -154,6 +219,8 @@ func (f *finder) replace(from, to token.Pos, text string) {
 	}
 	f.mutants = append(f.mutants, m)
 }
+
+func (f *finder) offset(p token.Pos) int { return f.files.Position(p).Offset }
 
 // Change shows the lines of a mutant before and after.
 func (f *finder) change(m mutant) string {
@@ -165,10 +232,6 @@ func (f *finder) change(m mutant) string {
 		return "without " + before
 	}
 	return before + " => " + after
-}
-
-func (f *finder) text(from, to token.Pos) string {
-	return string(f.source[f.files.Position(from).Offset:f.files.Position(to).Offset])
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

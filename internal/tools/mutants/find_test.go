@@ -3,6 +3,10 @@
 package main
 
 import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -88,5 +92,44 @@ func TestPlanted(t *testing.T) {
 				t.Errorf("%s: line %d: %q, before %q", m, i+1, after[i], before[i])
 			}
 		}
+	}
+}
+
+// All mutants of a file stand in one program: without one it is as before, and no line moves.
+func TestSwitched(t *testing.T) {
+	found, err := find("pkg", "plan.go", []byte(planner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[int]mutant{}
+	for i, m := range found {
+		all[i+1] = m
+	}
+	got := string(switched([]byte(planner), all))
+	if _, err := parser.ParseFile(token.NewFileSet(), "plan.go", got, parser.SkipObjectResolution); err != nil {
+		t.Errorf("it cannot be read: %v\n%s", err, got)
+	}
+	if strings.Count(got, "\n") != strings.Count(planner, "\n") {
+		t.Errorf("it has other lines:\n%s", got)
+	}
+	for n := range all {
+		if number := regexp.MustCompile(fmt.Sprintf(`mutant\w+\(%d[,)]`, n)); len(number.FindAllString(got, -1)) != 1 {
+			t.Errorf("mutant %d, %s, is not in it once:\n%s", n, all[n], got)
+		}
+	}
+	want := `func stop(a, b int) bool {
+	if !mutantOn(1) { a += 2 }
+	if !mutantOn(2) { a += 2 }
+	return ((a != b) != mutantOn(3))
+}`
+	var few []mutant
+	for _, m := range found {
+		if m.function == "stop" {
+			few = append(few, m)
+		}
+	}
+	got = string(switched([]byte(planner), map[int]mutant{1: few[0], 2: few[1], 3: few[2]}))
+	if !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 }

@@ -2,15 +2,18 @@
 
 // Command mutants says what the tests of packages do not see. It makes small changes in their code, one at a time, and runs the
 // tests of the package: a change that they do not fail for survives, and is printed. The working tree stays untouched: the
-// compiler reads a changed file from elsewhere, by the flag -overlay.
+// compiler reads changed files from elsewhere, by the flag -overlay.
 //
 // It runs in the root of a module:
 //
 //	mutants -count 300 -seed 1 ./...
 //
-// The sample is the same for the same code, seed, count, packages and files. A mutant that does not compile is replaced by another
-// of its package. One that ends in no time is killed. A mutant that changes nothing belongs in the file of equivalents, with the
-// reason: it is not run, and counted apart. The command fails if a mutant survives, and for an equivalent that is no mutant.
+// All mutants of a package are compiled into one program, which is told at its start which of them it is; those for which that
+// does not work, since it would take types, are compiled alone. One that does not compile even so is replaced by another of its
+// package. One that does not end in time is killed. The sample is the same for the same code, seed, count, packages and files.
+//
+// A mutant that changes nothing belongs in the file of equivalents, with the reason: it is not run, and counted apart. The
+// command fails if a mutant survives.
 package main
 
 import (

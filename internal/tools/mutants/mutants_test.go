@@ -128,6 +128,8 @@ func none() {
 	}
 	println(n)
 }
+
+func both(a, b string) string { return a + b }
 `
 	limitedTest = `package m
 
@@ -135,7 +137,7 @@ import "testing"
 
 func Test(t *testing.T) {
 	none()
-	if most(1, 2) != 2 || most(3, 2) != 3 || count(nil) != 0 || count([]string{"a"}) != 1 || first([]string{"a", "b"}) != "a" {
+	if most(1, 2) != 2 || most(3, 2) != 3 || count(nil) != 0 || count([]string{"a"}) != 1 || first([]string{"a", "b"}) != "a" || both("a", "b") != "ab" {
 		t.Fatal()
 	}
 }
@@ -167,11 +169,11 @@ func TestRun(t *testing.T) {
 		survivors = append(survivors, m.change)
 	}
 	slices.Sort(survivors)
-	want := []string{"if a > b { => if a >= b {", "if ok { => if !(ok) {", "without b++", "without n = 2"}
+	want := []string{"if a > b { => if a >= b {", "if ok { => if !(ok) {", "without b++", "without n = 2", "without println(n)"}
 	if !slices.Equal(survivors, want) {
 		t.Errorf("survivors %q, want %q", survivors, want)
 	}
-	// Without println(n), it does not compile.
+	// a - b does not compile.
 	if want := len(packages[0].mutants) - 1; got.planted() != want || got.equivalent != 1 {
 		t.Errorf("%d planted, want %d; %d equivalent, want 1", got.planted(), want, got.equivalent)
 	}

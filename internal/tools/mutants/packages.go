@@ -20,6 +20,7 @@ import (
 // A pkg is a package with its mutants.
 type pkg struct {
 	name    string // relative to the module
+	clause  string // the name in its files
 	folder  string
 	mutants []mutant // in random order once drawn
 	drawn   int      // how many of the first are in the sample
@@ -27,14 +28,14 @@ type pkg struct {
 
 // What "go list" says of a package.
 type listed struct {
-	ImportPath, Dir string
-	GoFiles         []string
-	Module          struct{ Path string }
+	ImportPath, Dir, Name string
+	GoFiles               []string
+	Module                struct{ Path string }
 }
 
 // Load returns the packages that have mutants, sorted by name.
 func load(ctx context.Context, o options) ([]*pkg, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Module"}, o.packages...)...)
+	command := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,Name,GoFiles,Module"}, o.packages...)...)
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
@@ -61,7 +62,7 @@ func load(ctx context.Context, o options) ([]*pkg, error) {
 }
 
 func (l listed) mutated(o options) (*pkg, error) {
-	p := &pkg{name: "." + strings.TrimPrefix(l.ImportPath, l.Module.Path), folder: l.Dir}
+	p := &pkg{name: "." + strings.TrimPrefix(l.ImportPath, l.Module.Path), clause: l.Name, folder: l.Dir}
 	p.name = path.Clean(p.name)
 	for _, name := range l.GoFiles {
 		if !matches(name, o.files) {

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 )
@@ -29,6 +31,7 @@ type bench struct {
 	pkg     *pkg
 	folder  string // temporary
 	timeout time.Duration
+	alive   map[int]mutant // those of the program "switched", by their numbers
 }
 
 // Test plants the mutants of the package that were drawn, and prints what became of each.
@@ -39,11 +42,19 @@ func (p *pkg) test(ctx context.Context, known map[string]string, wait time.Durat
 		return t, err
 	}
 	defer os.RemoveAll(folder)
-	b := &bench{pkg: p, folder: folder, timeout: 10 * time.Minute}
+	b := &bench{pkg: p, folder: folder, timeout: 10 * time.Minute, alive: map[int]mutant{}}
+	for i, m := range p.mutants[:p.drawn] {
+		if _, ok := known[m.key()]; !ok {
+			b.alive[i+1] = m
+		}
+	}
+	if err := b.compileSwitched(ctx); err != nil {
+		return t, err
+	}
 
 	// Without a change first: tests that fail anyhow would kill each mutant.
 	start := time.Now()
-	switch result, err := b.outcome(ctx, nil, nil); {
+	switch result, err := b.run(ctx, "switched", 0); {
 	case err != nil:
 		return t, err
 	case result != survived:
@@ -52,15 +63,10 @@ func (p *pkg) test(ctx context.Context, known map[string]string, wait time.Durat
 	b.timeout = wait + 2*time.Since(start)
 
 	for i := 0; i < len(p.mutants) && t.planted() < p.drawn; i++ {
-		m, result := p.mutants[i], equivalent
-		if _, ok := known[m.key()]; !ok {
-			source, err := os.ReadFile(filepath.Join(p.folder, m.file))
-			if err != nil {
-				return t, err
-			}
-			if result, err = b.outcome(ctx, &m, m.planted(source)); err != nil {
-				return t, err
-			}
+		m := p.mutants[i]
+		result, err := b.outcome(ctx, i+1, m, known)
+		if err != nil {
+			return t, err
 		}
 		fmt.Printf("%-10s %s\n", result, m)
 		t.add(result, m)
@@ -68,56 +74,129 @@ func (p *pkg) test(ctx context.Context, known map[string]string, wait time.Durat
 	return t, nil
 }
 
-// Outcome compiles the tests of the package with a file in place of another, and runs them. Nil means no change.
-func (b *bench) outcome(ctx context.Context, m *mutant, source []byte) (outcome, error) {
-	program := filepath.Join(b.folder, "tests")
-	if err := os.Remove(program); err != nil && !os.IsNotExist(err) {
-		return "", err
+func (b *bench) outcome(ctx context.Context, n int, m mutant, known map[string]string) (outcome, error) {
+	if _, ok := known[m.key()]; ok {
+		return equivalent, nil
 	}
-	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", program} // without what debuggers read, it is linked in half the time
-	if m != nil {
-		overlay, err := b.overlay(m.file, source)
-		if err != nil {
-			return "", err
-		}
-		args = append(args, "-overlay="+overlay)
+	if _, ok := b.alive[n]; ok {
+		return b.run(ctx, "switched", n)
 	}
-	compile := exec.CommandContext(ctx, "go", append(args, ".")...)
-	compile.Dir = b.pkg.folder
-	if out, err := compile.CombinedOutput(); err != nil {
-		if m == nil {
-			os.Stderr.Write(out)
-		}
-		return broken, ctx.Err()
-	}
-	if _, err := os.Stat(program); os.IsNotExist(err) {
-		return survived, nil // The package has no tests.
-	}
-	return b.run(ctx, program)
-}
-
-// Overlay writes what the flag -overlay takes.
-func (b *bench) overlay(file string, source []byte) (string, error) {
-	changed, overlay := filepath.Join(b.folder, file), filepath.Join(b.folder, "overlay.json")
-	if err := os.WriteFile(changed, source, 0o600); err != nil {
-		return "", err
-	}
-	encoded, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(b.pkg.folder, file): changed}})
+	source, err := os.ReadFile(filepath.Join(b.pkg.folder, m.file))
 	if err != nil {
 		return "", err
 	}
-	return overlay, os.WriteFile(overlay, encoded, 0o600)
+	message, err := b.compile(ctx, "alone", map[string][]byte{m.file: m.planted(source)})
+	switch {
+	case err != nil:
+		return "", err
+	case message != "":
+		return broken, nil
+	}
+	return b.run(ctx, "alone", 0)
+}
+
+// CompileSwitched compiles the program that can be each of the mutants. Those of a line that does not compile are left out of it,
+// and compiled alone: a constant may be one of a type that only the compiler knows.
+func (b *bench) compileSwitched(ctx context.Context) error {
+	for {
+		files := map[string][]byte{helperFile: []byte(helpersOf(b.pkg.clause))}
+		byFile := map[string]map[int]mutant{}
+		for n, m := range b.alive {
+			if byFile[m.file] == nil {
+				byFile[m.file] = map[int]mutant{}
+			}
+			byFile[m.file][n] = m
+		}
+		for name, mutants := range byFile {
+			source, err := os.ReadFile(filepath.Join(b.pkg.folder, name))
+			if err != nil {
+				return err
+			}
+			files[name] = switched(source, mutants)
+		}
+		message, err := b.compile(ctx, "switched", files)
+		if err != nil || message == "" {
+			return err
+		}
+		if !b.leaveOut(message) {
+			if len(b.alive) == 0 {
+				return fmt.Errorf("package %s without a change does not compile:\n%s", b.pkg.name, message)
+			}
+			clear(b.alive) // what is wrong is not in a line of a mutant
+		}
+	}
+}
+
+const helperFile = "zz_mutants.go"
+
+var compilerError = regexp.MustCompile(`(?m)([\w.-]+\.go):(\d+):`)
+
+// LeaveOut leaves out the mutants of the lines of which the compiler tells, and tells whether there are any.
+func (b *bench) leaveOut(message string) bool {
+	wrong := map[string]bool{}
+	for _, found := range compilerError.FindAllStringSubmatch(message, -1) {
+		wrong[found[1]+":"+found[2]] = true
+	}
+	before := len(b.alive)
+	maps.DeleteFunc(b.alive, func(_ int, m mutant) bool {
+		for line := m.line; line <= m.last; line++ {
+			if wrong[m.file+":"+strconv.Itoa(line)] {
+				return true
+			}
+		}
+		return false
+	})
+	return len(b.alive) < before
+}
+
+// Compile compiles the tests of the package with these files in the place of its own, or beside them. The message is that of
+// the compiler, where it fails.
+func (b *bench) compile(ctx context.Context, program string, files map[string][]byte) (message string, err error) {
+	replace := map[string]string{}
+	for name, source := range files {
+		changed := filepath.Join(b.folder, name)
+		replace[filepath.Join(b.pkg.folder, name)] = changed
+		if err := os.WriteFile(changed, source, 0o600); err != nil {
+			return "", err
+		}
+	}
+	encoded, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(b.folder, "overlay.json")
+	if err := os.WriteFile(overlay, encoded, 0o600); err != nil {
+		return "", err
+	}
+	// All errors at once. Without what debuggers read, it is linked in half the time.
+	command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-gcflags=-e", "-ldflags=-s -w",
+		"-overlay="+overlay, "-o", filepath.Join(b.folder, program), ".")
+	command.Dir = b.pkg.folder
+	out, err := command.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return string(out) + err.Error(), nil
+	}
+	return "", nil
 }
 
 // How much memory tests may take, in KiB: a loop that never ends may also fill the machine.
 const memory = 8 << 20
 
-func (b *bench) run(ctx context.Context, program string) (outcome, error) {
+// Run runs the tests of a program as one of its mutants.
+func (b *bench) run(ctx context.Context, program string, alive int) (outcome, error) {
+	program = filepath.Join(b.folder, program)
+	if _, err := os.Stat(program); os.IsNotExist(err) {
+		return survived, nil // the package has no tests
+	}
 	bounded, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	command := exec.CommandContext(bounded, "sh", "-c", `ulimit -v "$0" 2>/dev/null; exec "$@"`, strconv.Itoa(memory),
 		program, "-test.failfast", "-test.timeout=0")
 	command.Dir = b.pkg.folder
+	command.Env = append(os.Environ(), variable+"="+strconv.Itoa(alive))
 	command.WaitDelay = 10 * time.Second
 	err := command.Run()
 	var failed *exec.ExitError
