@@ -251,6 +251,12 @@ func TestAssignAgain(t *testing.T) {
 	if got := Assign(in); got.Subset != "c" || got.Counted {
 		t.Errorf("a reserved name: subset %q, counted %t, want c", got.Subset, got.Counted)
 	}
+	open := in.Spread
+	in.Spread = closed(spreadOf(t, spec), "c")
+	if got := Assign(in); got.Subset == "c" {
+		t.Error("a name that is reserved in a subset which is closed by now: subset c")
+	}
+	in.Spread = open
 	in.Reservations[0].Expires = now.Add(-time.Second)
 	if got := Assign(in); got.Subset != "b" {
 		t.Errorf("an expired name: subset %q, want b", got.Subset)

@@ -202,6 +202,7 @@ func TestMisplaced(t *testing.T) {
 		{"one is still to come, and one is not", twoLimits, of(some(1, "a"), some(1, "b"), some(2, "c", fresh)), []string{"a 1/1, b 1/1, c 2/-1", "delete c1 of c" + gone}},
 		{"all that others miss is still to come", twoLimits, of(some(1, "a"), some(1, "b"), some(1, "c", fresh)), []string{"a 1/1, b 1/1, c 1/-1"}},
 		{"nobody misses it", "subsets: [{name: a, maxReplicas: 1}, {name: b, maxReplicas: 1}]", of(some(2, "a", fresh), some(1, "b")), []string{"a 2/0, b 1/0"}},
+		{"what another one misses is still to come", "subsets: [{name: a, maxReplicas: 1}, {name: b, maxReplicas: 1}]", some(2, "a", fresh), []string{"a 2/0, b 0/1"}},
 		{"one is still to go", twoLimits, of(some(1, "a"), some(2, "b"), some(3, "c", fresh)), []string{"a 1/1, b 2/0, c 3/-1"}},
 		{"an update", twoLimits, of(some(1, "a", revision("0")), some(2, "b", revision("0")), some(2, "c", fresh)), []string{"a 1/1, b 2/0, c 2/-1", "delete c1 of c" + gone}},
 		{"an old revision", twoLimits, of(some(2, "a"), some(2, "b"), some(1, "c"), some(2, "a", fresh, revision("0"))), []string{"a 4/0, b 2/0, c 1/-1"}},
@@ -216,6 +217,32 @@ func TestMisplaced(t *testing.T) {
 				t.Errorf("(-want +got) %s", diff)
 			}
 		})
+	}
+}
+
+// Subsets get what is wanted in their order; those that are closed keep what they have, and no more than is wanted. (WS-3)
+func TestShare(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		wants   int32
+		tallies []tally
+		want    []int32
+	}{
+		{"in their order", 5, []tally{{limit: 2, open: true}, {limit: 2, open: true}, {limit: Unlimited, open: true}}, []int32{2, 2, 1}},
+		{"none is left", 2, []tally{{limit: 3, open: true}, {limit: Unlimited, open: true}}, []int32{2, 0}},
+		{"a closed one keeps what it has", 5, []tally{{limit: Unlimited, all: 2}, {limit: Unlimited, open: true}}, []int32{2, 3}},
+		{"up to its limit", 5, []tally{{limit: 1, all: 2}, {limit: Unlimited, open: true}}, []int32{1, 4}},
+		{"and up to what is wanted", 3, []tally{{limit: Unlimited, all: 5}, {limit: Unlimited, open: true}}, []int32{3, 0}},
+		{"two closed ones", 3, []tally{{limit: Unlimited, all: 2}, {limit: Unlimited, all: 2}, {limit: 2, open: true}}, []int32{2, 1, 0}},
+	} {
+		share(test.tallies, test.wants)
+		var got []int32
+		for _, t := range test.tallies {
+			got = append(got, t.share)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got): %s", test.name, diff)
+		}
 	}
 }
 
