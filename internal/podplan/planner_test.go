@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 )
@@ -32,11 +34,52 @@ func TestDue(t *testing.T) {
 		comes bool
 		want  bool
 		again time.Duration
-	}{{0, true, true, 0}, {-time.Second, true, true, 0}, {time.Second, true, false, time.Second}, {time.Second, false, false, 0}, {0, false, false, 0}} {
+	}{{0, true, true, 0}, {-time.Second, true, true, 0}, {1, true, false, 1}, {time.Second, true, false, time.Second}, {time.Second, false, false, 0}, {0, false, false, 0}} {
 		plan := &rollout.Plan{}
 		p := NewPlanner(plan, "Failed")
 		if got := p.Due(test.in, test.comes); got != test.want || plan.RequeueAfter != test.again {
 			t.Errorf("in %s, comes %t: %t, again in %s", test.in, test.comes, got, plan.RequeueAfter)
+		}
+	}
+}
+
+// Problems of pods are named by the condition for updates.
+func TestPodProblem(t *testing.T) {
+	plan := &rollout.Plan{}
+	p := NewPlanner(plan, "Failed")
+	p.PodProblem(&View{Pod: pod("shop", "web-0", "1")}, errRefused)
+	p.Problem("Other", nil)
+	if len(plan.Problems) != 1 || plan.Problems[0].Condition != "Failed" || plan.Problems[0].Err.Error() != "pod web-0: refused" {
+		t.Errorf("problems %v", plan.Problems)
+	}
+	if p.InOtherwise() {
+		t.Error("the first stage is the other one")
+	}
+	if p.Stage = &plan.Otherwise; !p.InOtherwise() {
+		t.Error("the other stage is not")
+	}
+}
+
+// An update that takes a pod out of service says that it waits for the budget which has refused it before. (CT-10)
+func TestFinishAwaitsBudgets(t *testing.T) {
+	for name, test := range map[string]struct {
+		view View
+		want bool
+	}{
+		"an update":             {View{ForUpdate: true}, true},
+		"one that disturbs not": {View{ForUpdate: true, InService: true}, false},
+		"another patch":         {View{}, false},
+		"one that follows":      {View{ForUpdate: true, Otherwise: true}, false},
+	} {
+		plan := &rollout.Plan{}
+		p := NewPlanner(plan, "Failed")
+		p.Refusals.Denied = map[types.UID]rollout.Denial{"web-0": {Budget: "web"}}
+		test.view.Pod, test.view.Patch = pod("shop", "web-0", "1"), &podpatch.Patch{}
+		test.view.Pod.UID = "web-0"
+		test.view.Patch.SetLabel("a", "b")
+		p.Finish(&test.view)
+		if (len(plan.Waiting) > 0) != test.want {
+			t.Errorf("%s: waits for %v", name, plan.Waiting)
 		}
 	}
 }
