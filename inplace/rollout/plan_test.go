@@ -25,6 +25,7 @@ func ExamplePlan_String() {
 		Revisions:    revision.Changes{Current: update, Update: update},
 		Problems:     []rollout.Problem{{Condition: "FailedUpdate", Err: errors.New("pod web-5: broken")}, {Condition: "FailedScale"}},
 		CreateClaims: []*corev1.PersistentVolumeClaim{{ObjectMeta: named("data-web-1")}},
+		PatchClaims:  []rollout.ClaimPatch{{Claim: &corev1.PersistentVolumeClaim{ObjectMeta: named("data-web-3")}, Owners: []metav1.OwnerReference{{Kind: "StatefulSet", Name: "web"}, {Kind: "Pod", Name: "web-3"}}}},
 		Stages:       rollout.Stages{Stage: rollout.Stage{Delete: []rollout.PodDeletion{{Pod: web3, For: rollout.DeleteForUpdate}}}},
 		Waiting:      []rollout.Wait{{Pod: web4, Reason: &rollout.Reason{Rule: rollout.RulePaused, Message: "paused"}}, {Reason: &rollout.Reason{Rule: rollout.RuleClaimInUse}}},
 		PreDownload: rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{
@@ -32,12 +33,14 @@ func ExamplePlan_String() {
 		RequeueAfter: 5 * time.Second,
 	})
 	fmt.Println(rollout.Plan{})
+	fmt.Println(rollout.Plan{RequeueAfter: time.Nanosecond})
 	fmt.Println(rollout.ClaimPatch{Claim: &corev1.PersistentVolumeClaim{ObjectMeta: named("data-web-3")}})
 	// Output:
 	// update revision web-2
 	// problem FailedUpdate: pod web-5: broken
 	// problem FailedScale
 	// create claim data-web-1
+	// change owners of claim data-web-3: StatefulSet web Pod web-3
 	// delete pod web-3 (Update)
 	// wait web-4: paused
 	// wait new pods: ClaimInUse
@@ -46,5 +49,7 @@ func ExamplePlan_String() {
 	// no images are pulled ahead: later
 	// reconcile again in 5s
 	// no revision
+	// no revision
+	// reconcile again in 1ns
 	// change owners of claim data-web-3: none
 }
