@@ -106,7 +106,7 @@ test-kubernetes: ## Run the tests of the library with other Kubernetes libraries
 .PHONY: test-tools
 test-tools: # Run the tests of the development tools.
 	$(call heading,test: tools)
-	cd internal/tools && $(GOTEST) ./...
+	cd internal/tools && $(GOTEST) ./mutants
 
 .PHONY: test-monitoring
 test-monitoring: # Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.

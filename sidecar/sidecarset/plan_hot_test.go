@@ -242,6 +242,49 @@ func TestResetWithinStrategy(t *testing.T) {
 	}
 }
 
+// An empty image that cannot be pulled holds up no upgrade: the container that was to run it has stopped. (SCS-19)
+func TestMissingEmptyImage(t *testing.T) {
+	w := newWorld(t, strings.Replace(mesh, "mesh:empty", "mesh:broken", 1))
+	w.add("a")
+	w.settle()
+	for _, upgrade := range []struct{ image, want string }{
+		{"mesh:v2", "mesh:v1 mesh:v2 works mesh-2"}, {"mesh:v3", "mesh:v3 mesh:v2 works mesh-1"}, {"mesh:v4", "mesh:v3 mesh:v4 works mesh-2"},
+	} {
+		w.image("mesh", upgrade.image)
+		plan := w.sync()
+		if got, _, _ := strings.Cut(hotState(w, "mesh", nil), ": "); len(updates(plan)) != 1 || !strings.HasPrefix(got, upgrade.want) {
+			t.Fatalf("to %s: %s\n%s", upgrade.image, got, plan)
+		}
+		w.kubelet()
+		w.sync() // the reset
+		w.kubelet()
+	}
+}
+
+// A pod with a hot container that is still to be emptied is out of service because of an update, also where nothing is
+// recorded of that. (SCS-8, SCS-18)
+func TestFlippingPodsCount(t *testing.T) {
+	for what, act := range map[string]func(*world){
+		"as it is recorded":     func(*world) {},
+		"the record is removed": func(w *world) { delete(w.pod("a").Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation) },
+	} {
+		w := newWorld(t, mesh)
+		w.add("a", "b")
+		w.settle()
+		w.edit("{updateStrategy: {selector: {matchLabels: {first: 'true'}}}}")
+		w.pod("a").Labels["first"] = "true"
+		w.image("mesh", "mesh:v2")
+		w.sync()
+		w.kubelet()
+		act(w)
+		w.pod("b").Labels["first"] = "true"
+		w.image("mesh", "mesh:v3")
+		if plan := w.plan(); plan.Rollout.Unavailable != 1 || len(updates(plan)) > 0 || waits(plan, "b") != "MaxUnavailable" {
+			t.Errorf("%s: %d out of service, want a:\n%s", what, plan.Rollout.Unavailable, plan)
+		}
+	}
+}
+
 // Of a hot container that no upgrade has left behind, another empty image in the spec reaches
 // nothing: the one that it has serves its purpose. (SCS-4, SCS-18)
 func TestOtherEmptyImage(t *testing.T) {
