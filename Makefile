@@ -212,12 +212,16 @@ MUTANTS ?= 300
 MUTATED ?= ./...
 UNJUDGED := internal/(fakecluster|scenario|simulation)
 
+# Packages whose tests against an API server stand in another one.
+TESTED_IN := distribution/image/imagepulljob=distribution/image distribution/image/nodeimage=distribution/image \
+             lifecycle/probe/nodepodprobe=lifecycle/probe lifecycle/probe/podprobemarker=lifecycle/probe
+
 .PHONY: mutants
 mutants: export RAPID_SEED := 1
 mutants: ## Plant small changes in planners and writers, and print those that the tests of the package do not see. Takes MUTANTS=300, SEED=1, MUTATED=./workloads/..., ONLY=cronjob, FILES="plan*.go".
 	@mkdir -p bin
 	@go build -C internal/tools -o ../../bin/mutants ./mutants
-	@bin/mutants -count=$(MUTANTS) -seed=$(or $(SEED),1) -skip='$(UNJUDGED)' -only='$(ONLY)' $(if $(FILES),-files='$(FILES)') \
+	@bin/mutants -count=$(MUTANTS) -seed=$(or $(SEED),1) -skip='$(UNJUDGED)' -also='$(TESTED_IN)' -only='$(ONLY)' $(if $(FILES),-files='$(FILES)') \
 		-equivalents=internal/tools/mutants/equivalents.txt $(MUTATED)
 
 .PHONY: tools

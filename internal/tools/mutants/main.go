@@ -33,7 +33,7 @@ const decidingFiles = "plan*.go planner.go apply*.go select.go guard.go"
 type options struct {
 	count       int
 	seed        uint64
-	files       []string
+	files, also []string
 	skip, only  *regexp.Regexp
 	equivalents string
 	wait        time.Duration
@@ -56,20 +56,21 @@ func main() {
 
 func parse(args []string) (options, error) {
 	var o options
-	var files, skip, only string
+	var files, skip, only, also string
 	flags := flag.NewFlagSet("mutants", flag.ExitOnError)
 	flags.IntVar(&o.count, "count", 300, "how many mutants to plant; 0 means all")
 	flags.Uint64Var(&o.seed, "seed", 1, "draws the sample")
 	flags.StringVar(&files, "files", decidingFiles, "patterns of the names of the files to change")
 	flags.StringVar(&skip, "skip", "", "packages of which no mutants are drawn, a regular expression")
 	flags.StringVar(&only, "only", "", "packages of which the sample is run, a regular expression; empty means all")
+	flags.StringVar(&also, "also", "", "pairs of a package and another whose tests are about it, as a=b c=d")
 	flags.StringVar(&o.equivalents, "equivalents", "", "the file that names mutants which change nothing")
 	flags.DurationVar(&o.wait, "wait", time.Minute, "how much longer than without a change the tests may take")
 	flags.BoolVar(&o.list, "list", false, "print the sample and run nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.files, o.packages = strings.Fields(files), flags.Args()
+	o.files, o.also, o.packages = strings.Fields(files), strings.Fields(also), flags.Args()
 	var err error
 	if skip == "" {
 		skip = "$^" // matches no package

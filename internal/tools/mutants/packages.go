@@ -22,6 +22,7 @@ type pkg struct {
 	name    string // relative to the module
 	clause  string // the name in its files
 	folder  string
+	also    []string // folders of other packages whose tests are about this one
 	mutants []mutant // in random order once drawn
 	drawn   int      // how many of the first are in the sample
 }
@@ -30,7 +31,7 @@ type pkg struct {
 type listed struct {
 	ImportPath, Dir, Name string
 	GoFiles               []string
-	Module                struct{ Path string }
+	Module                struct{ Path, Dir string }
 }
 
 // Load returns the packages that have mutants, sorted by name.
@@ -64,6 +65,11 @@ func load(ctx context.Context, o options) ([]*pkg, error) {
 func (l listed) mutated(o options) (*pkg, error) {
 	p := &pkg{name: "." + strings.TrimPrefix(l.ImportPath, l.Module.Path), clause: l.Name, folder: l.Dir}
 	p.name = path.Clean(p.name)
+	for _, pair := range o.also {
+		if name, other, _ := strings.Cut(pair, "="); name == p.name {
+			p.also = append(p.also, filepath.Join(l.Module.Dir, other))
+		}
+	}
 	for _, name := range l.GoFiles {
 		if !matches(name, o.files) {
 			continue

@@ -168,18 +168,23 @@ func (b *bench) compile(ctx context.Context, program string, files map[string][]
 	if err := os.WriteFile(overlay, encoded, 0o600); err != nil {
 		return "", err
 	}
-	// All errors at once. Without what debuggers read, it is linked in half the time.
-	command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-gcflags=-e", "-ldflags=-s -w",
-		"-overlay="+overlay, "-o", filepath.Join(b.folder, program), ".")
-	command.Dir = b.pkg.folder
-	out, err := command.CombinedOutput()
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
-	if err != nil {
-		return string(out) + err.Error(), nil
+	for i, folder := range append([]string{b.pkg.folder}, b.pkg.also...) {
+		// All errors at once. Without what debuggers read, it is linked in half the time.
+		command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-gcflags=-e", "-ldflags=-s -w",
+			"-overlay="+overlay, "-o", b.program(program, i), ".")
+		command.Dir = folder
+		if out, err := command.CombinedOutput(); ctx.Err() != nil {
+			return "", ctx.Err()
+		} else if err != nil {
+			return string(out) + err.Error(), nil
+		}
 	}
 	return "", nil
+}
+
+// Program is the file of a program: that of the tests of the package itself, or those of another.
+func (b *bench) program(name string, of int) string {
+	return filepath.Join(b.folder, fmt.Sprintf("%s-%d", name, of))
 }
 
 // How much memory tests may take, in KiB: a loop that never ends may also fill the machine.
@@ -187,7 +192,15 @@ const memory = 8 << 20
 
 // Run runs the tests of a program as one of its mutants.
 func (b *bench) run(ctx context.Context, program string, alive int) (outcome, error) {
-	program = filepath.Join(b.folder, program)
+	for i, folder := range append([]string{b.pkg.folder}, b.pkg.also...) {
+		if result, err := b.runIn(ctx, folder, b.program(program, i), alive); result != survived || err != nil {
+			return result, err
+		}
+	}
+	return survived, nil
+}
+
+func (b *bench) runIn(ctx context.Context, folder, program string, alive int) (outcome, error) {
 	if _, err := os.Stat(program); os.IsNotExist(err) {
 		return survived, nil // the package has no tests
 	}
@@ -195,7 +208,7 @@ func (b *bench) run(ctx context.Context, program string, alive int) (outcome, er
 	defer cancel()
 	command := exec.CommandContext(bounded, "sh", "-c", `ulimit -v "$0" 2>/dev/null; exec "$@"`, strconv.Itoa(memory),
 		program, "-test.failfast", "-test.timeout=0")
-	command.Dir = b.pkg.folder
+	command.Dir = folder
 	command.Env = append(os.Environ(), variable+"="+strconv.Itoa(alive))
 	command.WaitDelay = 10 * time.Second
 	err := command.Run()
