@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/fakecluster"
+)
+
+// A deletion is of the object that was read, and not of another one that has taken its name. Of the copy of a secret it is of the
+// version that was read: another job may need it by now. (IMG-1.5, IMG-1.6)
+func TestDeletionsAreOfWhatWasRead(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		asked := map[string]*metav1.Preconditions{}
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.Verb == "delete" && (r.User == jobUser || r.User == nodeUser) {
+				var options metav1.DeleteOptions
+				if err := json.Unmarshal(r.Body, &options); err != nil || options.Preconditions == nil {
+					t.Errorf("%s %s: error %v, preconditions %v", r, r.Name, err, options.Preconditions)
+					return nil
+				}
+				asked[r.Resource] = options.Preconditions
+			}
+			return nil
+		})
+		c.begin(2)
+		c.addSecret("s", "one")
+		job := c.addJob("a", "pullSecrets: [s]\ncompletionPolicy: {ttlSecondsAfterFinished: 5}")
+		copied, err := c.kube.CoreV1().Secrets("kruise-daemon-config").Get(t.Context(), copyName("s"), metav1.GetOptions{})
+		c.must(err)
+		image := c.nodeImage("n0001")
+		for range 2 {
+			c.agents(always(succeeded))
+			c.pause(time.Second)
+		}
+		c.must(c.kube.CoreV1().Nodes().Delete(t.Context(), "n0001", metav1.DeleteOptions{}))
+		c.pause(time.Minute)
+		for resource, want := range map[string]metav1.Object{"imagepulljobs": job, "nodeimages": image, "secrets": copied} {
+			p := asked[resource]
+			if p == nil || p.UID == nil || *p.UID != want.GetUID() {
+				t.Errorf("%s: deleted by %v, want the UID %s", resource, p, want.GetUID())
+			}
+		}
+		if p := asked["secrets"]; p == nil || p.ResourceVersion == nil {
+			t.Errorf("secrets: deleted by %v, want a version", p)
+		}
+	})
+}
+
+// A task whose owner is a job of an earlier UID is one of a job that is gone. (IMG-2.3)
+func TestTaskOfAnEarlierJob(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		c.begin(1)
+		c.addJob("a", "")
+		c.pause(time.Second)
+		c.Hold("imagepulljobs")
+		c.must(c.jobs.Delete(t.Context(), "a", metav1.DeleteOptions{}))
+		again := c.addJob("a", "image: other:1")
+		c.pause(time.Second)
+		c.Release("imagepulljobs")
+		c.pause(10 * time.Second)
+		c.expectTasks("of the job that was created anew", "n0000 other:1 v1 a")
+		for _, owner := range c.nodeImage("n0000").Spec.Images["other"].Tags[0].OwnerReferences {
+			if owner.UID != again.UID {
+				t.Errorf("owner %v, want the UID %s", owner, again.UID)
+			}
+		}
+		if left := c.nodeImage("n0000").Spec.Images["nginx"]; len(left.Tags) > 0 {
+			t.Errorf("tasks of the job that is gone: %v", left)
+		}
+	})
+}
