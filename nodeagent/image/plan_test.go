@@ -61,6 +61,8 @@ func failedTimes(n int, ago time.Duration) func(*Pull) {
 func TestPlan(t *testing.T) {
 	one := "desired 1 succeeded 0 failed 0 pulling 1"
 	pullingOne := []string{one, "nginx:1 v1 Pulling 0%"}
+	failedBefore := pullingSince("1", 1, time.Second)
+	failedBefore.Message = "no route"
 	for _, test := range []struct {
 		name   string
 		of     *v1alpha1.NodeImage
@@ -92,6 +94,10 @@ func TestPlan(t *testing.T) {
 		{name: "a pull under way, reported", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)), pulls: []Pull{pullOf(1, isRunning)}},
 		{name: "a restart of the agent: a pull that was under way begins anew", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
 			want: []string{"start nginx:1 v1 for 10m0s"}},
+		{name: "IMG-2.5: a restart of the agent: why the last attempt failed is said on", of: newNodeImage(wants("nginx", "1"), says("nginx", failedBefore), counts(1, 0, 0, 1)),
+			want: []string{"start nginx:1 v1 for 10m0s"}},
+		{name: "IMG-2.5: but not beside a pull that has not failed", of: newNodeImage(wants("nginx", "1"), says("nginx", failedBefore), counts(1, 0, 0, 1)),
+			pulls: []Pull{pullOf(1, isRunning)}, status: pullingOne},
 		{name: "a restart of the agent: a pull that had ended is found", of: newNodeImage(wants("quay.io/web", "1"), says("quay.io/web", pullingSince("1", 1, 4*time.Second)), counts(1, 0, 0, 1)),
 			images: []*criv1.Image{onNode("id", "quay.io/web:1")}, want: []string{"finished quay.io/web:1 failed=false in 4s"},
 			status: []string{"desired 1 succeeded 1 failed 0 pulling 0", "quay.io/web:1 v1 Succeeded 100% quay.io/web@id"}},
