@@ -242,53 +242,6 @@ func TestConflict(t *testing.T) {
 	})
 }
 
-// Another generation looks again at what was in the way. (RD-10)
-func TestConflictOfAnotherGeneration(t *testing.T) {
-	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
-		foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "pull"}}
-		_, err := c.Kube.CoreV1().Secrets("ns-1").Create(t.Context(), foreign, metav1.CreateOptions{})
-		c.Must(err)
-		create(c, all)
-		c.Sleep("2s")
-		c.Must(c.Kube.CoreV1().Secrets("ns-1").Delete(t.Context(), "pull", metav1.DeleteOptions{}))
-		c.Sleep("2s")
-		if got := status(c); got != "1/2 ConflictOccurred [ns-1]" {
-			t.Errorf("before: %s", got)
-		}
-		edit(c, `{"spec":{"resource":{"data":{"key":"dHdv"}}}}`)
-		c.Sleep("5s")
-		if got := status(c); got != "2/2" {
-			t.Errorf("of another generation: %s", got)
-		}
-	})
-}
-
-// A copy that somebody changes while it is replaced is neither deleted nor created. (RD-7, RD-8)
-func TestReplacementOfWhatHasChanged(t *testing.T) {
-	in(t, []string{"ns-1"}, func(t *testing.T, c *fixture.Cluster) {
-		create(c, all)
-		c.Sleep("5s")
-		var deleted time.Time
-		c.FailBefore(func(r fakecluster.Request) error {
-			switch {
-			case r.User != fixture.ControllerUser || r.DryRun:
-			case r.String() == "delete secrets" && deleted.IsZero():
-				deleted = time.Now()
-				_, err := c.Kube.CoreV1().Secrets("ns-1").Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null,"labels":null}}`), metav1.PatchOptions{})
-				c.Must(err)
-			case r.String() == "create secrets" && time.Now().Equal(deleted):
-				t.Error("a copy is created at once, though the deletion of the one before was a conflict")
-			}
-			return nil
-		})
-		edit(c, `{"spec":{"resource":{"type":"example.com/other","data":{"key":"dHdv"}}}}`)
-		c.Sleep("1m")
-		if got := status(c); got != "0/1 ConflictOccurred [ns-1]" || deleted.IsZero() || !strings.HasPrefix(copies(c, "pull"), "ns-1 value of ") {
-			t.Errorf("%s:\n%s", got, copies(c, "pull"))
-		}
-	})
-}
-
 // Copies that OpenKruise has made have no label; they get it, and stay what they are. (RD-5)
 func TestTakeOver(t *testing.T) {
 	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {

@@ -129,7 +129,7 @@ func TestLastWriteIsTriedFirst(t *testing.T) {
 	}{
 		{"it would be accepted", nil, []string{"patch pods web-0", "patch pods web-0", "patch pods/status web-0"}},
 		{"it would be refused", errQuota, []string{"patch pods web-0"}},
-		{"nobody can tell", dryRun, []string{"patch pods web-0", "patch pods web-0", "patch pods/status web-0"}},
+		{"a webhook takes no dry runs", dryRun, []string{"patch pods web-0", "patch pods web-0", "patch pods/status web-0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newFixture(t)

@@ -39,7 +39,7 @@ func TestStages(t *testing.T) {
 		{"503, and the pod is as it was", status(http.StatusServiceUnavailable), nil, true},
 		{"500, and the pod is gone", errInternal, gone, false},
 		{"500, and the pod is another one", errInternal, func(s *fixture) { s.remove("web-0"); s.existing("web-0") }, false},
-		{"500, and nobody tells what became of the pod", errInternal, func(s *fixture) { s.fail("get pods", errInternal) }, false},
+		{"500, and the API server does not tell what became of the pod", errInternal, func(s *fixture) { s.fail("get pods", errInternal) }, false},
 		{"the name is taken, by a pod of others", apierrors.NewAlreadyExists(pods, "web-0"), nil, true},
 		{"the name is taken, and not any more", apierrors.NewAlreadyExists(pods, "web-0"), gone, false},
 	} {

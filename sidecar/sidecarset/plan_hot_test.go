@@ -265,8 +265,8 @@ func TestMissingEmptyImage(t *testing.T) {
 // recorded of that. (SCS-8, SCS-18)
 func TestFlippingPodsCount(t *testing.T) {
 	for what, act := range map[string]func(*world){
-		"as it is recorded":     func(*world) {},
-		"the record is removed": func(w *world) { delete(w.pod("a").Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation) },
+		"the update is recorded": func(*world) {},
+		"the record is removed":  func(w *world) { delete(w.pod("a").Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation) },
 	} {
 		w := newWorld(t, mesh)
 		w.add("a", "b")

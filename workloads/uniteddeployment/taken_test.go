@@ -67,7 +67,7 @@ func TestRevisionIsTaken(t *testing.T) {
 	}
 }
 
-// UD-2.1: whoever becomes an owner of a workload while that is adopted stays one.
+// UD-2.1: another controller that becomes an owner of a workload while that is adopted stays one.
 func TestOwnersThatComeMeanwhile(t *testing.T) {
 	play(t, func(t *testing.T, w *world) {
 		w.kind = uniteddeployment.CloneSet

@@ -90,7 +90,7 @@ func mutantLike[T mutantNumber](n int, _, a, b T) T {
 `
 }
 
-// Switched is the source with all of these mutants, by their numbers.
+// Switched is the source with all mutants that are given, by their numbers.
 func switched(source []byte, mutants map[int]mutant) []byte {
 	type numbered struct {
 		edit
