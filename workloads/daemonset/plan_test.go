@@ -57,6 +57,7 @@ func TestPlan(t *testing.T) {
 		{"DS-5: but where the partition holds the node back", rolling + "partition: 2, maxUnavailable: 1}}}", "n1 n2:v1 n3:v2", "+n1:v1"},
 		{"DS-5: a node whose turn it is gets the present template", rolling + "partition: 1, maxUnavailable: 1}}}", "n1 n2:v1 n3:v2", "+n1:v2"},
 		{"DS-5: or where the selector leaves it out", rolling + "selector: {matchLabels: {name: n2}}}}}", "n1 n2:v2", "+n1:v1"},
+		{"DS-6: without a partition, pods are not created by and by", "metadata: {annotations: {daemonset.kruise.io/progressive-create-pod: 'true'}}\n" + rolling + "selector: {matchLabels: {name: n2}}}}}", "n1 n2:v2", "+n1:v1"},
 		{"DS-5: not with OnDelete", onDelete, "n1 n2:v1", "+n1:v2"},
 		{"DS-5: pods that wait for a node that is gone", onDelete, "(n1):v1+pending (n2):v1 n3:v1+pending", "-n1:v1 Scale"},
 
@@ -101,6 +102,7 @@ func TestPlan(t *testing.T) {
 		{"DS-11: and do not count", "{}", "n1:v1 dead1:v1+leaving dead2:v1+down dead3:v2+down n3:v1", "-n3:v1 Update"},
 		{"DS-11: while others wait", "{}", "dead1:v1+down n2:v2+down n3:v1", ""},
 		{"DS-11: when no others are left they are updated, as many at once", two, "dead1:v1+down dead2:v1+down dead3:v1+leaving n4:v2", "-dead2:v1 Update"},
+		{"DS-11: one that adopts a pod is not updated, and counts", two, "dead1:v1+down dead1:v0+orphan dead2:v1+down dead3:v1+down n4:v2", "-dead3:v1 Update ~dead1 Adopt"},
 		{"DS-9: nor do they use up what the partition leaves", rolling + "partition: 1}}}", "dead:v1+never n2:v1", "-n2:v1 Update"},
 		{"DS-14: nor do they count where pods surge", rolling + "maxSurge: 1}}}", "n1:v1 dead1:v1+down dead2:v1+down dead2:v2+never", "+n1:v2"},
 
