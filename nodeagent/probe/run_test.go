@@ -128,6 +128,30 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// PPM-4.4: of an answer that never ends no more is read than its beginning.
+func TestEndlessAnswer(t *testing.T) {
+	written := make(chan int, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		all, part := 0, make([]byte, 1<<16)
+		for {
+			n, err := w.Write(part)
+			if all += n; err != nil {
+				written <- all
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	p := newPod(t, "127.0.0.1", criv1.NamespaceMode_POD)
+	handler := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: portOf(t, server.Listener.Addr())}}
+	if got := p.probe(handler); got != "Succeeded" {
+		t.Errorf("result %s", got)
+	}
+	if n := <-written; n > 32<<20 { // what the kernel takes meanwhile
+		t.Errorf("%d bytes were taken", n)
+	}
+}
+
 // PPM-4.4: connections.
 func TestTCP(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

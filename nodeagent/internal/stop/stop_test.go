@@ -274,3 +274,31 @@ func TestHookOverHTTPS(t *testing.T) {
 		t.Errorf("asked for %s", path)
 	}
 }
+
+// endless is the body of an answer that never ends.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read += len(p); e.read > 1<<24 {
+		return 0, io.EOF // enough has been read
+	}
+	return len(p), nil
+}
+
+func (e *endless) Close() error { return nil }
+
+type answers func(*http.Request) (*http.Response, error)
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
+
+// Of the answer to a hook no more is read than its beginning. (CRR-5.5)
+func TestEndlessAnswer(t *testing.T) {
+	body := &endless{}
+	s := &Stopper{HTTP: answers(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+	})}
+	err := s.get(t.Context(), &Request{PodIP: "10.0.0.7"}, &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(80)})
+	if err != nil || body.read > 1<<20 {
+		t.Errorf("error %v, %d bytes were read", err, body.read)
+	}
+}
