@@ -65,7 +65,11 @@ func TestDeletionIsOfOneJob(t *testing.T) {
 		w.Must(w.delete(true))
 		w.Must(w.stranger("00:05"))
 		w.heal()
+		failures := w.Events.Count("FailedDelete")
 		w.Sleep("10m")
+		if n := w.Events.Count("FailedDelete"); n != failures {
+			t.Errorf("%d events say that a job which is gone could not be deleted", n-failures)
+		}
 		if n := len(jobsOf(w.Cluster)); n != 1 {
 			t.Errorf("the job that took the name is gone:\n%s", strings.Join(w.trace, "\n"))
 		}
