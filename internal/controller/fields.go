@@ -67,7 +67,7 @@ const (
 	Restarts
 	// Scheduled is whether the scheduler has found a node, and why not.
 	Scheduled
-	// Conditions is which conditions a pod has, and whether they hold.
+	// Conditions is which conditions a pod has, whether they hold, and what they say.
 	Conditions
 	// EphemeralContainers is which there are, whether they run or why they do not yet, and
 	// how they have ended. What is there never changes in the spec.
@@ -204,7 +204,7 @@ var podFields = []field[*corev1.Pod]{
 	}},
 	{Conditions, func(b, a *corev1.Pod) bool {
 		return !slices.EqualFunc(b.Status.Conditions, a.Status.Conditions, func(b, a corev1.PodCondition) bool {
-			return b.Type == a.Type && b.Status == a.Status
+			return b.Type == a.Type && b.Status == a.Status && b.Message == a.Message
 		})
 	}},
 	{Trouble, func(b, a *corev1.Pod) bool { return heldup.OfPod(b) != heldup.OfPod(a) }},

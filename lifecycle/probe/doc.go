@@ -35,7 +35,7 @@
 //   - What one probe sets no other removes, whichever of them stands first.
 //   - No probe writes a condition of Kubernetes' own or of podwright's. 1.4 writes Ready in turn with the kubelet.
 //   - What somebody else changes about a result on a pod is put right, after 10 seconds at the earliest where it was done before.
-//   - The message of a condition has nothing that the container has said: who may read a pod need not be allowed to run commands
-//     in it. See the package of the agent.
+//   - The message of a condition follows what the command prints, at most once in 10 seconds; 1.4 keeps the first one as long as the
+//     status stays. A marker may hide it (hideOutput): who may read a pod need not be allowed to run commands in it.
 //   - A marker with an empty selector, from before admission, selects nothing.
 package probe

@@ -38,6 +38,10 @@ type ContainerProbe struct {
 
 	// Probe says how and how often, as in PodContainerProbe.
 	Probe corev1.Probe `json:"probe"`
+
+	// HideOutput says that what an exec probe prints goes nowhere, as in PodContainerProbe. Agents of OpenKruise do not know it.
+	// +optional
+	HideOutput bool `json:"hideOutput,omitempty"`
 }
 
 // NodePodProbeStatus says what the probes of a node have found out.
@@ -75,7 +79,7 @@ type ContainerProbeState struct {
 	// State is what the probe has found out.
 	State ProbeState `json:"state"`
 
-	// LastProbeTime is when the probe was run that State is of. It does not move while State stays.
+	// LastProbeTime is when the probe was run that State and Message are of. It does not move while they stay.
 	// +optional
 	LastProbeTime *metav1.Time `json:"lastProbeTime,omitempty"`
 
@@ -83,7 +87,9 @@ type ContainerProbeState struct {
 	// +optional
 	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`
 
-	// Message says in words why, without anything that the container or a server has said.
+	// Message is what the command has printed that State is of, up to 1024 bytes as JSON: its standard output where it has succeeded,
+	// its standard error where it has failed. Where there is none, the probe hides it, or it is no command, it says in the agent's own words
+	// why State is what it is; empty where it has succeeded.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

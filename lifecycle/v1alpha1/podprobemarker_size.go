@@ -14,6 +14,8 @@ const (
 	MaxProbeBytes = 4 << 10
 	// MaxMarkerBytes is that of the probes of a marker.
 	MaxMarkerBytes = 16 << 10
+	// MaxProbeMessage is that of the message of a state, which has what a command prints.
+	MaxProbeMessage = 1 << 10
 )
 
 // ProbeSizes returns how large the probes of a marker are in a NodePodProbe, in bytes, and why one is too large to be run; empty
@@ -23,7 +25,7 @@ func (m *PodProbeMarker) ProbeSizes() (sizes []int, tooLarge []string) {
 	left := MaxMarkerBytes
 	for i := range m.Spec.Probes {
 		probe := &m.Spec.Probes[i]
-		data, err := json.Marshal(ContainerProbe{Name: ProbeName(m.Name, probe.Name), ContainerName: probe.ContainerName, Probe: probe.Probe})
+		data, err := json.Marshal(ContainerProbe{Name: ProbeName(m.Name, probe.Name), ContainerName: probe.ContainerName, Probe: probe.Probe, HideOutput: probe.HideOutput})
 		sizes[i] = len(data)
 		switch {
 		case err != nil: // a port is neither a number nor a name

@@ -31,6 +31,13 @@ type PodContainerProbe struct {
 	// initialDelaySeconds.
 	Probe corev1.Probe `json:"probe"`
 
+	// HideOutput says that what an exec probe prints is shown nowhere: the message of its condition has the agent's own words then,
+	// such as an exit code. Default false: the message is what the command has printed, up to 1024 bytes, and who may read the pod
+	// or the NodePodProbe reads it. It means nothing to httpGet and tcpSocket, whose messages are the agent's own words always.
+	// OpenKruise does not have it.
+	// +optional
+	HideOutput bool `json:"hideOutput,omitempty"`
+
 	// MarkerPolicy says which labels and annotations a pod has in which state, at most one entry a state.
 	// Default: none. Either it or PodConditionType is given, or both.
 	// +optional

@@ -10,7 +10,7 @@
 // every other probe waits for. Apply applies the plan. A run goes on by itself; [Probe.After], which is pure too, says what is
 // known after it, and its end enqueues the NodePodProbe.
 //
-// The status is written when a state changes, and not otherwise: while nothing changes, the API server has no request. Pods are
+// The status is written when a state or its message changes, and not otherwise: while nothing changes, the API server has no request. Pods are
 // not read. Nothing is kept on disk: an agent that is started again goes on with what the status says.
 //
 // What a node spends is bounded, whatever markers ask for: [Limits].
@@ -24,10 +24,10 @@
 //
 //   - httpGet and tcpSocket are run, too, to the address that the runtime has for the pod. A pod without an address waits. What
 //     has a host is not run, and redirects are not followed.
-//   - The status is written when a state changes, where 1.4 writes it after every probe, and so are events recorded. So
-//     lastProbeTime and message are those of the run that changed the state.
-//   - What a command prints, and what servers and runtimes say, goes neither into the status nor into events: 1.4 shows up to a KiB of
-//     it to whoever may read the pod. Messages are exit codes, status codes and the like.
+//   - The status is written when a state changes, where 1.4 writes it after every probe, and so are events recorded. Other messages
+//     of a state are written at most once in 10 seconds. So lastProbeTime is that of the run that has changed the state or its message.
+//   - What a command prints is the message of its state, up to a KiB, as in 1.4, but goes into no event, and into no status where the probe
+//     has hideOutput. What servers and runtimes say goes nowhere.
 //   - Results are those of one probe and one container. 1.4 keeps one pending result per container, which several probes overwrite.
 //   - Another period counts from the next run on.
 //   - An agent that is started again keeps the states of containers that were there before, where 1.4 reports all as Unknown.

@@ -60,11 +60,11 @@ func idOf(pod, probe string) ID {
 	return ID{Namespace: "shop", Pod: pod, UID: types.UID("uid-" + pod), Container: "main", Probe: probe}
 }
 
-// says has the status report a state that began a minute before now.
+// says has the status report a state that began a minute before now, in the words of is.
 func says(pod, probe string, state v1alpha1.ProbeState) change {
 	return func(n *v1alpha1.NodePodProbe) {
 		at := metav1.NewTime(now.Add(-time.Minute))
-		add(&n.Status, idOf(pod, probe), v1alpha1.ContainerProbeState{Name: probe, State: state, LastProbeTime: &at, LastTransitionTime: &at})
+		add(&n.Status, idOf(pod, probe), v1alpha1.ContainerProbeState{Name: probe, State: state, Message: "why", LastProbeTime: &at, LastTransitionTime: &at})
 	}
 }
 
@@ -84,6 +84,29 @@ func running(p *Probe) { p.Running = true }
 
 func is(state v1alpha1.ProbeState) func(*Probe) {
 	return func(p *Probe) { p.State, p.Message, p.Since = state, "why", now.Add(-time.Second) }
+}
+
+// prints says what the command has printed last.
+func prints(output string) func(*Probe) { return func(p *Probe) { p.Output = output } }
+
+// told has the last state that is reported be so old.
+func told(ago time.Duration) change {
+	return func(n *v1alpha1.NodePodProbe) {
+		at := metav1.NewTime(now.Add(-ago))
+		last := &n.Status.PodProbeStatuses[len(n.Status.PodProbeStatuses)-1]
+		last.ProbeStates[len(last.ProbeStates)-1].LastProbeTime = &at
+	}
+}
+
+// reports has the first state that is reported say something.
+func reports(message string) change {
+	return func(n *v1alpha1.NodePodProbe) { n.Status.PodProbeStatuses[0].ProbeStates[0].Message = message }
+}
+
+// hidden has the first probe hide its output from the next generation on.
+func hidden(n *v1alpha1.NodePodProbe) {
+	n.Generation++
+	n.Spec.PodProbes[0].Probes[0].HideOutput = true
 }
 
 // shown shows a plan, one line for every thing that it does.

@@ -49,6 +49,9 @@ type node struct {
 	lock sync.Mutex
 	// codes are the exit codes of commands, by container and command, "main-1 idle"; -1 does not end, -2 is refused by the runtime.
 	codes map[string]int32
+	// counts says that commands print how many there were; otherwise they print words that must not be seen where they are hidden.
+	counts bool
+	count  int
 }
 
 func newNode(t *testing.T, name string, api *fakecluster.Server) *node {
@@ -136,11 +139,16 @@ func (n *node) exits(container, command string, code int32) {
 	n.codes[container+" "+command] = code
 }
 
-// command answers a command with the exit code that is set for it, and with words that must not be seen.
+// command answers a command with the exit code that is set for it.
 func (n *node) command(ctx context.Context, c fakecri.Container, command []string) (*criv1.ExecSyncResponse, error) {
 	n.lock.Lock()
 	code := n.codes[c.Status.Id+" "+strings.Join(command, " ")]
+	n.count++
+	count, counts := n.count, n.counts
 	n.lock.Unlock()
+	if counts {
+		return &criv1.ExecSyncResponse{Stdout: fmt.Appendf(nil, "run %d", count)}, nil
+	}
 	switch code {
 	case -1:
 		<-ctx.Done()

@@ -22,8 +22,8 @@ type Outcome struct {
 	// Result is Succeeded or Failed, or empty for no result; Reason then says why there is none, for the log alone.
 	Result v1alpha1.ProbeState
 	Reason string
-	// Message says in the agent's own words why the probe has failed.
-	Message string
+	// Message says in the agent's own words why the probe has failed, Output what the command printed.
+	Message, Output string
 	// Retry is when there may be a result, where that is known; zero otherwise.
 	Retry time.Time
 	// At is when the run ended.
@@ -41,7 +41,8 @@ func (p Probe) After(o *Outcome, spec *corev1.Probe) Probe {
 	switch {
 	case o.Ended:
 		p.Result, p.Count = "", 0
-		p.become(v1alpha1.ProbeFailed, fmt.Sprintf("Container(%s) is Non-running", p.Container), o.At)
+		p.become(v1alpha1.ProbeFailed, "", o.At)
+		p.say(fmt.Sprintf("Container(%s) is Non-running", p.Container), "", o.At)
 	case o.Result != "":
 		if p.Result != o.Result {
 			p.Result, p.Count = o.Result, 0
@@ -52,7 +53,8 @@ func (p Probe) After(o *Outcome, spec *corev1.Probe) Probe {
 		}
 		if p.Count++; p.Count >= max(threshold, 1) {
 			p.Count = max(threshold, 1) // it need not grow
-			p.become(o.Result, o.Message, o.At)
+			p.become(o.Result, "", o.At)
+			p.say(o.Message, o.Output, o.At)
 		}
 	}
 	return p
@@ -74,10 +76,15 @@ func (p *Probe) meet(o *Outcome) {
 	}
 }
 
-// become changes the state. One that is what it was keeps its words and times: what the status says does not change. (PPM-4.8)
+// say notes the words of the last run that said what is known. (PPM-4.7)
+func (p *Probe) say(message, output string, at time.Time) {
+	p.Message, p.Output, p.ProbedAt = message, output, at
+}
+
+// become changes the state. One that is what it was keeps its words and times. (PPM-4.8)
 func (p *Probe) become(state v1alpha1.ProbeState, message string, at time.Time) {
 	if p.State == state {
 		return
 	}
-	p.State, p.Message, p.ProbedAt, p.Since = state, message, at, at
+	p.State, p.Message, p.Output, p.ProbedAt, p.Since = state, message, "", at, at
 }

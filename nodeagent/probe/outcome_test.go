@@ -118,8 +118,11 @@ func TestAfterProperties(t *testing.T) {
 }
 
 func check(t *rapid.T, spec *corev1.Probe, before, p *Probe, o *Outcome, row []v1alpha1.ProbeState) {
-	if p.State == before.State && p.ContainerID == before.ContainerID && (p.Since != before.Since || p.Message != before.Message) {
+	if p.State == before.State && p.ContainerID == before.ContainerID && p.Since != before.Since {
 		t.Fatalf("the state stays, and changes: %+v", p)
+	}
+	if p.Message != before.Message && !o.Ended && p.ContainerID == before.ContainerID && p.State != o.Result {
+		t.Fatalf("the words are of a run that says something else: %+v", p)
 	}
 	if p.State == before.State {
 		return

@@ -40,6 +40,8 @@ type Start struct {
 	// ContainerID and StartedAt are those of the container that is known; see Probe.
 	ContainerID string
 	StartedAt   time.Time
+	// HideOutput says that what a command prints is not looked at.
+	HideOutput bool
 }
 
 // Changed is a state that has changed.

@@ -78,7 +78,7 @@ func (p *planner) start(q *probe) bool {
 	p.plan.Paced = next.Add(pace)
 	p.plan.Start = append(p.plan.Start, Start{ID: q.ID, Handler: q.spec.ProbeHandler,
 		Timeout: min(seconds(q.spec.TimeoutSeconds), p.Limits.timeout()), InitialDelay: seconds(q.spec.InitialDelaySeconds),
-		ContainerID: q.Probe.ContainerID, StartedAt: q.Probe.StartedAt})
+		ContainerID: q.Probe.ContainerID, StartedAt: q.Probe.StartedAt, HideOutput: q.hidden})
 	return true
 }
 

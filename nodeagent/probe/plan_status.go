@@ -35,33 +35,39 @@ func reportedBy(n *v1alpha1.NodePodProbe) map[reportKey]*v1alpha1.ContainerProbe
 	return out
 }
 
-// planStatus reports what is known, where a state has changed, or one is to go. Nothing else is worth a write,
-// but for PPM-4.11. (PPM-4.8)
+// planStatus reports what is known, where a state has changed, or one is to go, and other words of a state after a while. Nothing
+// else is worth a write, but for PPM-4.11. (PPM-4.8)
 func (p *planner) planStatus() {
 	if p.NodePodProbe == nil {
 		return
 	}
-	status, states, changed := &v1alpha1.NodePodProbeStatus{ObservedGeneration: p.NodePodProbe.Generation}, 0, false
+	status, states, changed, words := &v1alpha1.NodePodProbeStatus{ObservedGeneration: p.NodePodProbe.Generation}, 0, false, false
 	seen := map[reportKey]bool{}
 	for _, q := range p.probes {
-		state := q.report()
 		key := reportKey{q.UID, q.ID.Probe}
+		before := p.reported[key]
+		state := p.report(q, before)
 		if state.State == "" || seen[key] { // one name for two containers
 			continue
 		}
 		seen[key] = true
 		states++
 		add(status, q.ID, state)
-		before := p.reported[key]
 		if before != nil && before.State == state.State {
+			if before.Message != state.Message {
+				words, changed = true, changed || p.uncovers(q)
+			}
 			continue
 		}
 		changed = true
 		if state.State != v1alpha1.ProbeUnknown {
-			p.plan.Changed = append(p.plan.Changed, Changed{q.ID, state.State, state.Message})
+			p.plan.Changed = append(p.plan.Changed, Changed{q.ID, state.State, q.Probe.Message})
 		}
 	}
-	if changed || states != count(&p.NodePodProbe.Status) || p.isLate() {
+	if words && !changed {
+		words = p.wordsDue()
+	}
+	if changed || words || states != count(&p.NodePodProbe.Status) || p.isLate() {
 		p.plan.Status = status
 	}
 }
@@ -85,13 +91,60 @@ func (p *planner) isLate() bool {
 	return late
 }
 
-// report is what the status says of a probe.
-func (q *probe) report() v1alpha1.ContainerProbeState {
+// wordsAfter is how long the words of a state stand that stays what it is, and a status of which nothing but words is another: a
+// command that prints something else each time costs no request a run. (PPM-4.13)
+const wordsAfter = 10 * time.Second
+
+// report is what the status says of a probe. What stands there stays, with its times, where nothing is to be said that is new.
+func (p *planner) report(q *probe, before *v1alpha1.ContainerProbeState) v1alpha1.ContainerProbeState {
 	if q.refused != "" {
 		return v1alpha1.ContainerProbeState{Name: q.ID.Probe, State: v1alpha1.ProbeUnknown, Message: q.refused}
 	}
-	return v1alpha1.ContainerProbeState{
+	now := v1alpha1.ContainerProbeState{
 		Name: q.ID.Probe, State: q.Probe.State, Message: q.Probe.Message, LastProbeTime: stamp(q.Probe.ProbedAt), LastTransitionTime: stamp(q.Probe.Since)}
+	if q.Probe.Output != "" && !q.hidden {
+		now.Message = q.Probe.Output
+	}
+	if before == nil || before.State != now.State {
+		return now
+	}
+	if due := p.wordsAt(before); before.Message != now.Message && !p.uncovers(q) && due.After(p.Now) {
+		p.requeueAt(due)
+		return *before
+	}
+	if before.Message == now.Message {
+		return *before
+	}
+	return now
+}
+
+// wordsAt is when a state that is reported may have other words.
+func (p *planner) wordsAt(s *v1alpha1.ContainerProbeState) time.Time {
+	if s.LastProbeTime == nil || s.LastProbeTime.After(p.Now) { // of another clock
+		return p.Now
+	}
+	return s.LastProbeTime.Add(time.Second + wordsAfter) // the status has no fractions of seconds
+}
+
+// wordsDue tells whether a status may be written in which nothing but words is another: its newest words are old enough.
+func (p *planner) wordsDue() bool {
+	due := p.Now
+	for _, s := range p.reported {
+		if at := p.wordsAt(s); at.After(due) {
+			due = at
+		}
+	}
+	if due.After(p.Now) {
+		p.requeueAt(due)
+		return false
+	}
+	return true
+}
+
+// uncovers tells whether the status may have what a command printed that is to be hidden: it is of a time at which this agent, or one
+// of OpenKruise, had not seen the spec that hides it. (PPM-4.7)
+func (p *planner) uncovers(q *probe) bool {
+	return q.hidden && p.NodePodProbe.Status.ObservedGeneration != p.NodePodProbe.Generation
 }
 
 // stamp is a time as it stands in objects; nil for none.

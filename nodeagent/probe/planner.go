@@ -33,6 +33,8 @@ type planner struct {
 type probe struct {
 	ID
 	spec *corev1.Probe
+	// hidden says that what its command prints goes nowhere.
+	hidden bool
 	// Probe is what is remembered of it, as it will be; refused says why it is never run.
 	Probe   Probe
 	refused string
@@ -70,7 +72,7 @@ func (p *planner) planProbes() {
 		for i := range p.NodePodProbe.Spec.PodProbes {
 			pod := &p.NodePodProbe.Spec.PodProbes[i]
 			for j := range pod.Probes {
-				p.add(ID{pod.Namespace, pod.Name, pod.UID, pod.Probes[j].ContainerName, pod.Probes[j].Name}, &pod.Probes[j].Probe)
+				p.add(ID{pod.Namespace, pod.Name, pod.UID, pod.Probes[j].ContainerName, pod.Probes[j].Name}, &pod.Probes[j])
 			}
 		}
 	}
@@ -83,11 +85,12 @@ func (p *planner) planProbes() {
 }
 
 // add adds a probe of the spec. (PPM-4.10)
-func (p *planner) add(id ID, spec *corev1.Probe) {
+func (p *planner) add(id ID, of *v1alpha1.ContainerProbe) {
 	if p.of[id] != nil {
 		return
 	}
-	q := &probe{ID: id, spec: spec, refused: refusal(spec)}
+	spec := &of.Probe
+	q := &probe{ID: id, spec: spec, hidden: of.HideOutput, refused: refusal(spec)}
 	switch has := p.places[id.Namespace]; {
 	case q.refused != "":
 	case has >= p.share:
@@ -135,7 +138,12 @@ func (p *planner) begin(q *probe) Probe {
 		out.First = p.Now.Add(time.Duration(images.Spread(int32(min(period/time.Millisecond, 1<<30)), q.Namespace, q.Pod, string(q.UID), q.Container, q.ID.Probe)) * time.Millisecond)
 	}
 	if before := p.reported[reportKey{q.UID, q.ID.Probe}]; before != nil {
-		out.State, out.Message = before.State, before.Message
+		switch out.State = before.State; {
+		case q.spec.Exec != nil && !q.hidden:
+			out.Output = before.Message
+		case !p.uncovers(q):
+			out.Message = before.Message
+		}
 		if before.LastProbeTime != nil {
 			out.ProbedAt = before.LastProbeTime.Time
 		}
@@ -150,7 +158,7 @@ func (p *planner) begin(q *probe) Probe {
 func (p *planner) again(q *probe, before *Probe) Probe {
 	out := Probe{
 		ID: q.ID, Handler: q.spec.ProbeHandler, First: p.Now, ContainerID: before.ContainerID, StartedAt: before.StartedAt,
-		State: before.State, Message: before.Message, ProbedAt: before.ProbedAt, Since: before.Since,
+		State: before.State, Message: before.Message, Output: before.Output, ProbedAt: before.ProbedAt, Since: before.Since,
 	}
 	if out.State != "" {
 		out.become(v1alpha1.ProbeUnknown, "", p.Now)

@@ -96,20 +96,24 @@ func (r *Reconciler) startedAt(ctx context.Context, s *Start, c *criv1.Container
 	return time.Unix(0, answer.GetStatus().GetStartedAt()), nil
 }
 
-// exec runs a command in the container. What it prints is not looked at. (PPM-4.4, PPM-4.5, PPM-4.7)
+// exec runs a command in the container. (PPM-4.4, PPM-4.5, PPM-4.7)
 func (r *Reconciler) exec(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout+slack)
 	defer cancel()
 	answer, err := r.runtime.Exec(ctx, c.GetId(), s.Handler.Exec.Command, s.Timeout)
 	switch {
 	case err == nil && answer.GetExitCode() == 0:
-		o.Result = v1alpha1.ProbeSucceeded
+		o.Result, o.Output = v1alpha1.ProbeSucceeded, output(answer.GetStdout())
 	case err == nil:
 		o.fail("the command ended with exit code %d", answer.GetExitCode())
+		o.Output = output(answer.GetStderr())
 	case ctx.Err() == nil && status.Code(err) == codes.DeadlineExceeded:
 		o.fail("the command did not end within %v", s.Timeout)
 	default:
 		o.Reason = err.Error()
+	}
+	if s.HideOutput {
+		o.Output = ""
 	}
 }
 

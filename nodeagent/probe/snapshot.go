@@ -55,10 +55,10 @@ type Probe struct {
 	// ContainerID is the container that the rest is about, and StartedAt when that was started. Empty: none was found yet.
 	ContainerID string
 	StartedAt   time.Time
-	// State is what is reported, empty for nothing; Message says why. ProbedAt is when the probe was run that said so,
-	// Since when the state became what it is.
+	// State is what is known, empty for nothing; Message says why in the agent's own words, and Output is what the command printed.
+	// ProbedAt is when the probe was run last that said so, Since when the state became what it is.
 	State           v1alpha1.ProbeState
-	Message         string
+	Message, Output string
 	ProbedAt, Since time.Time
 	// Result is what the last runs have said, Count of them in a row.
 	Result v1alpha1.ProbeState

@@ -27,30 +27,30 @@ func TestStory(t *testing.T) {
 		n.sleep(500 * time.Millisecond)
 		n.expect("PPM-4.3: it is too young", "web-0 idle Unknown")
 		n.sleep(25 * time.Second)
-		n.expect("it has failed", "web-0 idle Failed (the command ended with exit code 3)")
+		n.expect("it has failed", "web-0 idle Failed (secret on stderr)")
 		n.exits("main-1", "idle", 0)
 		n.sleep(11 * time.Second)
-		n.expect("it has succeeded", "web-0 idle Succeeded")
+		n.expect("it has succeeded", "web-0 idle Succeeded (secret on stdout)")
 		n.exits("main-1", "idle", -1)
 		n.sleep(15 * time.Second)
 		n.expect("it does not end", "web-0 idle Failed (the command did not end within 1s)")
 		n.runtime.End("main-1", 1)
 		n.exits("main-2", "idle", -2)
 		n.sleep(11 * time.Second)
-		n.expect("PPM-4.3: it is not running", "web-0 idle Failed (the command did not end within 1s)")
+		n.expect("PPM-4.3: it is not running", "web-0 idle Failed (Container(main) is Non-running)")
 		n.run("web-0", "main")
 		n.sleep(25 * time.Second)
 		n.expect("PPM-4.5: another container, and the runtime refuses", "web-0 idle Unknown")
 		n.exits("main-2", "idle", 0)
 		n.sleep(11 * time.Second)
-		n.expect("the other container", "web-0 idle Succeeded")
+		n.expect("the other container", "web-0 idle Succeeded (secret on stdout)")
 		n.want("PPM-4.9: events", []string{
 			"Normal KruiseProbeFailed: Probe idle has failed: the command ended with exit code 3",
 			"Normal KruiseProbeSucceeded: Probe idle has succeeded",
 			"Normal KruiseProbeFailed: Probe idle has failed: the command did not end within 1s",
 			"Normal KruiseProbeSucceeded: Probe idle has succeeded",
 		}, n.events.All())
-		n.want("one write a transition", []string{"6 patch nodepodprobes/status"}, n.sent())
+		n.want("one write a transition, and one for other words", []string{"7 patch nodepodprobes/status"}, n.sent())
 
 		n.edit(nothing)
 		n.sleep(time.Second)
@@ -80,8 +80,47 @@ func TestNothingChanges(t *testing.T) {
 	}, wants("web-0", "idle"), wants("web-0", "busy"), wants("web-1", "idle"))
 }
 
-// PPM-4.7: what commands and the runtime say is nowhere to be seen.
+// PPM-4.7: what a command prints is the message of its state, and in no event. What the runtime says is nowhere to be seen.
+func TestOutput(t *testing.T) {
+	play(t, func(n *node) {
+		n.exits("main-1", "a", 1)
+		n.exits("main-1", "b", -1)
+		n.exits("main-1", "c", -2)
+		n.run("web-0", "main")
+		n.start()
+		n.sleep(time.Minute)
+		n.expect("states", "web-0 a Failed (secret on stderr)", "web-0 b Failed (the command did not end within 1s)", "web-0 c Unknown", "web-0 d Succeeded (secret on stdout)")
+		if seen := strings.Join(n.events.All(), "\n"); strings.Contains(seen, "secret") {
+			n.Errorf("it is in an event:\n%s", seen)
+		}
+	}, wants("web-0", "a"), wants("web-0", "b"), wants("web-0", "c"), wants("web-0", "d"))
+}
+
+// PPM-4.13: a command that prints something else each time, once a second, costs a request in ten seconds.
+func TestOutputThatChanges(t *testing.T) {
+	play(t, func(n *node) {
+		n.run("web-0", "main")
+		n.counts = true
+		n.start()
+		n.sleep(time.Minute)
+		n.sent()
+		n.sleep(10 * time.Minute)
+		if writes := n.api.Count(n.user())["patch nodepodprobes/status"]; writes < 50 || writes > 60 {
+			n.Errorf("%d requests in ten minutes, want one in ten seconds", writes)
+		}
+		if got := n.nodePodProbe().Status.PodProbeStatuses[0].ProbeStates[0]; time.Since(got.LastProbeTime.Time) > 13*time.Second || time.Since(got.LastTransitionTime.Time) < 10*time.Minute {
+			n.Errorf("the last words: %+v", got)
+		}
+	}, wants("web-0", "idle", every(1)), wants("web-0", "busy", every(1)))
+}
+
+// PPM-4.7: what a command prints that is hidden, and what the runtime says, is nowhere to be seen.
 func TestNoOutput(t *testing.T) {
+	hide := func(of *v1alpha1.NodePodProbe) {
+		for i := range of.Spec.PodProbes[0].Probes {
+			of.Spec.PodProbes[0].Probes[i].HideOutput = true
+		}
+	}
 	play(t, func(n *node) {
 		n.exits("main-1", "a", 1)
 		n.exits("main-1", "b", -1)
@@ -93,7 +132,12 @@ func TestNoOutput(t *testing.T) {
 		if seen := strings.Join(append(n.events.All(), shownStatus(&n.nodePodProbe().Status)...), "\n"); strings.Contains(seen, "secret") {
 			n.Errorf("it is seen:\n%s", seen)
 		}
-	}, wants("web-0", "a"), wants("web-0", "b"), wants("web-0", "c"), wants("web-0", "d"))
+		n.edit(func(of *v1alpha1.NodePodProbe) { of.Spec.PodProbes[0].Probes[0].HideOutput = false })
+		n.sleep(20 * time.Second)
+		n.edit(hide)
+		n.sleep(time.Second)
+		n.expect("it was shown, and is hidden at once", "web-0 a Failed (the command ended with exit code 1)", "web-0 b Failed (the command did not end within 1s)", "web-0 c Unknown", "web-0 d Succeeded")
+	}, wants("web-0", "a"), wants("web-0", "b"), wants("web-0", "c"), wants("web-0", "d"), hide)
 }
 
 // PPM-4.6: several probes of one container count each for itself.
@@ -104,7 +148,7 @@ func TestSeveralProbesOfOneContainer(t *testing.T) {
 		n.run("web-0", "main")
 		n.start()
 		n.sleep(35 * time.Second)
-		n.expect("states", "web-0 a Succeeded", "web-0 b Failed (the command ended with exit code 1)")
+		n.expect("states", "web-0 a Succeeded (secret on stdout)", "web-0 b Failed (secret on stderr)")
 	}, wants("web-0", "a", twice), wants("web-0", "b", twice))
 }
 
@@ -144,7 +188,7 @@ func TestInitialDelay(t *testing.T) {
 			n.Errorf("%d commands in a container that is too young", got)
 		}
 		n.sleep(55*time.Second - 30*time.Second + time.Second)
-		n.expect("it is old enough", "web-0 idle Succeeded")
+		n.expect("it is old enough", "web-0 idle Succeeded (secret on stdout)")
 	}, wants("web-0", "idle", every(20), func(p *corev1.Probe) { p.InitialDelaySeconds = 55 }))
 }
 
@@ -156,13 +200,13 @@ func TestRestartOfTheAgent(t *testing.T) {
 		n.run("web-1", "main")
 		n.start()
 		n.sleep(time.Minute)
-		n.expect("before", "web-0 idle Succeeded", "web-1 idle Failed (the command ended with exit code 1)")
+		n.expect("before", "web-0 idle Succeeded (secret on stdout)", "web-1 idle Failed (secret on stderr)")
 		n.stop()
 		n.sent()
 		n.events.Forget()
 		n.start()
 		n.sleep(time.Minute)
-		n.expect("after", "web-0 idle Succeeded", "web-1 idle Failed (the command ended with exit code 1)")
+		n.expect("after", "web-0 idle Succeeded (secret on stdout)", "web-1 idle Failed (secret on stderr)")
 		n.want("requests", nil, n.sent())
 		n.want("events", nil, n.events.All())
 	}, wants("web-0", "idle", func(p *corev1.Probe) { p.SuccessThreshold, p.FailureThreshold = 3, 3 }), wants("web-1", "idle"))
@@ -177,7 +221,7 @@ func TestFaults(t *testing.T) {
 		n.sent()
 		n.runtime.SetDown(true)
 		n.sleep(time.Minute)
-		n.expect("the runtime is down", "web-0 idle Succeeded")
+		n.expect("the runtime is down", "web-0 idle Succeeded (secret on stdout)")
 		n.want("requests", nil, n.sent())
 		n.runtime.SetDown(false)
 		n.exits("main-1", "idle", 1)
@@ -189,12 +233,12 @@ func TestFaults(t *testing.T) {
 		})
 		n.sleep(30 * time.Second)
 		n.api.FailBefore(nil)
-		n.expect("the API server refuses", "web-0 idle Succeeded")
+		n.expect("the API server refuses", "web-0 idle Succeeded (secret on stdout)")
 		if patches := n.api.Count(n.user())["patch nodepodprobes/status"]; patches < 2 || patches > 8 {
 			n.Errorf("%d requests in 30 s, want a few: nobody may storm a server that refuses", patches)
 		}
 		n.sleep(20 * time.Second)
-		n.expect("it answers again", "web-0 idle Failed (the command ended with exit code 1)")
+		n.expect("it answers again", "web-0 idle Failed (secret on stderr)")
 	}, wants("web-0", "idle"))
 }
 
@@ -254,7 +298,7 @@ func TestNodePodProbeGoes(t *testing.T) {
 		_, err := n.probes.Create(n.Context(), made, metav1.CreateOptions{})
 		n.must(err)
 		n.sleep(2 * time.Second)
-		n.expect("it is probed again", "web-0 idle Succeeded")
+		n.expect("it is probed again", "web-0 idle Succeeded (secret on stdout)")
 	}, wants("web-0", "idle"))
 }
 

@@ -33,7 +33,7 @@ const (
 // idle is a probe that succeeds once there is a file, and makes such pods be deleted first.
 func idle() lifecyclev1alpha1.PodContainerProbe {
 	return lifecyclev1alpha1.PodContainerProbe{
-		Name: "idle", ContainerName: "main", PodConditionType: idleCondition,
+		Name: "idle", ContainerName: "main", PodConditionType: idleCondition, HideOutput: true,
 		Probe: everySecond(corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", "echo " + secret + "; echo " + secret + " >&2; test -f /idle"}}}),
 		MarkerPolicy: []lifecyclev1alpha1.ProbeMarkerPolicy{
 			{State: lifecyclev1alpha1.ProbeSucceeded, Labels: map[string]string{"game.io/idle": "true"}, Annotations: map[string]string{corev1.PodDeletionCost: "-10"}},

@@ -19,7 +19,7 @@ import (
 )
 
 // nodePodProbeChanged enqueues the node when a NodePodProbe asks for something else, or a probe has come to another
-// state. When a probe was run last, and in which words it failed, changes no plan. (PPM-3.6)
+// state or says something else. When a probe was run last changes no plan. (PPM-3.6)
 func nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqueue controller.Enqueue) {
 	switch {
 	case after == nil:
@@ -36,13 +36,19 @@ type stateName struct {
 	probe string
 }
 
+// said is a state with its message.
+type said struct {
+	state   v1alpha1.ProbeState
+	message string
+}
+
 // states returns what the agent says about all probes.
-func states(n *v1alpha1.NodePodProbe) map[stateName]v1alpha1.ProbeState {
-	out := map[stateName]v1alpha1.ProbeState{}
+func states(n *v1alpha1.NodePodProbe) map[stateName]said {
+	out := map[stateName]said{}
 	for i := range n.Status.PodProbeStatuses {
 		pod := &n.Status.PodProbeStatuses[i]
 		for j := range pod.ProbeStates {
-			out[stateName{pod.UID, pod.ProbeStates[j].Name}] = pod.ProbeStates[j].State
+			out[stateName{pod.UID, pod.ProbeStates[j].Name}] = said{pod.ProbeStates[j].State, pod.ProbeStates[j].Message}
 		}
 	}
 	return out
@@ -109,7 +115,7 @@ func conditionsDiffer(before, after *corev1.Pod, markers []*v1alpha1.PodProbeMar
 		for i := range m.Spec.Probes {
 			t := corev1.PodConditionType(m.Spec.Probes[i].PodConditionType)
 			b, a := readiness.Condition(before, t), readiness.Condition(after, t)
-			if (b == nil) != (a == nil) || b != nil && b.Status != a.Status {
+			if (b == nil) != (a == nil) || b != nil && (b.Status != a.Status || b.Message != a.Message) {
 				return true
 			}
 		}

@@ -104,17 +104,14 @@ func TestReportsThatMatter(t *testing.T) {
 	mutation.Plan[v1alpha1.NodePodProbe]{
 		What: "report", Copy: (*v1alpha1.NodePodProbe).DeepCopy,
 		Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|UID)|Status\.PodProbeStatuses\[\d*\]\.ProbeStates)`),
-		Of:  func(n *v1alpha1.NodePodProbe) string { return wordless.ReplaceAllString(describe(of(n)), "") },
+		Of:  func(n *v1alpha1.NodePodProbe) string { return describe(of(n)) },
 		Matters: func(before, after *v1alpha1.NodePodProbe) (enqueued bool) {
 			nodePodProbeChanged(before, after, func(types.NamespacedName) { enqueued = true })
 			return enqueued
 		},
 	}.Check(t, reads, says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"))
-	reads.Require(t, "report.Status.PodProbeStatuses[].ProbeStates[].State")
+	reads.Require(t, "report.Status.PodProbeStatuses[].ProbeStates[].State", "report.Status.PodProbeStatuses[].ProbeStates[].Message")
 }
-
-// The words of a condition are those of the state that it tells, and do not change with the next.
-var wordless = regexp.MustCompile(`\(.*?\)`)
 
 // PPM-3.6: which nodes a marker concerns: those that have its probes, and those of the pods that it selects.
 func TestMarkersThatMatter(t *testing.T) {

@@ -41,10 +41,15 @@ func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	return pod
 }
 
-// has gives a pod a condition.
+// has gives a pod a condition, in the words of says.
 func has(conditionType string, status corev1.ConditionStatus) func(*corev1.Pod) {
+	return hasWords(conditionType, status, "the words of games#idle")
+}
+
+// hasWords gives a pod a condition in other words.
+func hasWords(conditionType string, status corev1.ConditionStatus, words string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(conditionType), Status: status})
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(conditionType), Status: status, Message: words})
 	}
 }
 

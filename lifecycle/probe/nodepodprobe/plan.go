@@ -56,8 +56,8 @@ type Dropped struct {
 type PodPatch struct {
 	Pod *corev1.Pod
 	podpatch.Patch
-	// Results says what results of which markers they are. Where it is that of the last write, somebody else has changed
-	// the pod since.
+	// Results says what results of which markers they are. Where it is that of the last write, they have other words, or another
+	// client has changed the pod since.
 	Results string
 }
 

@@ -59,7 +59,7 @@ func (p *planner) planPod(pod *corev1.Pod, status *v1alpha1.PodProbeStatus) {
 	}
 	r.patch.Results = strings.Join(said, " ")
 	if wrote, found := p.Wrote[pod.UID]; found && wrote.Results == r.patch.Results && p.Now.Before(wrote.At.Add(againAfter)) {
-		p.ignore(pod, "", "another client has changed what they wrote; they are written again after %v", againAfter)
+		p.ignore(pod, "", "they were written less than %v ago: what alone says it in other words, or another client has changed, is written then", againAfter)
 		p.requeueAt(wrote.At.Add(againAfter))
 		return
 	}
@@ -82,7 +82,7 @@ type results struct {
 	types map[string]string // the probe whose condition it is, by type
 }
 
-// condition sets the condition of a result. One that has its status already stays as it is. (PPM-3.4)
+// condition sets the condition of a result. One that has its status and message already stays as it is. (PPM-3.4)
 func (r *results) condition(w *wanted, state *v1alpha1.ContainerProbeState) {
 	conditionType := w.of.PodConditionType
 	switch first, taken := r.types[conditionType]; {
@@ -96,15 +96,18 @@ func (r *results) condition(w *wanted, state *v1alpha1.ContainerProbeState) {
 		return
 	}
 	r.types[conditionType] = w.probe.Name
-	status := conditionStatus(state.State)
-	if c := readiness.Condition(r.patch.Pod, corev1.PodConditionType(conditionType)); c != nil && c.Status == status {
-		return
-	}
-	r.patch.SetCondition(corev1.PodCondition{
-		Type: corev1.PodConditionType(conditionType), Status: status, Message: state.Message,
+	c := corev1.PodCondition{
+		Type: corev1.PodConditionType(conditionType), Status: conditionStatus(state.State), Message: state.Message,
 		LastProbeTime:      ptr.Deref(state.LastProbeTime, metav1.Time{}),
 		LastTransitionTime: ptr.Deref(state.LastTransitionTime, metav1.Time{Time: r.Now}),
-	})
+	}
+	if has := readiness.Condition(r.patch.Pod, c.Type); has != nil && has.Status == c.Status {
+		if has.Message == c.Message {
+			return
+		}
+		c.LastTransitionTime = has.LastTransitionTime
+	}
+	r.patch.SetCondition(c)
 }
 
 // conditionStatus is the status of a condition that tells a state. What is not known is not False: False would say that the

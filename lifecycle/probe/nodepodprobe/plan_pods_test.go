@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -31,7 +32,9 @@ func TestResults(t *testing.T) {
 		{"failed: the keys of the other state go", idle, newPod("web-0", has("Idle", corev1.ConditionTrue), labelled("idle", "yes"), labelled("cost", "low")), []string{"games#idle=Failed"},
 			[]string{"patch web-0: Idle=False (the words of games#idle) cost- idle=no"}},
 		{"it stands", idle, newPod("web-0", has("Idle", corev1.ConditionTrue), labelled("idle", "yes"), labelled("cost", "low")), []string{"games#idle=Succeeded"}, nil},
-		{"the condition stands, whatever its words", idle, newPod("web-0", has("Idle", corev1.ConditionTrue), labelled("idle", "no"), labelled("cost", "low")), []string{"games#idle=Succeeded"},
+		{"the words of a result have changed", idle, newPod("web-0", hasWords("Idle", corev1.ConditionTrue, "3 players"), labelled("idle", "yes"), labelled("cost", "low")), []string{"games#idle=Succeeded"},
+			[]string{"patch web-0: Idle=True (the words of games#idle) cost=low idle=yes"}},
+		{"the condition stands, and a label does not", idle, newPod("web-0", has("Idle", corev1.ConditionTrue), labelled("idle", "no"), labelled("cost", "low")), []string{"games#idle=Succeeded"},
 			[]string{"patch web-0: cost=low idle=yes"}},
 		{"unknown is not failed, and takes no label away", idle, newPod("web-0", has("Idle", corev1.ConditionTrue), labelled("idle", "yes")), []string{"games#idle=Unknown"},
 			[]string{"patch web-0: Idle=Unknown (the words of games#idle)"}},
@@ -78,6 +81,35 @@ func TestTimesOfTheCondition(t *testing.T) {
 	}
 }
 
+// PPM-3.4: with other words of the same state a condition keeps the time since when it holds.
+func TestOtherWords(t *testing.T) {
+	since := metav1.NewTime(now.Add(-time.Hour))
+	pod := newPod("web-0", hasWords("Idle", corev1.ConditionTrue, "3 players"))
+	pod.Status.Conditions[1].LastTransitionTime = since
+	s := newSnapshot(says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"), []*corev1.Pod{pod}, newMarker("games", newProbe("idle", "Idle")))
+	c := NewPlan(s).Patches[0].Conditions[0]
+	if !c.LastTransitionTime.Equal(&since) || !c.LastProbeTime.Time.Equal(now.Add(-time.Minute)) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// PPM-3.7: words that change with each report are written once in ten seconds, and another state at once.
+func TestWordsThatChange(t *testing.T) {
+	s := newSnapshot(says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"), []*corev1.Pod{newPod("web-0", hasWords("Idle", corev1.ConditionTrue, "3 players"))},
+		newMarker("games", newProbe("idle", "Idle")))
+	first := NewPlan(s)
+	s.Wrote = map[types.UID]Wrote{"uid-web-0": {Results: first.Patches[0].Results, At: now.Add(-3 * time.Second)}}
+	state := &s.NodePodProbe.Status.PodProbeStatuses[0].ProbeStates[0]
+	state.Message = "4 players"
+	if plan := NewPlan(s); len(plan.Patches) > 0 || plan.RequeueAfter != 7*time.Second {
+		t.Errorf("3 s after the last write: %v", shown(plan))
+	}
+	state.State = v1alpha1.ProbeFailed
+	if diff := cmp.Diff([]string{"patch web-0: Idle=False (4 players)"}, shown(NewPlan(s))); diff != "" {
+		t.Errorf("another state (-want +got):\n%s", diff)
+	}
+}
+
 // PPM-3.7: what somebody else changes is put right, but not at once again and again.
 func TestTwoWriters(t *testing.T) {
 	s := newSnapshot(says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"), []*corev1.Pod{newPod("web-0")},
@@ -87,7 +119,7 @@ func TestTwoWriters(t *testing.T) {
 		t.Fatalf("the first time (-want +got):\n%s", diff)
 	}
 	s.Wrote = map[types.UID]Wrote{"uid-web-0": {Results: first.Patches[0].Results, At: now.Add(-3 * time.Second)}}
-	waits := []string{"ignore  of shop/web-0: another client has changed what they wrote; they are written again after 10s", "again after 7s"}
+	waits := []string{"ignore  of shop/web-0: they were written less than 10s ago: what alone says it in other words, or another client has changed, is written then", "again after 7s"}
 	if diff := cmp.Diff(waits, shown(NewPlan(s))); diff != "" {
 		t.Errorf("at once again (-want +got):\n%s", diff)
 	}

@@ -94,7 +94,7 @@ func (p *planner) wantedOf(pod *corev1.Pod) (all []wanted) {
 			if _, found := find(all, name); of.Name == "" || found {
 				continue
 			}
-			all = append(all, wanted{m.PodProbeMarker, of, v1alpha1.ContainerProbe{Name: name, ContainerName: of.ContainerName, Probe: of.Probe}, m.costs[i], m.tooLarge[i]})
+			all = append(all, wanted{m.PodProbeMarker, of, v1alpha1.ContainerProbe{Name: name, ContainerName: of.ContainerName, Probe: of.Probe, HideOutput: of.HideOutput}, m.costs[i], m.tooLarge[i]})
 		}
 	}
 	return all

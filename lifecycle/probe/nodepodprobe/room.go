@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/images"
@@ -15,7 +16,7 @@ import (
 // How much there may be in a NodePodProbe, which the API server stores up to 1.5 MB. (PPM-3.8)
 const (
 	nodeBytes = 1 << 20
-	// stateBytes is what a probe takes beside itself: its pod, and its state in the status.
+	// stateBytes is what a probe takes beside itself: its pod, and its state in the status. What its command prints is not in it.
 	stateBytes = 512
 )
 
@@ -36,8 +37,17 @@ func (m *marker) measure() {
 	}
 	m.costs, m.tooLarge = m.ProbeSizes()
 	for i := range m.costs {
-		m.costs[i] += len(m.Name) + len(m.Spec.Probes[i].Name) + stateBytes // the state has the name, too
+		of := &m.Spec.Probes[i]
+		m.costs[i] += len(m.Name) + len(of.Name) + stateCost(&of.Probe, of.HideOutput) // the state has the name, too
 	}
+}
+
+// stateCost is how much room the state of a probe takes at most.
+func stateCost(probe *corev1.Probe, hidden bool) int {
+	if probe.Exec == nil || hidden {
+		return stateBytes
+	}
+	return stateBytes + v1alpha1.MaxProbeMessage
 }
 
 // measure shares the room among the namespaces that want some: one that wants less than an equal share leaves the rest to the
@@ -56,7 +66,10 @@ func (p *planner) measure() {
 		for i := range p.NodePodProbe.Spec.PodProbes {
 			entry := &p.NodePodProbe.Spec.PodProbes[i]
 			if data, err := json.Marshal(entry); err == nil && entry.Namespace != p.Namespace {
-				wants[entry.Namespace] += len(data) + len(entry.Probes)*stateBytes
+				wants[entry.Namespace] += len(data)
+				for j := range entry.Probes {
+					wants[entry.Namespace] += stateCost(&entry.Probes[j].Probe, entry.Probes[j].HideOutput)
+				}
 			}
 		}
 	}

@@ -137,7 +137,7 @@ func reportOn(n *v1alpha1.NodePodProbe, state func(before v1alpha1.ProbeState) v
 		s := v1alpha1.PodProbeStatus{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 		for j := range pod.Probes {
 			name := pod.Probes[j].Name
-			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: name, State: state(before[stateName{pod.UID, name}])})
+			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: name, State: state(before[stateName{pod.UID, name}].state)})
 		}
 		status.PodProbeStatuses = append(status.PodProbeStatuses, s)
 	}

@@ -45,6 +45,7 @@ spec:
 			{Value: `{"exec":{"command":["true"]},"periodSeconds":-1}`, Want: probe + ".periodSeconds: Invalid value: -1"},
 			{Value: `{"exec":{"command":["true"]},"timeoutSeconds":-1}`, Want: probe + ".timeoutSeconds: Invalid value: -1"},
 			{Value: `{"exec":{"command":["` + strings.Repeat("a", 5000) + `"]}}`, Want: probe + ": Invalid value"}}},
+		"probes[].hideOutput": {Works: "httpGet and tcpSocket have no output, and hide none"},
 		"probes[].podConditionType": {Cases: []verdicts.Case{{Value: `""`, Want: "spec.probes[0]: Required value: podConditionType or markerPolicy must say what becomes of the result"},
 			{Value: `"not a type"`, Want: first + "podConditionType: Invalid value: \"not a type\""}}},
 		"probes[].markerPolicy":         {Cases: []verdicts.Case{{Value: `[{"state":"Failed","labels":{"a":"b"}},{"state":"Failed","labels":{"a":"c"}}]`, Want: "spec.probes[0].markerPolicy[1].state: Duplicate value: \"Failed\""}}},
