@@ -68,6 +68,9 @@ func TestPlanReports(t *testing.T) {
 			waiting: "the pod runs in cri-o, and this node agent is connected to containerd"},
 		{name: "CM-3: no container at all is not written", pod: newPod("web-0", running("m1", "s1")), waiting: "main: "},
 		{name: "CM-2: deleting", pod: newPod("web-0", running("m1", "s1"), func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: now} }), containers: pair, waiting: "is being deleted"},
+		{name: "CM-2: finished, with a report of another agent that lacks a hash", pod: newPod("web-0", running("m1", "s1"), reporting(reportedAs("main", "m1", 0x10, 0), side), phase(corev1.PodSucceeded)), containers: pair,
+			known: known("m1", "A=1"), waiting: "has finished"},
+		{name: "CM-2: failed", pod: newPod("web-0", running("m1", "s1"), phase(corev1.PodFailed)), containers: pair, waiting: "has finished"},
 		{name: "CM-2: no statuses", pod: newPod("web-0"), containers: pair, waiting: "has no containers yet"},
 		{name: "CM-2: another owner", pod: newPod("web-0", running("m1", "s1"), func(pod *corev1.Pod) { pod.OwnerReferences[0].APIVersion = "apps/v1" }), containers: pair, waiting: "apps.kruise.io"},
 		{name: "CM-2: an owner without control", pod: newPod("web-0", running("m1", "s1"), func(pod *corev1.Pod) { pod.OwnerReferences[0].Controller = nil }), containers: pair, waiting: "apps.kruise.io"},
@@ -111,6 +114,10 @@ func TestPlanReports(t *testing.T) {
 			checkWaiting(t, plan, test.waiting)
 		})
 	}
+}
+
+func phase(phase corev1.PodPhase) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Status.Phase = phase }
 }
 
 // checkWaiting wants a reason that contains a text, as "container: reason", or none.
@@ -213,6 +220,8 @@ func TestDue(t *testing.T) {
 		{name: "CM-2: more entries than containers", pod: reported(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:1] }), report: true},
 		{name: "CM-2: another container", pod: reported(reporting(reportedAs("main", "m0", 1, versionHash), side)), report: true},
 		{name: "CM-2: a hash is missing", pod: reported(reporting(reportedAs("main", "m1", 1, 0), side)), report: true},
+		{name: "CM-2: a hash is missing of a pod that has finished", pod: reported(reporting(reportedAs("main", "m1", 1, 0), side), phase(corev1.PodFailed))},
+		{name: "CM-2: no metadata of a pod that has finished", pod: newPod("web-0", running("m1", "s1"), phase(corev1.PodSucceeded))},
 		{name: "CM-2: a hash is missing, and the gate is closed", pod: reported(reporting(reportedAs("main", "m1", 1, 0), side)), features: Features{NoEnvFromMetadata: true}},
 		{name: "CM-2: another expected hash outside of an update", pod: reported(annotated("version", "2"))},
 		{name: "CM-2: another expected hash in an update", pod: reported(annotated("version", "2"), condition(corev1.ConditionFalse)), restart: true},

@@ -21,9 +21,14 @@ import (
 // SidecarSetHashAnnotation is on pods that containers were injected into.
 const SidecarSetHashAnnotation = "kruise.io/sidecarset-hash"
 
+// ended tells whether a pod has finished: no update of it waits for a report any more (CM-2).
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
 // concerns tells whether a pod is one to report on (CM-2).
 func concerns(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
+	if pod.DeletionTimestamp != nil || ended(pod) || len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}
 	if _, injected := pod.Annotations[SidecarSetHashAnnotation]; injected {
@@ -98,6 +103,9 @@ func (p *planner) plan() {
 	switch {
 	case p.Pod.DeletionTimestamp != nil:
 		p.wait("", "the pod is being deleted")
+		return
+	case ended(p.Pod):
+		p.wait("", "the pod has finished")
 		return
 	case !concerns(p.Pod):
 		p.wait("", "the pod has no containers yet, or is none whose owner is of the group "+lifecyclev1alpha1.GroupName+" and has no injected sidecars")
