@@ -23,6 +23,10 @@ const writePause = 2 * time.Second
 
 // apply applies the plan. Pulls go on whatever becomes of the report.
 func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	for _, a := range plan.Adopt {
+		klog.FromContext(ctx).V(2).Info("A pull under way serves another version of its task", "image", a.Image, "tag", a.Tag, "version", a.Version)
+		r.pulls.adopt(a)
+	}
 	for _, cancel := range plan.Cancel {
 		klog.FromContext(ctx).Info("Stopped a pull", "image", cancel.Image, "tag", cancel.Tag, "reason", cancel.Reason)
 		r.pulls.forget(cancel.Task, cancel.Reason)

@@ -18,6 +18,8 @@ type Plan struct {
 	ListImages bool
 	// Start are the attempts to start now, those of the oldest tasks first.
 	Start []Start
+	// Adopt are the attempts under way that go on for another version of their task.
+	Adopt []Adopt
 	// Cancel are the attempts under way to end, which nobody waits for any more.
 	Cancel []Cancel
 	// Forget are the pulls of which nothing has to be remembered.
@@ -50,6 +52,12 @@ type Start struct {
 	Namespaces []string
 	// Sandbox is handed to the runtime; nil for nothing.
 	Sandbox *v1alpha1.SandboxConfig
+}
+
+// Adopt has the attempt that is under way for a task serve a version of it.
+type Adopt struct {
+	Task
+	Version int64
 }
 
 // Cancel is an attempt to end, with the reason in words.

@@ -26,6 +26,9 @@ func planned(p *Plan) (lines []string) {
 	for _, s := range p.Start {
 		lines = append(lines, fmt.Sprintf("start %s v%d for %v", s.Reference, s.Version, s.Timeout))
 	}
+	for _, a := range p.Adopt {
+		lines = append(lines, fmt.Sprintf("adopt %s:%s v%d", a.Image, a.Tag, a.Version))
+	}
 	for _, c := range p.Cancel {
 		lines = append(lines, fmt.Sprintf("cancel %s:%s: %s", c.Image, c.Tag, c.Reason))
 	}
@@ -53,6 +56,10 @@ func pullOf(version int64, edits ...func(*Pull)) Pull {
 }
 
 func isRunning(p *Pull) { p.Running = true }
+
+func usesSecretsOf(namespaces ...string) func(*Pull) {
+	return func(p *Pull) { p.Namespaces = namespaces }
+}
 
 func failedTimes(n int, ago time.Duration) func(*Pull) {
 	return func(p *Pull) { p.Failures, p.Err, p.Ended = n, errors.New("no route"), now.Add(-ago) }
@@ -85,8 +92,14 @@ func TestPlan(t *testing.T) {
 		{name: "IMG-3.2: a finished task is not pulled again", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Failed")), counts(1, 0, 1, 0))},
 		{name: "IMG-3.2: a higher version is", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", finishedAs("1", 1, "Succeeded")), counts(1, 1, 0, 0)),
 			want: []string{"start nginx:1 v2 for 10m0s"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
-		{name: "IMG-3.2: the version changes: the pull is stopped, and the other begins", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
-			pulls: []Pull{pullOf(1, isRunning)}, want: []string{"start nginx:1 v2 for 10m0s", "cancel nginx:1: the task has come to version 2, and this is version 1"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
+		{name: "IMG-3.2: the version changes: the pull goes on for it", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
+			pulls: []Pull{pullOf(1, isRunning)}, want: []string{"adopt nginx:1 v2"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
+		{name: "IMG-3.2: also where another namespace asks, too", of: newNodeImage(wants("nginx", "1", version(2), ownedBy("a", "b")), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
+			pulls: []Pull{pullOf(1, isRunning, usesSecretsOf("a"))}, want: []string{"adopt nginx:1 v2"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
+		{name: "IMG-3.2: but not with secrets of others alone", of: newNodeImage(wants("nginx", "1", version(2), ownedBy("b")), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
+			pulls: []Pull{pullOf(1, isRunning, usesSecretsOf("a"))}, want: []string{"start nginx:1 v2 for 10m0s", "cancel nginx:1: the task has come to version 2, and this is version 1"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
+		{name: "IMG-3.2: the version changes between two attempts: the next is made at once", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
+			pulls: []Pull{pullOf(1, failedTimes(3, time.Second))}, want: []string{"start nginx:1 v2 for 10m0s", "forget nginx:1"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
 		{name: "IMG-3.2: the tag is removed: the pull is stopped", of: newNodeImage(says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
 			pulls: []Pull{pullOf(1, isRunning)}, want: []string{"cancel nginx:1: the task has been taken away"}, status: []string{"desired 0 succeeded 0 failed 0 pulling 0"}},
 		{name: "IMG-2.4: the watchdog has failed it: the pull is stopped", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Failed")), counts(1, 0, 1, 0)),

@@ -47,6 +47,7 @@ func (p *planner) planTasks() {
 			}
 		}
 	}
+	slices.SortFunc(p.plan.Adopt, func(a, b Adopt) int { return cmp.Or(cmp.Compare(a.Image, b.Image), cmp.Compare(a.Tag, b.Tag)) })
 	slices.SortFunc(p.tasks, func(a, b *task) int {
 		return cmp.Or(created(a).Compare(created(b)), cmp.Compare(a.Image, b.Image), cmp.Compare(a.Tag, b.Tag))
 	})
@@ -56,6 +57,9 @@ func (p *planner) planTasks() {
 	}
 	for i := range p.Snapshot.Pulls {
 		pull := &p.Snapshot.Pulls[i]
+		if t := wanted[pull.Task]; t != nil && t.pull != nil && t.pull.Version != pull.Version {
+			continue // it is adopted
+		}
 		if reason := needless(pull, wanted[pull.Task]); reason != "" {
 			p.end(pull, reason)
 		}
@@ -69,10 +73,34 @@ func (p *planner) taskOf(name string, image *v1alpha1.ImageSpec, spec *v1alpha1.
 	if status := images.StatusOf(p.NodeImage, name, spec.Tag); status != nil && status.Version == spec.Version {
 		t.reported = status
 	}
-	if pull := p.pulls[t.Task]; pull != nil && pull.Version == spec.Version {
+	switch pull := p.pulls[t.Task]; {
+	case pull == nil:
+	case pull.Version == spec.Version:
 		t.pull = pull
+	case p.serves(pull, t):
+		adopted := pull.adopted(spec.Version, p.Now)
+		t.pull = &adopted
+		p.plan.Adopt = append(p.plan.Adopt, Adopt{t.Task, spec.Version})
 	}
 	return t
+}
+
+// serves tells whether the attempt under way for another version of a task is as good for the one that is wanted: a namespace whose
+// secrets it may use still owns the task. Otherwise each new job for an image would take it back to its begin. (IMG-3.2)
+func (p *planner) serves(pull *Pull, t *task) bool {
+	if !pull.Running || t.finished() || p.Filter.refuses(t) != "" {
+		return false
+	}
+	owners := p.Filter.passing(owningNamespaces(t.spec.OwnerReferences))
+	if pull.Namespaces == nil || owners == nil {
+		return pull.Namespaces == nil && owners == nil
+	}
+	return slices.ContainsFunc(owners, func(namespace string) bool { return slices.Contains(pull.Namespaces, namespace) })
+}
+
+// adopted is a pull whose attempt under way goes on for another version.
+func (p Pull) adopted(version int64, now time.Time) Pull {
+	return Pull{Task: p.Task, Version: version, Since: now, Running: true, Former: true, Namespaces: p.Namespaces}
 }
 
 func created(t *task) time.Time { return ptr.Deref(t.spec.CreatedAt, metav1.Time{}).Time }

@@ -51,7 +51,7 @@ func (p *pulls) start(ctx context.Context, key types.NamespacedName, s *Start) {
 		one = &pull{Pull: Pull{Task: s.Task, Version: s.Version, Since: p.clock.Now()}}
 		p.of[s.Task] = one
 	}
-	one.Running, one.cancel = true, cancel
+	one.Running, one.Former, one.Namespaces, one.cancel = true, false, s.Namespaces, cancel
 	p.running.Go(func() {
 		defer cancel(nil)
 		logger.Info("Pulling", "attempt", one.Failures+1, "timeout", s.Timeout)
@@ -63,6 +63,15 @@ func (p *pulls) start(ctx context.Context, key types.NamespacedName, s *Start) {
 	})
 }
 
+// adopt has the attempt under way of a task serve another version from now on. (IMG-3.2)
+func (p *pulls) adopt(a Adopt) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if one := p.of[a.Task]; one != nil && one.Running && one.Version != a.Version {
+		one.Pull = one.Pull.adopted(a.Version, p.clock.Now())
+	}
+}
+
 // ended notes how an attempt ended; it returns false where nobody wants to know.
 func (p *pulls) ended(one *pull, id string, err error) bool {
 	p.lock.Lock()
@@ -71,10 +80,13 @@ func (p *pulls) ended(one *pull, id string, err error) bool {
 		return false
 	}
 	one.Running, one.Ended = false, p.clock.Now()
-	if err != nil {
-		one.Failures, one.Err = one.Failures+1, err
-	} else {
+	switch {
+	case err == nil:
 		one.Succeeded, one.ImageID = true, id
+	case one.Former: // this version has made no attempt yet
+		one.Former, one.Err = false, err
+	default:
+		one.Failures, one.Err = one.Failures+1, err
 	}
 	return true
 }

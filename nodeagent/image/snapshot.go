@@ -41,8 +41,10 @@ type Pull struct {
 	Version int64
 	// Since is when the first attempt began.
 	Since time.Time
-	// Running says that an attempt is under way.
-	Running bool
+	// Running says that an attempt is under way, Former that it was begun for a version before: that it fails is not held against this one.
+	Running, Former bool
+	// Namespaces are those whose secrets the last attempt may use; nil for all.
+	Namespaces []string
 	// Failures is the number of attempts that have failed, and Err why the last
 	// of them did.
 	Failures int
