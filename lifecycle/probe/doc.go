@@ -33,7 +33,9 @@
 //     annotation. So a hook that holds a pod goes on to hold it, and a readiness gate, which asks for True, sees no difference.
 //     1.4 removes the keys of the policy that happens to be the last.
 //   - What one probe sets no other removes, whichever of them stands first.
-//   - No probe writes a condition of Kubernetes' own or of podwright's. 1.4 writes Ready in turn with the kubelet.
+//   - No probe writes a condition of Kubernetes' own or of podwright's, nor keys that controllers own in pods: admission refuses them. 1.4
+//     writes Ready in turn with the kubelet.
+//   - A marker whose containers no pod has is told so by an event.
 //   - What somebody else changes about a result on a pod is put right, after 10 seconds at the earliest where it was done before.
 //   - The message of a condition follows what the command prints, at most once in 10 seconds; 1.4 keeps the first one as long as the
 //     status stays. A marker may hide it (hideOutput): who may read a pod need not be allowed to run commands in it.

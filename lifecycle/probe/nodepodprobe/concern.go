@@ -98,7 +98,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 // matters tells whether an event of a pod may change what markers want of it, or what they have written.
 func matters(before, after *corev1.Pod, markers []*v1alpha1.PodProbeMarker) bool {
 	wanted := func(pod *corev1.Pod) bool {
-		return pod != nil && slices.ContainsFunc(markers, func(m *v1alpha1.PodProbeMarker) bool { return m.Selects(pod) })
+		return pod != nil && slices.ContainsFunc(markers, func(m *v1alpha1.PodProbeMarker) bool { return m.Selects(pod) || m.Keeps(pod) })
 	}
 	switch was, is := wanted(before), wanted(after); {
 	case !was && !is:

@@ -88,7 +88,7 @@ func (r *results) condition(w *wanted, state *v1alpha1.ContainerProbeState) {
 	switch first, taken := r.types[conditionType]; {
 	case conditionType == "":
 		return
-	case v1alpha1.NoProbeCondition(conditionType):
+	case v1alpha1.TakenCondition(conditionType):
 		r.ignore(r.patch.Pod, w.probe.Name, "the condition %s is written by Kubernetes or podwright", conditionType)
 		return
 	case taken:

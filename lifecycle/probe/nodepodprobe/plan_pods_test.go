@@ -50,6 +50,8 @@ func TestResults(t *testing.T) {
 			[]string{"patch web-0: Idle=True (the words of games#a)", "ignore games#b of shop/web-0: the condition Idle is that of the probe games#a"}},
 		{"a condition of the kubelet", newMarker("games", newProbe("a", "Ready")), newPod("web-0"), []string{"games#a=Failed"},
 			[]string{"ignore games#a of shop/web-0: the condition Ready is written by Kubernetes or podwright"}},
+		{"a condition of the resize of a pod", newMarker("games", newProbe("a", "PodResizePending")), newPod("web-0"), []string{"games#a=Failed"},
+			[]string{"ignore games#a of shop/web-0: the condition PodResizePending is written by Kubernetes or podwright"}},
 		{"a probe that the marker does not have", idle, newPod("web-0"), []string{"games#gone=Succeeded", "by-hand=Succeeded"}, nil},
 		{"a pod that does not match", idle, newPod("web-0", labelled("app", "db")), []string{"games#idle=Succeeded"}, nil},
 		{"a pod that goes", idle, newPod("web-0", ending), []string{"games#idle=Succeeded"}, nil},
@@ -90,6 +92,15 @@ func TestOtherWords(t *testing.T) {
 	c := NewPlan(s).Patches[0].Conditions[0]
 	if !c.LastTransitionTime.Equal(&since) || !c.LastProbeTime.Time.Equal(now.Add(-time.Minute)) {
 		t.Errorf("%+v", c)
+	}
+}
+
+// PPM-3.2: a policy that takes a pod out of the marker's own selector brings it back, too.
+func TestPolicyThatMovesAPod(t *testing.T) {
+	moves := newMarker("moves", newProbe("idle", "", sets(v1alpha1.ProbeSucceeded, "app=idle"), sets(v1alpha1.ProbeFailed, "app=web")))
+	s := newSnapshot(says(newProbes(probed("web-0", "moves#idle")), "web-0", "moves#idle=Failed"), []*corev1.Pod{newPod("web-0", labelled("app", "idle"))}, moves)
+	if diff := cmp.Diff([]string{"patch web-0: app=web"}, shown(NewPlan(s))); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 }
 

@@ -80,6 +80,7 @@ func TestSpec(t *testing.T) {
 	everything.Spec.Selector = &metav1.LabelSelector{}
 	changed := newMarker("games", newProbe("idle", "Idle"))
 	changed.Spec.Probes[0].Probe.PeriodSeconds = 5
+	moves := newMarker("moves", newProbe("idle", "", sets(v1alpha1.ProbeSucceeded, "app=idle"), sets(v1alpha1.ProbeFailed, "app=web")))
 	other := newPod("web-0", func(pod *corev1.Pod) { pod.UID = "another" })
 	for _, test := range []struct {
 		name    string
@@ -106,6 +107,11 @@ func TestSpec(t *testing.T) {
 			"spec", "shop/web-0 uid-web-0: by-hand in main /, # in main /", "drop gone#idle of shop/web-0: no PodProbeMarker asks for it any more"}},
 		{"a pod that stops matching", newProbes(probed("web-0", "games#idle")), []*corev1.Pod{newPod("web-0", labelled("app", "db"))}, []*v1alpha1.PodProbeMarker{games}, []string{
 			"spec", "drop games#idle of shop/web-0: no PodProbeMarker asks for it any more"}},
+		{"a pod that its policy has moved", newProbes(probed("web-0", "moves#idle")), []*corev1.Pod{newPod("web-0", labelled("app", "idle"))}, []*v1alpha1.PodProbeMarker{moves}, nil},
+		{"a pod whose label its policy has taken away", newProbes(probed("web-0", "moves#idle")), []*corev1.Pod{newPod("web-0", func(pod *corev1.Pod) { delete(pod.Labels, "app") })}, []*v1alpha1.PodProbeMarker{moves}, nil},
+		{"a user moves a pod of such a marker", newProbes(probed("web-0", "moves#idle")), []*corev1.Pod{newPod("web-0", labelled("app", "db"))}, []*v1alpha1.PodProbeMarker{moves}, []string{
+			"spec", "drop moves#idle of shop/web-0: no PodProbeMarker asks for it any more"}},
+		{"a pod that was never selected", newProbes(), []*corev1.Pod{newPod("web-0", labelled("app", "idle"))}, []*v1alpha1.PodProbeMarker{moves}, nil},
 		{"a pod that goes", newProbes(probed("web-0", "games#idle", "by-hand")), []*corev1.Pod{newPod("web-0", ending)}, []*v1alpha1.PodProbeMarker{games}, []string{
 			"spec", "drop games#idle of shop/web-0: the pod has ended, or is being deleted", "drop by-hand of shop/web-0: the pod has ended, or is being deleted"}},
 		{"a pod that is gone", newProbes(probed("web-0", "games#idle")), nil, []*v1alpha1.PodProbeMarker{games}, []string{

@@ -25,6 +25,7 @@ type planner struct {
 	byName  map[types.NamespacedName]*corev1.Pod
 	markers map[string][]marker // by namespace, sorted by name
 	wanted  map[types.UID][]wanted
+	stands  map[types.UID]map[string]bool // the markers whose probes a pod has
 	room    room
 }
 
@@ -61,6 +62,7 @@ func newPlanner(s *Snapshot) *planner {
 		}
 		slices.SortFunc(p.markers[namespace], func(a, b marker) int { return cmp.Compare(a.Name, b.Name) })
 	}
+	p.stands = standing(s.NodePodProbe)
 	for _, pod := range p.pods {
 		p.byName[nameOf(pod)] = pod
 		if v1alpha1.CanBeProbed(pod) {
@@ -84,7 +86,7 @@ func nameOf(pod *corev1.Pod) types.NamespacedName {
 func (p *planner) wantedOf(pod *corev1.Pod) (all []wanted) {
 	for i := range p.markers[pod.Namespace] {
 		m := &p.markers[pod.Namespace][i]
-		if m.DeletionTimestamp != nil || !m.selector.Matches(labels.Set(pod.Labels)) {
+		if m.DeletionTimestamp != nil || !m.selector.Matches(labels.Set(pod.Labels)) && !(p.stands[pod.UID][m.Name] && m.Keeps(pod)) {
 			continue
 		}
 		m.measure()
@@ -98,6 +100,24 @@ func (p *planner) wantedOf(pod *corev1.Pod) (all []wanted) {
 		}
 	}
 	return all
+}
+
+// standing returns the markers whose probes the pods of a NodePodProbe have, by their UIDs.
+func standing(n *v1alpha1.NodePodProbe) map[types.UID]map[string]bool {
+	markers := map[types.UID]map[string]bool{}
+	if n == nil {
+		return markers
+	}
+	for i := range n.Spec.PodProbes {
+		entry := &n.Spec.PodProbes[i]
+		markers[entry.UID] = map[string]bool{}
+		for j := range entry.Probes {
+			if marker, _, ok := v1alpha1.SplitProbeName(entry.Probes[j].Name); ok {
+				markers[entry.UID][marker] = true
+			}
+		}
+	}
+	return markers
 }
 
 func find(all []wanted, name string) (wanted, bool) {

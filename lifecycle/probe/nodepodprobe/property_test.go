@@ -79,7 +79,7 @@ func TestProperties(t *testing.T) {
 				t.Fatalf("%d writes to pod %s, error %v", len(writes), p.Pod.Name, err)
 			}
 			for _, c := range p.Conditions {
-				if v1alpha1.NoProbeCondition(string(c.Type)) {
+				if v1alpha1.TakenCondition(string(c.Type)) {
 					t.Fatalf("the condition %s is written", c.Type)
 				}
 			}

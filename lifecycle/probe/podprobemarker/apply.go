@@ -28,6 +28,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if a.Begins(ProbesLeftOutEvent, len(plan.LeftOut) > 0) {
 		a.Event(corev1.EventTypeWarning, ProbesLeftOutEvent, "Not run: %s", images.Cut(strings.Join(plan.LeftOut, "; "), 800))
 	}
+	if a.Begins(NoContainerEvent, len(plan.NoContainer) > 0) {
+		a.Event(corev1.EventTypeWarning, NoContainerEvent, "Not run: %s", images.Cut(strings.Join(plan.NoContainer, "; "), 800))
+	}
 	if plan.Finalizers != nil {
 		if err := a.WriteFinalizers(ctx, *plan.Finalizers); err != nil || a.Gone {
 			return 0, err
@@ -41,6 +44,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 
 // InvalidSelectorEvent is the reason of the event about a marker whose selector admission should have refused.
 const InvalidSelectorEvent = "InvalidSelector"
+
+// NoContainerEvent is the reason of the event about a marker that has a probe for a container which none of its pods has. (PPM-2.6)
+const NoContainerEvent = "NoSuchContainer"
 
 // ProbesLeftOutEvent is the reason of the event about a marker that has probes which are too large, see v1alpha1.MaxProbeBytes. Package
 // nodepodprobe records it, too, where a node has no room for them.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -26,6 +27,8 @@ type Plan struct {
 	Problem error
 	// LeftOut says of probes that no node runs why, by their names; empty where all are.
 	LeftOut []string
+	// NoContainer says in words for which probes pods have no container of the name, sorted as the probes; empty where all have.
+	NoContainer []string
 }
 
 // NewPlan decides what to do about a PodProbeMarker: nothing for a nil Snapshot.
@@ -60,14 +63,34 @@ func planStatus(s *Snapshot, plan *Plan) {
 		}
 	}
 	status := v1alpha1.PodProbeMarkerStatus{ObservedGeneration: s.Marker.Generation}
+	var selected []*corev1.Pod
 	for _, pod := range s.Pods {
 		if s.Marker.Selects(pod) {
-			status.MatchedPods++
+			selected = append(selected, pod)
 		}
 	}
+	status.MatchedPods = int64(len(selected))
+	planContainers(s.Marker, selected, plan)
 	if !equality.Semantic.DeepEqual(status, s.Marker.Status) {
 		plan.Status = &status
 	}
+}
+
+// planContainers finds the probes that are run nowhere, since no pod that is selected has a container of the name. (PPM-2.6)
+func planContainers(marker *v1alpha1.PodProbeMarker, selected []*corev1.Pod, plan *Plan) {
+	for i := range marker.Spec.Probes {
+		probe := &marker.Spec.Probes[i]
+		has := func(pod *corev1.Pod) bool { return hasContainer(pod, probe.ContainerName) }
+		if len(selected) > 0 && !slices.ContainsFunc(selected, has) {
+			plan.NoContainer = append(plan.NoContainer, fmt.Sprintf("probe %s: none of %d pods has a container %s", probe.Name, len(selected), probe.ContainerName))
+		}
+	}
+}
+
+func hasContainer(pod *corev1.Pod, name string) bool {
+	named := func(c corev1.Container) bool { return c.Name == name }
+	return slices.ContainsFunc(pod.Spec.Containers, named) || slices.ContainsFunc(pod.Spec.InitContainers, named) ||
+		slices.ContainsFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == name })
 }
 
 // planEnd lets a marker go once no node has probes of it. A NodePodProbe that is itself being deleted does not count. (PPM-2.4)

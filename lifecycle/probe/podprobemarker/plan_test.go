@@ -47,7 +47,7 @@ func status(generation, pods int64) func(*v1alpha1.PodProbeMarker) {
 func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": "web"}},
-		Spec:       corev1.PodSpec{NodeName: "node-1"},
+		Spec:       corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "main"}}},
 		Status:     corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}}},
 	}
 	for _, change := range changes {
@@ -75,6 +75,9 @@ func shown(p *Plan) (out string) {
 	}
 	if p.Waiting != "" {
 		out += fmt.Sprintf("wait: %s %v ", p.Waiting, p.Nodes)
+	}
+	if len(p.NoContainer) > 0 {
+		out += fmt.Sprint("no container: ", p.NoContainer)
 	}
 	if p.Problem != nil {
 		out += fmt.Sprint("problem: ", p.Problem)
@@ -104,6 +107,8 @@ func TestPlan(t *testing.T) {
 		{"it stands", newMarker(status(3, 2)), pods, nil, ""},
 		{"no pods any more", newMarker(status(3, 2)), nil, nil, "status {ObservedGeneration:3 MatchedPods:0} "},
 		{"changed", newMarker(status(2, 2)), pods, nil, "status {ObservedGeneration:3 MatchedPods:2} "},
+		{"PPM-2.6: a container that no pod has", newMarker(status(3, 2), func(m *v1alpha1.PodProbeMarker) { m.Spec.Probes[0].ContainerName = "mian" }), pods, nil, "no container: [probe idle: none of 2 pods has a container mian]"},
+		{"PPM-2.6: and no pods", newMarker(status(3, 0), func(m *v1alpha1.PodProbeMarker) { m.Spec.Probes[0].ContainerName = "mian" }), nil, nil, ""},
 		{"an empty selector", newMarker(status(3, 0), func(m *v1alpha1.PodProbeMarker) { m.Spec.Selector = &metav1.LabelSelector{} }), pods, nil, ""},
 		{"no selector", newMarker(status(3, 0), func(m *v1alpha1.PodProbeMarker) { m.Spec.Selector = nil }), pods, nil, ""},
 		{"an invalid selector", newMarker(status(3, 0), func(m *v1alpha1.PodProbeMarker) {

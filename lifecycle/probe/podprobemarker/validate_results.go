@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -36,6 +37,9 @@ func validateResults(probe *v1alpha1.PodContainerProbe, types map[string]bool, p
 		if types[conditionType] {
 			errs = append(errs, field.Duplicate(path, conditionType))
 		}
+		if v1alpha1.TakenCondition(conditionType) {
+			errs = append(errs, field.Invalid(path, conditionType, "it is a condition that Kubernetes or podwright writes, and no probe does (PPM-1.5)"))
+		}
 		types[conditionType] = true
 		errs = append(errs, metav1validation.ValidateLabelName(conditionType, path)...)
 	}
@@ -57,6 +61,18 @@ func validatePolicy(policy *v1alpha1.ProbeMarkerPolicy, seen map[v1alpha1.ProbeS
 	if len(policy.Labels)+len(policy.Annotations) == 0 {
 		errs = append(errs, field.Required(path, "labels or annotations must say what to set"))
 	}
+	errs = append(errs, validateKeys(policy.Labels, path.Child("labels"))...)
+	errs = append(errs, validateKeys(policy.Annotations, path.Child("annotations"))...)
 	errs = append(errs, metav1validation.ValidateLabels(policy.Labels, path.Child("labels"))...)
 	return append(errs, apivalidation.ValidateAnnotations(policy.Annotations, path.Child("annotations"))...)
+}
+
+// validateKeys refuses keys that controllers own in each pod. That of a pod that is to be deleted is for users, too. (PPM-1.5)
+func validateKeys(of map[string]string, path *field.Path) (errs field.ErrorList) {
+	for _, key := range podstate.Owned(of) {
+		if key != v1alpha1.SpecifiedDeleteLabel {
+			errs = append(errs, field.Invalid(path.Key(key), of[key], "it is a key that a controller of podwright writes in each pod, and no probe does (PPM-1.5)"))
+		}
+	}
+	return errs
 }

@@ -44,7 +44,11 @@ func TestValidate(t *testing.T) {
 		{"http, by the name of a port", probe("httpGet: {port: web}"), nil},
 		{"tcp", probe("tcpSocket: {port: 80}"), nil},
 		{"policies", policy("{state: Succeeded, labels: {a: b}}, {state: Failed, annotations: {controller.kubernetes.io/pod-deletion-cost: '-10'}}"), nil},
-		{"a condition of the kubelet", selector + "probes: [{name: idle, containerName: main, podConditionType: Ready, probe: {exec: {command: [x]}}}]", nil},
+		{"a condition of the kubelet", selector + "probes: [{name: idle, containerName: main, podConditionType: Ready, probe: {exec: {command: [x]}}}]", []string{"spec.probes[0].podConditionType: Invalid value"}},
+		{"PPM-1.5: a condition of another controller", selector + "probes: [{name: idle, containerName: main, podConditionType: DisruptionTarget, probe: {exec: {command: [x]}}}]", []string{"spec.probes[0].podConditionType: Invalid value"}},
+		{"PPM-1.5: keys that controllers own", policy("{state: Failed, labels: {lifecycle.apps.kruise.io/state: Normal}, annotations: {apps.kruise.io/inplace-update-state: '{}'}}"),
+			[]string{"spec.probes[0].markerPolicy[0].labels[lifecycle.apps.kruise.io/state]: Invalid value", "spec.probes[0].markerPolicy[0].annotations[apps.kruise.io/inplace-update-state]: Invalid value"}},
+		{"PPM-1.5: a pod that is to be deleted", policy("{state: Succeeded, labels: {apps.kruise.io/specified-delete: 'true'}}"), nil},
 
 		{"no selector", "probes: [{" + named + "probe: {exec: {command: [x]}}}]", []string{"spec.selector: Required value"}},
 		{"an empty selector", "selector: {}\nprobes: [{" + named + "probe: {exec: {command: [x]}}}]", []string{"spec.selector: Required value"}},

@@ -47,6 +47,7 @@ spec:
 			{Value: `{"exec":{"command":["` + strings.Repeat("a", 5000) + `"]}}`, Want: probe + ": Invalid value"}}},
 		"probes[].hideOutput": {Works: "httpGet and tcpSocket have no output, and hide none"},
 		"probes[].podConditionType": {Cases: []verdicts.Case{{Value: `""`, Want: "spec.probes[0]: Required value: podConditionType or markerPolicy must say what becomes of the result"},
+			{Value: `"Ready"`, Want: first + "podConditionType: Invalid value: \"Ready\": it is a condition that Kubernetes or podwright writes"},
 			{Value: `"not a type"`, Want: first + "podConditionType: Invalid value: \"not a type\""}}},
 		"probes[].markerPolicy":         {Cases: []verdicts.Case{{Value: `[{"state":"Failed","labels":{"a":"b"}},{"state":"Failed","labels":{"a":"c"}}]`, Want: "spec.probes[0].markerPolicy[1].state: Duplicate value: \"Failed\""}}},
 		"probes[].markerPolicy[].state": {Cases: []verdicts.Case{{Value: `"Unknown"`, With: policies, Want: marked + ".state: Unsupported value: \"Unknown\""}}},
