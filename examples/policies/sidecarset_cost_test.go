@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/podwright/podwright/sidecar/injection/policy"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -78,6 +79,40 @@ func TestSidecarSetPolicyCost(t *testing.T) {
 			}
 			if err := compare(pod, []*v1alpha1.SidecarSet{set}, all, true); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// Beside a webhook, a policy leaves pods alone that might cost too much, and no others have it fail. (SCP-11)
+func TestSidecarSetPolicyLeavesLargePods(t *testing.T) {
+	for _, test := range []struct {
+		sidecars, each int // of the SidecarSet
+		containers, of int // of the pod
+		left           bool
+	}{
+		{1, 0, 1, 5, false}, {5, 30, 5, 30, false}, {42, 30, 5, 30, false}, {1, 200, 1, 200, false}, {1, 0, 10, 30, false}, {5, 30, 5, 60, false},
+		{1, 0, 5, 100, false}, {1, 200, 5, 60, false}, {1, 0, 1, 300, true}, {5, 200, 1, 300, true}, {42, 30, 5, 100, true},
+	} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			set, pod := largeSet(t, 0, test.sidecars, test.each), largePod(t, test.containers, test.of)
+			compiled, err := policy.Compile(policy.Input{SidecarSet: set, Created: noon, LeaveLarge: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := newMutator(compiled.Policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed, err := m.mutate(pod, shop, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left := len(changed.Spec.Containers) == len(pod.Spec.Containers); left != test.left {
+				t.Errorf("left alone: %t, want %t", left, test.left)
+			}
+			if _, listed := changed.Annotations[v1alpha1.SidecarSetInjectedListAnnotation]; listed == test.left {
+				t.Errorf("the webhook is not asked: %t, want %t", listed, !test.left)
 			}
 		})
 	}

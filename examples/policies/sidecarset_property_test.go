@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -58,12 +59,24 @@ func drawContainer(t *rapid.T, name string) corev1.Container {
 	return c
 }
 
+// drawMarked draws a container of a pod, perhaps with the mark of those that were injected: a template may be a copy of a pod.
+func drawMarked(t *rapid.T, name string) corev1.Container {
+	c := drawContainer(t, name)
+	if rapid.IntRange(0, 3).Draw(t, "marked") == 0 {
+		c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.SidecarInjectedEnv, Value: rapid.SampledFrom([]string{"true", "true", "false"}).Draw(t, "mark")})
+	}
+	return c
+}
+
 // drawPod draws a pod. What names of its own containers and of SidecarSets are in common is
 // for drawSet to say.
 func drawPod(t *rapid.T) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", Labels: map[string]string{"app": "web", "source": anyName.Draw(t, "source")}}}
 	for _, key := range names(2).Draw(t, "annotations") {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, anyName.Draw(t, "value"))
+	}
+	if rapid.IntRange(0, 9).Draw(t, "default container") == 0 {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, injection.DefaultContainerAnnotation, rapid.SampledFrom([]string{"", "main"}).Draw(t, "name"))
 	}
 	if rapid.IntRange(0, 9).Draw(t, "of a static one") == 0 {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, corev1.MirrorPodAnnotationKey, "hash-of-the-file")
@@ -79,10 +92,10 @@ func drawPod(t *rapid.T) *corev1.Pod {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, rapid.SampledFrom([]string{"", "{}", `{"s0-0":"s0-0-2","z":"z-1"}`, `{"s0-0":""}`}).Draw(t, "text"))
 	}
 	for _, name := range append(names(2).Draw(t, "containers"), "main") {
-		pod.Spec.Containers = append(pod.Spec.Containers, drawContainer(t, name))
+		pod.Spec.Containers = append(pod.Spec.Containers, drawMarked(t, name))
 	}
 	for _, name := range names(2).Draw(t, "init containers") {
-		pod.Spec.InitContainers = append(pod.Spec.InitContainers, drawContainer(t, "init-"+name))
+		pod.Spec.InitContainers = append(pod.Spec.InitContainers, drawMarked(t, "init-"+name))
 	}
 	for _, name := range names(2).Draw(t, "volumes") {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name})
@@ -129,7 +142,7 @@ func drawAlone(t *rapid.T, set *v1alpha1.SidecarSet) {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "patches") {
 		set.Spec.PatchPodMetadata = append(set.Spec.PatchPodMetadata, v1alpha1.SidecarSetPatchPodMetadata{
-			Annotations: map[string]string{anyName.Draw(t, "annotation"): anyName.Draw(t, "value")},
+			Annotations: map[string]string{rapid.OneOf(anyName, rapid.Just(injection.DefaultContainerAnnotation)).Draw(t, "annotation"): anyName.Draw(t, "value")},
 			PatchPolicy: rapid.SampledFrom([]v1alpha1.SidecarSetPatchPolicyType{"", v1alpha1.SidecarSetRetainPatchPolicy, v1alpha1.SidecarSetOverwritePatchPolicy}).Draw(t, "policy")})
 	}
 }

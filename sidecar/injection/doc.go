@@ -20,6 +20,8 @@
 //   - A custom version is looked for among the SidecarSet's own revisions, not among
 //     those of all.
 //   - SidecarSets act in the order of their names.
+//   - kubectl goes on to take the pod's own container where users name none, by an annotation,
+//     although a sidecar stands in front of it. (SCI-19)
 //   - The hashes are computed of the spec, not read from annotations of the SidecarSet,
 //     which are out of date where its webhook is not served.
 package injection

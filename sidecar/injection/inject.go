@@ -56,6 +56,8 @@ type SetResult struct {
 	// this one has injected one of the name, or the pod has one of it among its init
 	// containers and this is none, or the other way round.
 	LeftOut []string
+	// Kept says of each annotation that MergePatchJson leaves as the pod has it why. (SCI-5)
+	Kept []error
 }
 
 var errNoSet = errors.New("the SidecarSet is nil")
@@ -77,9 +79,7 @@ func Inject(in Input) (*Result, error) {
 	r.Pod = in.Pod.DeepCopy()
 	i := injector{pod: r.Pod, own: ownContainers(in.Pod, sets), now: in.Now, taken: map[string]bool{}}
 	for _, set := range sets {
-		if err := patchMetadata(r.Pod, set); err != nil {
-			return nil, fmt.Errorf("SidecarSet %s: %w", set.Name, err)
-		}
+		patchMetadata(r.Pod, set)
 	}
 	for _, set := range sets {
 		i.inject(set)
@@ -189,9 +189,43 @@ func (i *injector) place() {
 	for _, list := range [][]corev1.Container{i.initBefore, i.init} {
 		slices.SortStableFunc(list, func(a, b corev1.Container) int { return cmp.Compare(a.Name, b.Name) })
 	}
-	spec.InitContainers = slices.Concat(replace(spec.InitContainers, i.initBefore), spec.InitContainers, replace(spec.InitContainers, i.init))
-	before, after := replace(spec.Containers, i.before), replace(spec.Containers, i.after)
+	tail := injectedTail(spec.InitContainers)
+	before := replace(spec.InitContainers, i.initBefore)
+	spec.InitContainers = slices.Concat(before, spec.InitContainers[:tail], among(spec.InitContainers[tail:], replace(spec.InitContainers, i.init)))
+	before = replace(spec.Containers, i.before)
+	after := replace(spec.Containers, i.after)
 	spec.Containers = slices.Concat(before, spec.Containers, after)
+}
+
+// injectedTail is where those begin that were injected behind a pod's own init containers. (SCI-6)
+func injectedTail(containers []corev1.Container) int {
+	n := len(containers)
+	for n > 0 && injected(&containers[n-1]) {
+		n--
+	}
+	return n
+}
+
+// among puts init containers, sorted by name, each behind as many of those that were injected before as have lesser
+// names: whichever SidecarSet comes first, and whether a policy or a webhook injects it. (SCI-6)
+func among(present, added []corev1.Container) (all []corev1.Container) {
+	for n := range len(present) + 1 {
+		for _, c := range added {
+			lesser := 0
+			for p := range present {
+				if present[p].Name < c.Name {
+					lesser++
+				}
+			}
+			if lesser == n {
+				all = append(all, c)
+			}
+		}
+		if n < len(present) {
+			all = append(all, present[n])
+		}
+	}
+	return all
 }
 
 // replace replaces those of the containers that have the name of an injected one, and

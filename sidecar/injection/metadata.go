@@ -4,8 +4,10 @@ package injection
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,18 +20,19 @@ import (
 )
 
 // patchMetadata applies patchPodMetadata to a pod. (SCI-5)
-func patchMetadata(pod *corev1.Pod, m matched) error {
-	changes, err := Metadata(m.SidecarSet, pod.Annotations)
+func patchMetadata(pod *corev1.Pod, m matched) {
+	changes, kept := Metadata(m.SidecarSet, pod.Annotations)
 	for key, value := range changes {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
 	}
-	return err
+	m.result.Kept = kept
 }
 
 // Metadata returns the annotations that patchPodMetadata of a SidecarSet makes of those
-// of a pod, as far as they are others then. The error names the value that is no JSON
-// object. (SCI-5)
-func Metadata(set *v1alpha1.SidecarSet, annotations map[string]string) (changes map[string]string, err error) {
+// of a pod, as far as they are others then. Kept says of each annotation that MergePatchJson
+// leaves as the pod has it why: one of both values is no JSON object, or an array of the pod would be
+// replaced. (SCI-5)
+func Metadata(set *v1alpha1.SidecarSet, annotations map[string]string) (changes map[string]string, kept []error) {
 	for p := range set.Spec.PatchPodMetadata {
 		patch := &set.Spec.PatchPodMetadata[p]
 		for _, key := range slices.Sorted(maps.Keys(patch.Annotations)) {
@@ -39,7 +42,8 @@ func Metadata(set *v1alpha1.SidecarSet, annotations map[string]string) (changes 
 			}
 			value, err := patched(before, has, patch.Annotations[key], patch.PatchPolicy)
 			if err != nil {
-				return nil, fmt.Errorf("spec.patchPodMetadata[%d].annotations[%s]: %w", p, key, err)
+				kept = append(kept, fmt.Errorf("spec.patchPodMetadata[%d].annotations[%s]: the pod's value stays: %w", p, key, err))
+				continue
 			}
 			if has && value == before {
 				continue
@@ -50,7 +54,7 @@ func Metadata(set *v1alpha1.SidecarSet, annotations map[string]string) (changes 
 			changes[key] = value
 		}
 	}
-	return changes, nil
+	return changes, kept
 }
 
 // patched is the value of an annotation after a patch.
@@ -62,17 +66,52 @@ func patched(before string, has bool, value string, policy v1alpha1.SidecarSetPa
 		if before == "" || before == value {
 			return value, nil
 		}
-		merged, err := jsonpatch.MergePatch([]byte(before), []byte(value))
-		if err != nil {
-			return "", fmt.Errorf("merge %q into the pod's %q, want two JSON objects: %w", value, before, err)
-		}
-		return string(merged), nil
+		return merged(before, value)
 	default:
 		if has {
 			return before, nil
 		}
 		return value, nil
 	}
+}
+
+// merged is the value of an annotation into which another is merged. The error says why it cannot be.
+func merged(before, value string) (string, error) {
+	var into, patch map[string]any
+	if err := json.Unmarshal([]byte(before), &into); err != nil || into == nil {
+		return "", errors.New("want two JSON objects to merge, and that of the pod is none")
+	}
+	if err := json.Unmarshal([]byte(value), &patch); err != nil || patch == nil {
+		return "", errors.New("want two JSON objects to merge, and that of the SidecarSet is none")
+	}
+	if path := replacedArray(into, patch); path != "" {
+		return "", fmt.Errorf("want no array of the pod replaced as a whole, and the merge would replace that of %s; use an object, or Overwrite", path)
+	}
+	merged, err := jsonpatch.MergePatch([]byte(before), []byte(value))
+	if err != nil {
+		return "", fmt.Errorf("merge two JSON objects: %w", err)
+	}
+	return string(merged), nil
+}
+
+// replacedArray is the path of an array for which a merge patch has another value; empty where there is none. What the patch
+// removes, by null, it names itself.
+func replacedArray(into, patch map[string]any) (path string) {
+	for _, key := range slices.Sorted(maps.Keys(patch)) {
+		switch before := into[key].(type) {
+		case []any:
+			if after := patch[key]; after != nil && !reflect.DeepEqual(before, after) {
+				return key
+			}
+		case map[string]any:
+			if deeper, is := patch[key].(map[string]any); is {
+				if path := replacedArray(before, deeper); path != "" {
+					return key + "." + path
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // remember writes down what was injected. (SCI-12 to SCI-14)
@@ -108,6 +147,7 @@ func (i *injector) remember(sets []matched) error {
 	if !some {
 		return nil
 	}
+	i.nameDefault()
 	if err := i.annotate(v1alpha1.SidecarSetHashAnnotation, withImage); err != nil {
 		return err
 	}
@@ -115,6 +155,18 @@ func (i *injector) remember(sets []matched) error {
 		return err
 	}
 	return i.rememberHot()
+}
+
+// DefaultContainerAnnotation names, on a pod, the container that kubectl logs, exec and their like take where users name
+// none: without it the first one.
+const DefaultContainerAnnotation = "kubectl.kubernetes.io/default-container"
+
+// nameDefault leaves the first of the pod's own containers the one that kubectl takes, where another stands in front of it
+// now. (SCI-19)
+func (i *injector) nameDefault() {
+	if _, is := i.pod.Annotations[DefaultContainerAnnotation]; !is && len(i.own) > 0 && i.pod.Spec.Containers[0].Name != i.own[0].Name {
+		i.pod.Annotations[DefaultContainerAnnotation] = i.own[0].Name
+	}
 }
 
 // record writes down the hashes of a SidecarSet. A record that says the same stays as it

@@ -82,6 +82,7 @@ func TestRecords(t *testing.T) {
 		v1alpha1.SidecarSetHashWithoutImageAnnotation: `{"demo":{"updateTimestamp":"2026-01-01T12:00:00Z","hash":"` + logWithoutImage + `","sidecarSetName":"demo","sidecarList":["log"]},` +
 			`"old":{"updateTimestamp":"2020-01-01T00:00:00Z","hash":"x","sidecarSetName":"old"}}`,
 		v1alpha1.SidecarSetInjectedListAnnotation: "demo",
+		injection.DefaultContainerAnnotation:      "main", // SCI-19
 	}
 	if diff := cmp.Diff(want, result.Pod.Annotations); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)
@@ -134,8 +135,6 @@ func TestHotRecords(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, test := range []struct{ name, annotations, spec, want string }{
-		{"SCI-5", "{a: '{'}", "{containers: [{name: log}], patchPodMetadata: [{patchPolicy: MergePatchJson, annotations: {a: '{}'}}]}",
-			`SidecarSet demo: spec.patchPodMetadata[0].annotations[a]: merge "{}" into the pod's "{", want two JSON objects: `},
 		{"SCI-13", "{kruise.io/sidecarset-hash: '[]'}", "{containers: [{name: log}]}",
 			"annotation kruise.io/sidecarset-hash of the pod is no JSON object of records: "},
 		{"SCI-13, without images", "{kruise.io/sidecarset-hash-without-image: x}", "{containers: [{name: log}]}",

@@ -127,7 +127,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
 	}
-	s := &Snapshot{SidecarSet: set, FailurePolicy: r.options.FailurePolicy}
+	s := &Snapshot{SidecarSet: set, FailurePolicy: r.options.FailurePolicy, Webhook: r.options.Webhook}
 	if s.Revisions, err = reader.SidecarSetRevisions(r.options.namespace(), key.Name); err != nil {
 		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
 	}

@@ -39,6 +39,10 @@ type Options struct {
 	// would. Ignore: it is created without sidecars.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 
+	// Webhook says that a webhook injects beside the policies: pods that are too large for a policy are left to it. Default
+	// false: they are refused, as FailurePolicy says. (SCP-11)
+	Webhook bool
+
 	// Namespace is where the revisions of SidecarSets are. Default:
 	// sidecarset.DefaultRevisionNamespace.
 	Namespace string

@@ -23,4 +23,6 @@ type Snapshot struct {
 	Binding *admissionregistrationv1.MutatingAdmissionPolicyBinding
 	// FailurePolicy is that of policies. Empty: Fail.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
+	// Webhook says that a webhook injects beside them.
+	Webhook bool
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
@@ -37,6 +38,8 @@ type AdmissionOptions struct {
 	SidecarSets, Namespaces, Revisions cache.SharedIndexInformer
 	// Metrics is what a CachedInjector measures. Default: none. NewAdmissionCaches ignores it.
 	Metrics InjectionMetrics
+	// Recorder receives the events of a CachedInjector about SidecarSets. Default nil: no events.
+	Recorder record.EventRecorder
 	// MatchExpression says about which pods the API server has to ask a CachedInjector. Default: the function of this name;
 	// beside policies that inject it is policies.MatchExpression. NewAdmissionCaches ignores it.
 	MatchExpression func([]*v1alpha1.SidecarSet) string

@@ -56,7 +56,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.SidecarSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Now: s.Now,
 	}}
-	a.Refusals, a.Patched = s.Refused, a.recordReset
+	a.Refusals, a.Patched = s.Refused, a.recordPatch
 	if r.options.Budget != nil {
 		a.AllowUpdate = r.options.Budget.AllowUpdate
 	}
@@ -95,9 +95,18 @@ func (a *applier) labelRevision(ctx context.Context) error {
 	return nil
 }
 
-// recordReset records on a pod that its hot container was emptied, or why not. (SCS-W8)
-func (a *applier) recordReset(patch *rollout.PodPatch, err error) {
-	if patch.Kind != PatchReset || a.Recorder == nil || apierrors.IsConflict(err) {
+// recordPatch records on a pod that its hot container was emptied, or why not; and which annotations its update could not
+// merge. (SCS-W8)
+func (a *applier) recordPatch(patch *rollout.PodPatch, err error) {
+	if a.Recorder == nil || apierrors.IsConflict(err) {
+		return
+	}
+	if patch.Kind != PatchReset {
+		for _, kept := range a.plan.NotMerged {
+			if kept.Pod == patch.Pod && err == nil {
+				a.Recorder.Event(patch.Pod, corev1.EventTypeWarning, EventNotMerged, apiwriter.Short(kept.Reason.Message))
+			}
+		}
 		return
 	}
 	if err != nil {

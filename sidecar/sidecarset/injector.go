@@ -12,8 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -35,6 +37,8 @@ type Injector struct {
 	Clock clock.PassiveClock
 	// Metrics defaults to none.
 	Metrics InjectionMetrics
+	// Recorder receives events about SidecarSets. Default nil: no events.
+	Recorder record.EventRecorder
 }
 
 // Mutate injects into a pod what the SidecarSets that match it have for it. It is a step
@@ -62,11 +66,36 @@ func (i *Injector) Mutate(ctx context.Context, request *admissionv1.AdmissionReq
 		err = apierrors.NewInternalError(fmt.Errorf("inject sidecars: %w", err))
 	} else if result.Pod != pod {
 		*pod = *result.Pod
+		i.recordKept(input, result, request)
 	}
 	if i.Metrics != nil {
 		i.Metrics.Injected(matching(result), clock.Since(start), err)
 	}
 	return err
+}
+
+// recordKept tells of annotations that could not be merged, unless nothing is to come of the request. (SCI-5)
+func (i *Injector) recordKept(in *injection.Input, result *injection.Result, request *admissionv1.AdmissionRequest) {
+	if i.Recorder == nil || request.DryRun != nil && *request.DryRun {
+		return
+	}
+	for s := range result.SidecarSets {
+		of := &result.SidecarSets[s]
+		for _, kept := range of.Kept {
+			i.Recorder.Eventf(referenceTo(in.SidecarSets, of.Name), corev1.EventTypeWarning, EventNotMerged, "a pod of namespace %s: %s", request.Namespace, apiwriter.Short(kept.Error()))
+		}
+	}
+}
+
+// referenceTo refers to a SidecarSet: recorders need not know its kind.
+func referenceTo(sets []*v1alpha1.SidecarSet, name string) *corev1.ObjectReference {
+	r := &corev1.ObjectReference{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: kind, Name: name}
+	for _, set := range sets {
+		if set != nil && set.Name == name {
+			r.UID, r.ResourceVersion = set.UID, set.ResourceVersion
+		}
+	}
+	return r
 }
 
 func (i *Injector) clock() clock.PassiveClock {

@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/podwright/podwright/lifecycle/launchpriority"
@@ -58,6 +59,7 @@ func TestInjector(t *testing.T) {
 		want     string // the containers
 		err      string
 		measured string
+		event    string
 	}{
 		{name: "SCS-W5: the namespace of the request", spec: "{namespace: shop}", want: "log main", measured: "[demo] 0s refused: false"},
 		{name: "SCS-W5: another namespace", spec: "{namespace: bank}", want: "main", measured: "[] 0s refused: false"},
@@ -68,8 +70,9 @@ func TestInjector(t *testing.T) {
 		{name: "SCS-W5: a revision that is gone", spec: old, err: `inject sidecars: SidecarSet demo: spec.injectionStrategy.revision: there is no revision "demo-1" of the SidecarSet`, measured: "[demo] 0s refused: true"},
 		{name: "SCS-W5: a revision that does not matter", spec: "{namespace: bank, injectionStrategy: {revision: {revisionName: demo-1}}}", want: "main", measured: "[] 0s refused: false"},
 		{name: "SCS-W5: caches that are not filled", spec: "{}", reader: known{err: apierrors.NewNotFound(corev1.Resource("pods"), "x")}, err: "inject sidecars: read the SidecarSets", measured: "[] 0s refused: true"},
-		{name: "SCS-W5: an annotation that cannot be merged", spec: "{patchPodMetadata: [{patchPolicy: MergePatchJson, annotations: {a: '1'}}]}",
-			pod: strings.Replace(plainPod, `"labels"`, `"annotations":{"a":"{}"},"labels"`, 1), err: "SidecarSet demo: spec.patchPodMetadata[0].annotations[a]: merge", measured: "[] 0s refused: true"},
+		{name: "SCI-5: an annotation that cannot be merged", spec: "{patchPodMetadata: [{patchPolicy: MergePatchJson, annotations: {a: '1'}}]}",
+			pod: strings.Replace(plainPod, `"labels"`, `"annotations":{"a":"{}"},"labels"`, 1), want: "log main", measured: "[demo] 0s refused: false",
+			event: "Warning AnnotationNotMerged a pod of namespace shop: spec.patchPodMetadata[0].annotations[a]: the pod's value stays: want two JSON objects to merge, and that of the SidecarSet is none"},
 		{name: "SCS-W5: annotations that cannot be read", spec: "{}",
 			pod: strings.Replace(plainPod, `"labels"`, `"annotations":{"kruise.io/sidecarset-hash":"x"},"labels"`, 1), err: "kruise.io/sidecarset-hash of the pod", measured: "[] 0s refused: true"},
 	} {
@@ -81,7 +84,8 @@ func TestInjector(t *testing.T) {
 				test.pod = plainPod
 			}
 			metrics := &measured{}
-			injector := &sidecarset.Injector{Reader: &test.reader, Clock: clocktesting.NewFakePassiveClock(noon), Metrics: metrics}
+			recorder := record.NewFakeRecorder(10)
+			injector := &sidecarset.Injector{Reader: &test.reader, Clock: clocktesting.NewFakePassiveClock(noon), Metrics: metrics, Recorder: recorder}
 			pod := &corev1.Pod{}
 			if err := json.Unmarshal([]byte(test.pod), pod); err != nil {
 				t.Fatal(err)
@@ -102,6 +106,16 @@ func TestInjector(t *testing.T) {
 				}
 				if names := strings.Join(got, " "); names != test.want {
 					t.Errorf("containers %s, want %s", names, test.want)
+				}
+				select {
+				case event := <-recorder.Events:
+					if event != test.event {
+						t.Errorf("event %q, want %q", event, test.event)
+					}
+				default:
+					if test.event != "" {
+						t.Errorf("no event, want %q", test.event)
+					}
 				}
 				again := pod.DeepCopy()
 				if err := injector.Mutate(t.Context(), createPod(test.pod), again); err != nil {

@@ -31,6 +31,10 @@ type Plan struct {
 	// then those with native sidecars of another image.
 	NotUpgradable []rollout.Wait
 
+	// NotMerged lists the pods that are updated and keep an annotation that cannot be merged,
+	// each with the reason. (SCI-5)
+	NotMerged []rollout.Wait
+
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.SidecarSetStatus
 	// Events are to be recorded about the SidecarSet once Status is written.
@@ -67,6 +71,9 @@ const (
 	EventNotInjected = "NotInjectedPods"
 	// EventNotUpgradable: pods cannot be updated in place.
 	EventNotUpgradable = "NotUpgradablePods"
+	// EventNotMerged: MergePatchJson could not merge an annotation, and the value of the pod stays. It is recorded by an
+	// Injector, and about the pod when a Reconciler updates that. (SCI-5)
+	EventNotMerged = "AnnotationNotMerged"
 )
 
 // PatchReset is the kind of patches that empty hot containers which do not work any more.

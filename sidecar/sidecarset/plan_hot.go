@@ -27,7 +27,7 @@ func (p *planner) planResets() {
 			out++
 		}
 	}
-	for _, pod := range flipping {
+	for _, pod := range p.refusedLast(flipping) {
 		reason := p.awaitsReset(pod)
 		if reason == nil && pod.serves() && out >= p.plan.Rollout.MaxUnavailable {
 			reason = p.full(out)
@@ -47,6 +47,22 @@ func (p *planner) planResets() {
 			out++
 		}
 	}
+}
+
+// refusedLast puts those last whose write the API server refused before: they hold up themselves alone. (SCS-15)
+func (p *planner) refusedLast(pods []*pod) []*pod {
+	if len(p.Refused.Pods) == 0 {
+		return pods
+	}
+	first, last := make([]*pod, 0, len(pods)), []*pod(nil)
+	for _, pod := range pods {
+		if p.Refused.Pods[pod.UID] == nil {
+			first = append(first, pod)
+		} else {
+			last = append(last, pod)
+		}
+	}
+	return append(first, last...)
 }
 
 // awaitsReset says why the hot containers of a pod that do not work any more cannot be

@@ -350,7 +350,7 @@ func TestWaiting(t *testing.T) {
 		{"an annotation that cannot be merged", "maxUnavailable: 1", func(w *world) {
 			w.edit(`{patchPodMetadata: [{annotations: {json: '{"b":2}'}, patchPolicy: MergePatchJson}]}`)
 			w.pods[0].Annotations["json"] = "["
-		}, "Unreadable, "},
+		}, ", MaxUnavailable"},
 		{"a record that cannot be read", "maxUnavailable: 1", func(w *world) { annotate(w, v1alpha1.SidecarSetHashWithoutImageAnnotation, "[") }, "Unreadable, "},
 		{"its workload", "maxUnavailable: 1", func(w *world) { beginWorkloadUpdate(w, noon) }, "WorkloadUpdating, "},
 		{"its workload for long", "maxUnavailable: 1", func(w *world) { beginWorkloadUpdate(w, noon.Add(-5*time.Minute)) }, ", "},

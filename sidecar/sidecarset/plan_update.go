@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -241,9 +242,9 @@ func (p *planner) begin(pod *pod) bool {
 
 // update collects what the update of a pod writes. (SCS-11)
 func (c *change) update() error {
-	metadata, err := injection.Metadata(c.p.set, c.pod.Annotations)
-	if err != nil {
-		return err
+	metadata, kept := injection.Metadata(c.p.set, c.pod.Annotations)
+	if err := errors.Join(kept...); err != nil {
+		c.p.plan.NotMerged = append(c.p.plan.NotMerged, rollout.Wait{Pod: c.pod.Pod, Reason: &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}})
 	}
 	for key, value := range metadata {
 		c.SetAnnotation(key, value)

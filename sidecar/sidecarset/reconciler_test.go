@@ -213,6 +213,33 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestRefusedResets: a reset that the API server refuses is tried again less and less often, as other updates are. (SCS-15)
+func TestRefusedResets(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(hotLog, "web-a", "web-b")
+		c.Settle()
+		c.Edit(`{"spec":{"containers":[{"name":"log","image":"log:2","upgradeStrategy":{"upgradeType":"HotUpgrade","hotUpgradeEmptyImage":"empty:1"}}]}}`)
+		c.MustReconcile()
+		c.KubeletStep()
+		c.KubeletStep()
+		c.Events.Forget()
+		c.FailBefore(fixture.Fail("patch pods", fixture.ErrQuota))
+		_, stop := c.start()
+		defer stop()
+		for range 10 {
+			c.Minute()
+		}
+		// At 0, 1, 3, 7 … seconds, and each 5 minutes at last, of each pod.
+		if n := c.Events.Count(v1alpha1.SidecarSetEventResetFailed); n < 10 || n > 24 {
+			t.Errorf("%d resets failed in 10 minutes: %q", n, c.Events.All())
+		}
+		c.FailBefore(nil)
+		c.Sleep("6m")
+		c.KubeletStep()
+		c.ExpectSettled()
+	})
+}
+
 // TestMissedPods: pods that were created without sidecars are reported within five seconds. (SCS-23)
 func TestMissedPods(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -40,12 +40,16 @@ func NamespaceRules(o Options) (namespace string, rules []rbacv1.PolicyRule) {
 }
 
 // Rules returns the RBAC rules that the caches need, and none beyond, for a ClusterRole;
-// NamespaceRules returns the others.
+// NamespaceRules returns the others. Recording events counts where there is a Recorder.
 func (c *AdmissionCaches) Rules() []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{
+	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "list watch"),
 		manifests.Rule("", "namespaces", "list watch"),
 	}
+	if c.options.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
 }
 
 // NamespaceRules returns the RBAC rules that the caches need in one namespace, that of

@@ -51,6 +51,9 @@ type Input struct {
 	// the pod is refused, as a webhook would refuse it. Ignore: it is created without the
 	// sidecars.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
+	// LeaveLarge leaves pods alone that may cost more than an API server lets a policy cost. A webhook
+	// beside has to inject into them. Default false: they are refused, as FailurePolicy says. (SCP-11)
+	LeaveLarge bool
 }
 
 // Current is the Input of the policy that a SidecarSet is to have now: of the revision that its
@@ -129,6 +132,9 @@ func Compile(in Input) (*Compiled, error) {
 			FailurePolicy:      new(cmp.Or(in.FailurePolicy, admissionregistrationv1.Fail)),
 			ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
 		},
+	}
+	if in.LeaveLarge {
+		policy.Spec.MatchConditions = append(policy.Spec.MatchConditions, c.small()...)
 	}
 	if err := fits(policy); err != nil {
 		return nil, fmt.Errorf("SidecarSet %s: %w", set.Name, err)

@@ -186,8 +186,21 @@ func (c *compiler) remember(all []sidecar) error {
 		operations = append(operations, c.annotate(of.annotation, c.recorded(of.variable, string(data))))
 	}
 	c.patch("hashes", fmt.Sprintf(`variables.leftOut.size() == %d ? [] : [%s]`, len(namesOf(regular)), strings.Join(operations, ", ")))
+	c.nameDefault(len(namesOf(regular)))
 	c.rememberHot(regular)
 	return nil
+}
+
+// nameDefault names the first of the pod's own containers for kubectl, where another stands in front of it now; names is how
+// many regular containers the SidecarSet has. (SCP-6)
+func (c *compiler) nameDefault(names int) {
+	values, _ := c.patched()
+	if _, patched := values[injection.DefaultContainerAnnotation]; patched {
+		return
+	}
+	c.patch("defaultContainer", fmt.Sprintf(`%s in variables.annotations || variables.leftOut.size() == %d || variables.own.size() == 0 || `+
+		`variables.addedBefore.size() == 0 && variables.own[0] == 0 ? [] : [%s]`, text(injection.DefaultContainerAnnotation), names,
+		c.annotate(injection.DefaultContainerAnnotation, `variables.containers[variables.own[0]].name`)))
 }
 
 // recorded is an expression of an annotation with a record. One that says the same stays as
