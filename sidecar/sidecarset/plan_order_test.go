@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // The order of updates: those that serve least go first. (SCS-9)
@@ -112,5 +114,42 @@ func TestMirrorPods(t *testing.T) {
 	w.image("log", "log:v2")
 	if plan := w.sync(); strings.Join(updates(plan), " ") != "a" || plan.Rollout.Matched != 1 || len(plan.NotInjected) > 0 {
 		t.Error(plan)
+	}
+}
+
+// A pod that did not serve before its update, and lacks only what is not the SidecarSet's, holds up none of the others; one that did
+// serve does, and so does one whose sidecar does not. (SCS-8)
+func TestCrashedBefore(t *testing.T) {
+	main := func(w *world, image string) {
+		w.now = w.now.Add(time.Minute)
+		podstate.Container(w.pod("a"), "main").Image = image
+		w.kubelet("a")
+	}
+	for _, test := range []struct {
+		name   string
+		before func(*world)
+		after  func(*world)
+		want   string // updated next
+	}{
+		{"its application crashes", func(w *world) { main(w, "main:crash") }, func(*world) {}, "c"},
+		{"its sidecar does not come up", func(w *world) { main(w, "main:crash") }, func(w *world) { w.down("a", "log") }, ""},
+		{"it serves, and crashes again", func(w *world) { main(w, "main:crash") }, func(w *world) { main(w, "main:v2"); main(w, "main:crash") }, ""},
+		{"it crashes after the update", func(*world) {}, func(w *world) { main(w, "main:crash") }, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t, `{containers: [{name: log, image: "log:v1"}]}`)
+			w.add("a", "b", "c")
+			w.settle()
+			test.before(w)
+			w.image("log", "log:v2")
+			if first := updates(w.sync()); !slices.Contains(first, "a") {
+				t.Fatalf("updated %q, want a among them", first)
+			}
+			w.kubelet()
+			test.after(w)
+			if plan := w.plan(); strings.Join(updates(plan), " ") != test.want {
+				t.Errorf("updated %q, want %q: %s", updates(plan), test.want, plan)
+			}
+		})
 	}
 }

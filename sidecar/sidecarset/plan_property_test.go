@@ -102,13 +102,16 @@ func (p *pod0) serves() bool {
 }
 
 // settled tells whether a pod serves, runs what its spec says, and has one mesh.
-func (p *pod0) settled() bool {
+func (p *pod0) settled() bool { return p.serves() && p.hasSidecars() }
+
+// hasSidecars tells whether a pod runs what its spec says of the SidecarSet, and has one mesh.
+func (p *pod0) hasSidecars() bool {
 	for _, name := range []string{"log", "mesh-1", "mesh-2"} {
 		if !p.runs(name) {
 			return false
 		}
 	}
-	return p.serves() && (imageOf(p.Pod, "mesh-1") == "mesh:empty" || imageOf(p.Pod, "mesh-2") == "mesh:empty")
+	return imageOf(p.Pod, "mesh-1") == "mesh:empty" || imageOf(p.Pod, "mesh-2") == "mesh:empty"
 }
 
 // act has something happen.
@@ -209,9 +212,14 @@ func (w *world) broken(plan *Plan) (broken []string) {
 	strategy := w.set.Spec.UpdateStrategy
 	unavailable, old, taken, serving := 0, 0, 0, 0
 	for _, p := range w.pods {
-		switch pod := (&pod0{p}); {
+		pod := &pod0{p}
+		if pod.serves() {
+			delete(w.downBefore, p.Name)
+		}
+		switch {
 		case pod.hash("demo") != hashes.Containers:
 			old++
+		case w.downBefore[p.Name] && pod.hasSidecars(): // it was out of service already as its update began, and is since
 		case !pod.settled():
 			unavailable++
 		}

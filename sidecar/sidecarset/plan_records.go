@@ -40,6 +40,8 @@ type states struct {
 	all  map[string]v1alpha1.SidecarSetInPlaceUpdateState
 	own  *inplacev1alpha1.State // nil: there is none
 	some bool                   // there is one of the SidecarSet, or it cannot be told
+	// since is since when the pod had not been ready as its last update began; nil: it was.
+	since *metav1.Time
 }
 
 // statesOf reads what SidecarSets have recorded of their updates of a pod. What cannot be
@@ -57,7 +59,7 @@ func (p *planner) statesOf(pod *pod) *states {
 		pod.states.all, pod.states.some = nil, true
 	}
 	if own, is := pod.states.all[p.Set.Name]; is {
-		pod.states.some = true
+		pod.states.some, pod.states.since = true, own.NotReadySince
 		pod.states.own = &inplacev1alpha1.State{LastContainerStatuses: own.LastContainerStatuses, LastContainers: own.LastContainers}
 	}
 	return pod.states
@@ -70,11 +72,12 @@ type change struct {
 	p     *planner
 	pod   *pod
 	state *inplacev1alpha1.State // what the containers ran before
+	since *metav1.Time           // since when it has not been ready; nil: it is
 }
 
 // change begins a change of a pod.
 func (p *planner) change(pod *pod) change {
-	c := change{&podpatch.Patch{IfUnchanged: true}, p, pod, &inplacev1alpha1.State{}}
+	c := change{Patch: &podpatch.Patch{IfUnchanged: true}, p: p, pod: pod, state: &inplacev1alpha1.State{}, since: p.statesOf(pod).since}
 	if own := p.statesOf(pod).own; own != nil {
 		c.state = own.DeepCopy()
 	}
@@ -95,6 +98,7 @@ func (c *change) record() error {
 	if !is {
 		own.Revision, own.UpdateTimestamp = c.p.hashes.Containers, metav1.NewTime(c.p.Now)
 	}
+	own.NotReadySince = c.since
 	own.LastContainers, own.LastContainerStatuses = c.state.LastContainers, c.state.LastContainerStatuses
 	if own.LastContainerStatuses == nil {
 		own.LastContainerStatuses = map[string]inplacev1alpha1.ContainerStatus{}

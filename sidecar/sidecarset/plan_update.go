@@ -10,12 +10,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -181,10 +183,11 @@ func (p *planner) leave(ordered []*pod) []*pod {
 // outOfService tells whether a pod is out of service because of an update: it is updated, or
 // was before, and is not ready or not consistent. It does not matter whether it is to be
 // updated now: the strategy may have been another one then. Of a pod that is not updated and
-// that its workload updates meanwhile, the sidecars count alone. (SCS-8)
+// that its workload updates meanwhile, the sidecars count alone; one that did not serve as its update
+// began, and has its sidecars, is out of service for another reason. (SCS-8)
 func (p *planner) outOfService(pod *pod) bool {
 	switch {
-	case pod.Available:
+	case pod.Available, p.lacksOthers(pod):
 		return false
 	case pod.Updated:
 		return true
@@ -192,6 +195,22 @@ func (p *planner) outOfService(pod *pod) bool {
 		return false
 	}
 	return p.workloadUpdates(pod) == nil || !p.sidecarsServe(pod)
+}
+
+// lacksOthers tells whether a pod did not serve as its update began, has not served since, and lacks none of the
+// SidecarSet's containers. (SCS-8)
+func (p *planner) lacksOthers(pod *pod) bool {
+	since := notReadySince(pod.Pod)
+	return since != nil && since.Equal(p.statesOf(pod).since) && p.sidecarsServe(pod) && !p.flipping(pod)
+}
+
+// notReadySince is since when a pod is not ready; nil where it is, or does not say.
+func notReadySince(pod *corev1.Pod) *metav1.Time {
+	c := readiness.Condition(pod, corev1.PodReady)
+	if c == nil || c.Status == corev1.ConditionTrue || c.LastTransitionTime.IsZero() {
+		return nil
+	}
+	return c.LastTransitionTime.DeepCopy()
 }
 
 // take begins the updates that maxUnavailable allows: a pod that does not serve costs
@@ -252,6 +271,7 @@ func (c *change) update() error {
 	if err := c.upgrade(); err != nil {
 		return err
 	}
+	c.since = notReadySince(c.pod.Pod)
 	if err := c.record(); err != nil {
 		return err
 	}

@@ -85,6 +85,9 @@ type SidecarSetInPlaceUpdateState struct {
 	// LastContainers holds, by name, what else tells an updated container from the one
 	// before. OpenKruise does not write it, and ignores it.
 	LastContainers map[string]inplacev1alpha1.LastContainer `json:"lastContainers,omitempty"`
+	// NotReadySince is since when the pod had not been ready as its last update began: the lastTransitionTime
+	// of that condition. Nil: it was ready. OpenKruise does not write it, and ignores it.
+	NotReadySince *metav1.Time `json:"notReadySince,omitempty"`
 }
 
 // The reasons of events about pods whose hot containers are emptied after an update.
