@@ -214,7 +214,7 @@ func (p *Placer) wait(ctx context.Context, namespace string) (there bool, err er
 // time. Own is for PlacePod. (WS-9)
 func (p *Placer) try(ctx context.Context, pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again bool, err error) {
 	found, behind, err := p.find(pod)
-	if err != nil || found == nil {
+	if err != nil || found == nil || behind && !last {
 		return pod, behind && !last, err
 	}
 	key := spread.ReservationKey(pod, p.newKey())
@@ -263,8 +263,8 @@ type target struct {
 	ownerWants *int32
 }
 
-// find finds the WorkloadSpread of a pod, nil for none; behind where its ReplicaSet is not known, and may
-// be of a Deployment that is spread. (WS-1)
+// find finds the WorkloadSpread of a pod, nil for none; behind where its workload is not known, or its ReplicaSet is not and
+// may be of a Deployment that is spread. (WS-1, WS-9)
 func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
 	spreads, err := p.options.Reader.Spreads(pod.Namespace)
 	if err != nil || len(spreads) == 0 {
@@ -277,7 +277,7 @@ func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
 	}
 	for _, ws := range spreads {
 		if ws.DeletionTimestamp == nil && spread.Targets(ws, groupKind(ref), ref.Name) {
-			return &target{spread: ws, workload: owner}, false, nil
+			return &target{spread: ws, workload: owner}, owner == nil, nil
 		}
 	}
 	if groupKind(ref) != spread.ReplicaSets {
@@ -291,7 +291,7 @@ func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
 			behind = behind || strings.HasPrefix(ref.Name, ws.Spec.TargetReference.Name+"-")
 		case owner.Controller != nil && spread.Targets(ws, groupKind(owner.Controller), owner.Controller.Name):
 			deployment, err := p.owner(pod.Namespace, owner.Controller)
-			return &target{ws, deployment, new(owner.Wants())}, false, err
+			return &target{ws, deployment, new(owner.Wants())}, deployment == nil, err
 		}
 	}
 	return nil, behind, nil

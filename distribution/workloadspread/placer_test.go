@@ -217,6 +217,21 @@ func TestPlaceOfNewReplicaSet(t *testing.T) {
 	})
 }
 
+// A pod may be asked about before the caches show its Job, which is not taken to want nothing. (WS-9)
+func TestPlaceOfNewJob(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"web","namespace":"default"},"spec":{"parallelism":4,"completions":4}}`
+		c.createSpread("web", "targetRef: {apiVersion: batch/v1, kind: Job, name: web}\nsubsets: [{name: a, maxReplicas: 50%}, {name: b}]")
+		c.object("batch/v1/jobs", job)
+		p := c.placer()
+		owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: "not seen yet", Controller: new(true)}
+		began := time.Now()
+		if got := c.admit(p, generated(owner)); time.Since(began) < Patience {
+			t.Errorf("subset %q after %v: its Job is not known", got, time.Since(began))
+		}
+	})
+}
+
 // What has no subset stays as it is, and so does everything in a dry run.
 func TestPlaceNothing(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
