@@ -46,7 +46,10 @@
 //     container that does not work any more is seen with the empty image.
 //   - The way back from a hot upgrade whose container fails has the former one work again.
 //     In OpenKruise the failing one stays at work.
-//   - One pod that cannot be updated does not hold up the others.
+//   - One pod that cannot be updated does not hold up the others. Nor does one that did not serve before
+//     its update, and has its sidecars. (SCS-8)
+//   - Of two SidecarSets with a container of one name in a pod, one alone ever writes to it. (SCS-28)
+//   - MergePatchJson leaves a value that it cannot merge, or whose array it would replace, and an event says so. (SCI-5)
 //   - While the workload of a pod updates it in place its sidecars wait, for 5 minutes at most.
 //   - Pods that cannot be updated in place, and those that were created without the sidecars,
 //     are counted and named by conditions of the status, and by events. OpenKruise says

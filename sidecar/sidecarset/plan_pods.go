@@ -48,6 +48,9 @@ func listed(pod *corev1.Pod, name string) bool {
 // view finds out what every step wants to know of a pod. It returns why the pod does not
 // have what the SidecarSet injects; empty where it has. (SCS-1, SCS-3, SCS-4)
 func (p *planner) view(pod *pod) (incomplete string) {
+	if why := p.foreign(pod.Pod); why != "" {
+		return why
+	}
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
 		if !s.hot {

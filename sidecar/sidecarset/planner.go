@@ -50,6 +50,8 @@ type sidecar struct {
 	first, second           string // names of both hot containers
 	firstWorks, secondWorks string // their entries in the annotation of those that work
 	empty                   string // the image of the one that does not work
+	quoted                  string // its name as records have it
+	alike                   []string
 }
 
 var zero, one = intstr.FromInt32(0), intstr.FromInt32(1)
@@ -81,6 +83,7 @@ func (p *planner) read() (err error) {
 		} else {
 			p.names = append(p.names, s.name)
 		}
+		s.quoted, s.alike = fmt.Sprintf("%q", s.name), alike(&s)
 		p.sidecars = append(p.sidecars, s)
 	}
 	for c := range p.set.Spec.InitContainers {

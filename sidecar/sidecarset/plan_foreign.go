@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// foreign says which container of the SidecarSet is another one's in a pod; empty where none is. (SCS-28)
+func (p *planner) foreign(pod *corev1.Pod) (why string) {
+	text := pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
+	if strings.Count(text, `"sidecarSetName":`) < 2 || !p.mayBeForeign(text) {
+		return ""
+	}
+	records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation) // those that cannot be read name nothing
+	for _, name := range p.names {
+		if owner := ownerOf(pod, name, records); owner != "" && owner != p.Set.Name && has(records, p.Set.Name) {
+			return fmt.Sprintf("its container %s is that of SidecarSet %s, which has one of the same name", name, owner)
+		}
+	}
+	return ""
+}
+
+// mayBeForeign tells whether records name a container of the SidecarSet more often than its own does. Most do not, and need not
+// be decoded.
+func (p *planner) mayBeForeign(records string) bool {
+	for i := range p.sidecars {
+		s := &p.sidecars[i]
+		if strings.Count(records, s.quoted) > 1 || slices.ContainsFunc(s.alike, func(name string) bool { return strings.Contains(records, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike are the names, as records have them, under which another SidecarSet may have a container of this one: that of a hot one
+// of which it is one of both, or its own ones.
+func alike(s *sidecar) (names []string) {
+	if s.hot {
+		return []string{`"` + s.first + `"`, `"` + s.second + `"`}
+	}
+	if base := hotBase(s.name); base != "" {
+		names = append(names, `"`+base+`"`)
+	}
+	return names
+}
+
+// hotBase is the name of the hot container of which one of this name would be one of both; empty where there is none.
+func hotBase(name string) string {
+	if base := name[:max(0, len(name)-2)]; base != "" {
+		if first, second := injection.HotContainers(base); name == first || name == second {
+			return base
+		}
+	}
+	return ""
+}
+
+// ownerOf is the SidecarSet whose container one of a pod is, by what stands in its records; empty where they do not tell, or the pod
+// has none of the name. (SCS-28)
+func ownerOf(pod *corev1.Pod, name string, records map[string]v1alpha1.SidecarSetUpgradeRecord) string {
+	c := podstate.Container(pod, name)
+	if c == nil {
+		return ""
+	}
+	var hot, cold []string
+	base := hotBase(name)
+	for _, set := range slices.Sorted(maps.Keys(records)) {
+		switch list := records[set].SidecarList; {
+		case base != "" && slices.Contains(list, base) && !bothKinds(pod, base):
+			hot = append(hot, set)
+		case slices.Contains(list, name) && !bothKinds(pod, name):
+			cold = append(cold, set)
+		}
+	}
+	first, second := cold, hot
+	if isHot(c) {
+		first, second = hot, cold
+	}
+	return slices.Concat(first, second, []string{""})[0]
+}
+
+// bothKinds tells whether a pod has a hot container of a name, and another one: which one a record means does not stand in it.
+func bothKinds(pod *corev1.Pod, name string) bool {
+	first, _ := injection.HotContainers(name)
+	return podstate.Container(pod, name) != nil && isHot(podstate.Container(pod, first))
+}
+
+// isHot tells whether a container is one of both of a hot one. Nil is none.
+func isHot(c *corev1.Container) bool {
+	return c != nil && slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == v1alpha1.SidecarSetVersionEnv })
+}
