@@ -10,6 +10,11 @@
 // Namespace or the objects of a CustomResourceDefinition that are Cascading, needs the
 // Webhook, which can also stand in for the policies.
 //
+// A user who deletes a CustomResourceDefinition deletes its objects too, and the API server asks nothing about each of them: a
+// CloneSet with the value Always goes with the definition of CloneSets. So give the label to the definitions (DP-10):
+//
+//	kubectl label crd clonesets.apps.kruise.io policy.kruise.io/delete-protection=Cascading
+//
 // The rules are in RULES.md, by the ids that comments cite.
 //
 // # Differences
