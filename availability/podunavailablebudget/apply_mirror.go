@@ -30,14 +30,17 @@ func (a *applier) mirror(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		updated, err := client.Patch(ctx, a.Key.Name, types.MergePatchType, data, metav1.PatchOptions{})
-		if apierrors.IsNotFound(err) {
-			return nil // the cache will show it
-		}
-		if err != nil {
-			return fmt.Errorf("update PodDisruptionBudget %s: %w", a.Key.Name, a.Unanswered(ResourcePodDisruptionBudgets, a.Key.Name, err))
-		}
-		a.Wrote(ResourcePodDisruptionBudgets, updated.ResourceVersion)
+		return a.PutBack("PodDisruptionBudget "+a.Key.Name, apply.Wanted(data), func() error {
+			updated, err := client.Patch(ctx, a.Key.Name, types.MergePatchType, data, metav1.PatchOptions{})
+			if apierrors.IsNotFound(err) {
+				return nil // the cache will show it
+			}
+			if err != nil {
+				return fmt.Errorf("update PodDisruptionBudget %s: %w", a.Key.Name, a.Unanswered(ResourcePodDisruptionBudgets, a.Key.Name, err))
+			}
+			a.Wrote(ResourcePodDisruptionBudgets, updated.ResourceVersion)
+			return nil
+		})
 	case p.DeleteMirror != nil && a.deletedMirrors.Get(a.Key) != p.DeleteMirror.UID: // the answer does not say until when a cache shows it
 		uid := p.DeleteMirror.UID
 		err := client.Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})

@@ -159,7 +159,7 @@ func (a *applier) findRival(ctx context.Context, object Object) {
 		return
 	}
 	if live, err := a.read(ctx, object); err == nil { // without, it is another writer
-		a.contests.ChangedBy(a.Key, object.GetNamespace(), apply.LastManager(live))
+		a.contests.ChangedBy(a.Key, object.GetNamespace(), apiwriter.LastManager(live))
 	}
 }
 

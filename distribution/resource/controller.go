@@ -44,7 +44,7 @@ type Reconciler struct {
 	options   Options
 	writer    *apply.Writer
 	conflicts apiwriter.Last[conflicts]
-	contests  apply.Contests
+	contests  apiwriter.Contests
 	shell     *controller.Reconciler[Snapshot, Plan]
 }
 

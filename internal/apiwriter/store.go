@@ -29,6 +29,9 @@ type Store struct {
 	lost    map[types.NamespacedName]map[thing]bool
 	created map[types.NamespacedName]map[Creation]bool
 	leaving map[types.NamespacedName]map[podwright.Resource]*leaving
+
+	// Contests are the writes that other writers took back.
+	Contests Contests
 }
 
 // leaving are things of a resource that are gone, and that a cache still showed.
@@ -269,6 +272,7 @@ func (t *Store) Reset(object types.NamespacedName, resource podwright.Resource, 
 
 // Forget drops what is remembered of an object that no longer exists.
 func (t *Store) Forget(object types.NamespacedName) {
+	t.Contests.Forget(object)
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	delete(t.writes, object)

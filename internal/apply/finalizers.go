@@ -18,6 +18,10 @@ func (p *Sync) WriteFinalizers(ctx context.Context, finalizers []string) error {
 	if err != nil {
 		return fmt.Errorf("encode the finalizers: %w", err)
 	}
+	return p.PutBack("finalizers", Wanted(data), func() error { return p.writeFinalizers(ctx, data) })
+}
+
+func (p *Sync) writeFinalizers(ctx context.Context, data []byte) error {
 	version, err := p.Merge(ctx, p.Key, data)
 	if apierrors.IsNotFound(err) {
 		p.Gone = true

@@ -3,6 +3,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,23 +158,42 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 // Allow tells whether the i-th of the patches may be sent now. One that may not is passed over.
 type Allow func(ctx context.Context, i int) (bool, error)
 
-// PatchPods changes pods, those that allow allows; nil allows all.
+// PatchPods changes pods, those that allow allows; nil allows all. What another writer takes back is written again with
+// pauses. (CT-12)
 func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
 	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
-		if allow != nil {
-			if allowed, err := allow(ctx, i); !allowed || err != nil {
-				return err
-			}
+		what, wanted, err := p.wantedOf(&patches[i])
+		if err != nil {
+			return err
 		}
-		err := apiwriter.Safely(ctx, func() error { return p.patchPod(ctx, &patches[i]) })
-		if p.Patched != nil {
-			p.Patched(&patches[i], err)
-		}
-		if p.Updated != nil && patches[i].Tries() {
-			p.Updated(asLeft(&patches[i], err), err)
-		}
-		return err
+		return p.PutBack(what, wanted, func() error { return p.tryPatch(ctx, patches, i, allow) })
 	})
+}
+
+// wantedOf names a pod, and what a patch wants of it.
+func (p *Sync) wantedOf(patch *rollout.PodPatch) (what, wanted string, err error) {
+	writes, err := patch.Patch.Writes(patch.Pod)
+	for _, w := range writes {
+		wanted += w.Subresource + Wanted(w.Data)
+	}
+	return "pod " + p.nameOf(patch.Pod), wanted, err
+}
+
+// tryPatch changes a pod, if that is allowed.
+func (p *Sync) tryPatch(ctx context.Context, patches []rollout.PodPatch, i int, allow Allow) error {
+	if allow != nil {
+		if allowed, err := allow(ctx, i); !allowed || err != nil {
+			return cmp.Or(err, errNotSent)
+		}
+	}
+	err := apiwriter.Safely(ctx, func() error { return p.patchPod(ctx, &patches[i]) })
+	if p.Patched != nil {
+		p.Patched(&patches[i], err)
+	}
+	if p.Updated != nil && patches[i].Tries() {
+		p.Updated(asLeft(&patches[i], err), err)
+	}
+	return err
 }
 
 func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
@@ -253,8 +273,12 @@ func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatc
 }
 
 // WritePod sends one patch of a pod. One that is gone is no error. The errors of others
-// say what it was for.
+// say what it was for. What another writer takes back is written again with pauses. (CT-12)
 func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
+	return p.PutBack(what+" of pod "+p.nameOf(pod), Wanted(w.Data), func() error { return p.writePod(ctx, pod, w, what) })
+}
+
+func (p *Sync) writePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
 	version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
 	if err != nil && Gone(err) {
 		return nil // the cache will show it

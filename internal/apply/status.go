@@ -18,13 +18,18 @@ import (
 // it was read: then a reconcile of the newer one is due anyway. before is the
 // status as it was observed, or written by this reconcile. What the API server has
 // answered already, and the workload is unchanged since, is not written again: a
-// CRD that lacks a field would have every reconcile write it in vain.
+// CRD that lacks a field would have every reconcile write it in vain. What another writer
+// takes back is written again with pauses. (CT-12)
 func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	last := p.statuses.Get(p.Key)
 	if last.version != "" && last.version == p.Version && equality.Semantic.DeepEqual(last.status, after) {
 		return nil
 	}
-	return p.replaceStatus(ctx, before, after)
+	difference, err := difference(before, after)
+	if err != nil {
+		return err
+	}
+	return p.PutBack(string(p.Workloads)+"/status", difference, func() error { return p.replaceStatus(ctx, before, after) })
 }
 
 // RewriteStatus writes a status that is there already: it changes nothing, and finds

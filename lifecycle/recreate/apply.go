@@ -102,6 +102,14 @@ func (a *applier) patchRequest(ctx context.Context, c *Change) (goOn bool, err e
 	if err != nil {
 		return false, err
 	}
+	err = a.PutBack("labels", apply.Wanted(data), func() error {
+		goOn, err = a.sendChange(ctx, data)
+		return err
+	})
+	return goOn, err
+}
+
+func (a *applier) sendChange(ctx context.Context, data []byte) (goOn bool, err error) {
 	patched, err := a.requests.Patch(ctx, a.Key.Name, types.MergePatchType, data, metav1.PatchOptions{})
 	if apierrors.IsNotFound(err) {
 		return false, nil

@@ -211,6 +211,11 @@ func (a *applier) annotate(ctx context.Context, key, value string) error {
 		quoted = strconv.Quote(value)
 	}
 	data := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, cronJob.UID, key, quoted)
+	// Its times are what is wanted.
+	return a.PutBack("annotation "+key, string(data), func() error { return a.sendAnnotation(ctx, data) })
+}
+
+func (a *applier) sendAnnotation(ctx context.Context, data []byte) error {
 	version, err := a.Merge(ctx, a.Key, data)
 	if err != nil {
 		err = fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, a.Unanswered(ResourceCronJobs, a.Key.Name, err))

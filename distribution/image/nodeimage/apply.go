@@ -124,20 +124,28 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 	if err != nil {
 		return 0, fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
 	}
-	version, err := a.Merge(ctx, a.Key, data)
-	if apierrors.IsNotFound(err) {
-		return 0, nil // the cache will show it
-	}
-	if err != nil {
-		err = fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
-		a.RecordFailure(apply.Update, err)
+	if err := a.PutBack("labels and tasks", apply.Wanted(data), func() error { return a.send(ctx, data) }); err != nil {
 		return 0, err
 	}
-	a.Wrote(ResourceNodeImages, version)
 	if a.plan.Status != nil {
 		return controller.StaleRetry, nil
 	}
 	return a.plan.RequeueAfter, nil
+}
+
+// send sends what changes labels and tasks.
+func (a *applier) send(ctx context.Context, data []byte) error {
+	version, err := a.Merge(ctx, a.Key, data)
+	if apierrors.IsNotFound(err) {
+		return nil // the cache will show it
+	}
+	if err != nil {
+		err = fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
+		a.RecordFailure(apply.Update, err)
+		return err
+	}
+	a.Wrote(ResourceNodeImages, version)
+	return nil
 }
 
 // isGone asks the API server whether a job is gone, once per job.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -162,6 +163,10 @@ func (a *applier) change(ctx context.Context, plan *Plan) error {
 	if err != nil {
 		return fmt.Errorf("change NodePodProbe %s: %w", a.Key.Name, err)
 	}
+	return a.PutBack("spec", apply.Wanted(data), func() error { return a.sendChange(ctx, plan, data) })
+}
+
+func (a *applier) sendChange(ctx context.Context, plan *Plan, data []byte) error {
 	version, err := a.Merge(ctx, a.Key, data)
 	if err != nil && apply.Gone(err) {
 		return nil // the cache will show it
@@ -184,6 +189,14 @@ func (a *applier) patch(ctx context.Context, p *PodPatch, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	wanted := ""
+	for _, w := range writes {
+		wanted += apply.Wanted(w.Data)
+	}
+	return a.PutBack("pod "+nameOf(p.Pod).String(), wanted, func() error { return a.send(ctx, p, writes, now) })
+}
+
+func (a *applier) send(ctx context.Context, p *PodPatch, writes []podpatch.Write, now time.Time) error {
 	for _, w := range writes {
 		w.Subresource = "status" // it takes labels and annotations too, and no webhook of pods is asked
 		version, err := a.Pods.Patch(ctx, p.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)

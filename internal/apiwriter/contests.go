@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package apply
+package apiwriter
 
 import (
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -35,11 +39,35 @@ type Contest struct {
 	Times int
 	// By is the field manager that changed the object last; empty if that is not known.
 	By string
+
+	asked bool // whether a write was held back by it, see Next
 }
 
-// Wrote takes note that an owner has written to an object what it wants there. It tells whether it had written the same
-// before, which another writer has changed since.
-func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now time.Time) (contested bool) {
+// Contested is the error of a write that is not made since another writer takes it back each time. It is a conflict.
+type Contested struct{ *apierrors.StatusError }
+
+// NewContested returns the error of a write of something.
+func NewContested(what string) error {
+	return &Contested{apierrors.NewConflict(schema.GroupResource{}, what, errors.New("another writer takes back each write, the next one waits"))}
+}
+
+// OnlyContested tells whether an error is of writes alone that are not made since another writer takes them back. (CT-12)
+func OnlyContested(err error) bool {
+	switch e := err.(type) {
+	case *Contested:
+		return true
+	case interface{ Unwrap() []error }:
+		all := e.Unwrap()
+		return len(all) > 0 && !slices.ContainsFunc(all, func(err error) bool { return !OnlyContested(err) })
+	case interface{ Unwrap() error }:
+		return OnlyContested(e.Unwrap())
+	}
+	return false
+}
+
+// Wrote takes note that an owner has written to an object what it wants there. It returns how often it was put back: 0 if
+// something else was written last.
+func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now time.Time) (times int) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.known[owner] == nil {
@@ -51,13 +79,49 @@ func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now 
 	known := c.known[owner][object]
 	if known.wanted != wanted || !now.Before(known.Over) {
 		c.known[owner][object] = Contest{wanted: wanted, Over: now.Add(overContest)}
-		return false
+		return 0
 	}
 	known.pause = min(max(2*known.pause, firstContest), lastContest)
 	known.Times++
 	known.Until, known.Over = now.Add(known.pause), now.Add(overContest)
 	c.known[owner][object] = known
+	return known.Times
+}
+
+// Waits tells whether an owner is to leave an object alone for now, to which it would write what it wants: it put the same
+// back before, and the pause since then is not over. Next says when it is.
+func (c *Contests) Waits(owner types.NamespacedName, object, wanted string, now time.Time) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	known, found := c.known[owner][object]
+	if !found || known.wanted != wanted || !now.Before(known.Until) {
+		return false
+	}
+	known.asked = true
+	c.known[owner][object] = known
 	return true
+}
+
+// Next returns after what time the first of the writes of an owner that wait is to be tried again; 0 if none waits. It
+// drops the contests that are over.
+func (c *Contests) Next(owner types.NamespacedName, now time.Time) (in time.Duration) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for object, known := range c.known[owner] {
+		if !now.Before(known.Over) {
+			delete(c.known[owner], object)
+			continue
+		}
+		if !known.asked {
+			continue
+		}
+		known.asked = false
+		c.known[owner][object] = known
+		if left := max(known.Until.Sub(now), time.Millisecond); in == 0 || left < in {
+			in = left
+		}
+	}
+	return in
 }
 
 // ChangedBy takes note of who changed an object that was put back.
