@@ -39,10 +39,15 @@ const (
 	// StateTooLargeCondition is True while the state of some pods is not kept, since the object would
 	// become too large.
 	StateTooLargeCondition = "StateTooLarge"
+	// PersistentPodStateHeldUp is the condition HeldUp, True or absent: it names what of the spec is not done, and why. OpenKruise
+	// does not know it.
+	PersistentPodStateHeldUp = "HeldUp"
 )
 
 // Reasons of these conditions.
 const (
+	// BadValueReason is that of HeldUp: a stored value cannot be used.
+	BadValueReason = "BadValue"
 	// NodesGoneReason: there is no node for a topology.
 	NodesGoneReason = "NodesGone"
 	// NodesExistReason: there are nodes for every topology.

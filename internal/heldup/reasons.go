@@ -87,6 +87,9 @@ var Reasons = []Reason{
 	{"MaxSurge", "second pods become available, or maxSurge is raised", Behind},
 	{HostPort, "maxSurge is 0, or the template has no hostPort", Object},
 
+	// What is stored and cannot be used, of all kinds.
+	{BadValue, "the field has a value that can be used", Whole},
+
 	// StatefulSet.
 	{ClaimTooSmall, "the claim is enlarged, or deleted and its pod recreated, or the claim template asks for less", Object},
 
@@ -106,6 +109,7 @@ var Reasons = []Reason{
 	{"NoNodeImage", "the manager has made the NodeImage of the node", Object},
 	{"PullSecrets", "the pull secrets of the job can be read and copied", Whole},
 	{"TooManyImages", "other jobs take their images off the node", Object},
+	{"NodeImageFull", "other jobs of the namespace take their images off the node", Object},
 
 	// SidecarSet.
 	{"NotUpdate", "the type of the updateStrategy is another one, or the pods are recreated", Asked},
@@ -120,6 +124,8 @@ var Reasons = []Reason{
 
 // What the state of a pod, a node or a claim says.
 const (
+	// BadValue: a stored value cannot be used, which admission refuses for new ones.
+	BadValue rollout.Rule = "BadValue"
 	// Finalizer: the pod is being deleted, and has finalizers.
 	Finalizer rollout.Rule = "Finalizer"
 	// Terminating: the containers of the pod have not stopped yet.

@@ -78,7 +78,11 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	err = errors.Join(
 		apply.Each(ctx, a.plan.Copy, func(ctx context.Context, name string) error { return a.copy(ctx, name, now) }),
 		apply.Each(ctx, a.plan.Assign, a.assign))
-	return a.plan.RequeueAfter, errors.Join(err, a.status(ctx, now))
+	requeueAfter = a.plan.RequeueAfter
+	if told := a.NoteHeld(a.Key, a.plan.Held, now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
+		requeueAfter = told
+	}
+	return requeueAfter, errors.Join(err, a.status(ctx, now))
 }
 
 // copy looks at a pull secret, and makes its copy what it should be.
@@ -101,11 +105,18 @@ func (a *applier) assign(ctx context.Context, h Assignment) error {
 	if err != nil {
 		return fmt.Errorf("give node %s its task: %w", name, err)
 	}
+	err = a.PutBack("NodeImage "+name, apply.Wanted(data), func() error { return a.send(ctx, h, data) })
+	if err != nil && !h.Renew {
+		a.missed.Add(1)
+	}
+	return err
+}
+
+// send sends what gives a node its task.
+func (a *applier) send(ctx context.Context, h Assignment, data []byte) error {
+	name := h.NodeImage.Name
 	changed, err := a.options.Distribution.NodeImages().Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{})
 	if err != nil {
-		if !h.Renew {
-			a.missed.Add(1)
-		}
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

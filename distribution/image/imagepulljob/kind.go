@@ -125,7 +125,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	s := &Snapshot{
 		Job: job, key: key, Copies: copies, Looks: r.copier.looks.Get(key), ReferToSourceSecrets: r.options.ReferToSourceSecrets,
-		Now: r.shell.Clock.Now(), Reported: r.reported.Get(key),
+		Now: r.shell.Clock.Now(), Reported: r.reported.Get(key), HeldSince: r.writer.HeldSince(job),
 	}
 	if over(job) {
 		return s, nil // the nodes no longer matter

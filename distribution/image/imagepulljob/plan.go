@@ -30,6 +30,9 @@ type Plan struct {
 	// the reason.
 	Waiting []Wait
 
+	// Held is what keeps the job from its end. (IMG-1.9)
+	Held []rollout.Hold
+
 	// Copy lists the pull secrets of the job, by name, at which to look, and of which
 	// to make the copies as they should be.
 	Copy []string

@@ -86,7 +86,7 @@ func (p *planner) conclude(status *v1alpha1.ImagePullJobStatus) {
 		status.Message = fmt.Sprintf(v1alpha1.ImagePullJobMessageProgressFormat, 100*float64(done)/float64(status.Desired))
 	}
 	if status.CompletionTime == nil {
-		status.Message = p.withLeftOut(status.Message)
+		status.Message = p.withHeldUp(p.withLeftOut(status.Message))
 	}
 	if deadline, limited := p.deadline(); limited && status.CompletionTime == nil {
 		p.requeueAfter(deadline.Sub(p.Now))

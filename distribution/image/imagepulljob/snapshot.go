@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -41,6 +42,8 @@ type Snapshot struct {
 	// Reported is when the progress of the job was last written to its status.
 	// Zero: it is not known.
 	Reported time.Time
+	// HeldSince is when what holds the job up began, as far as a controller remembers. (IMG-1.9)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 
