@@ -30,6 +30,9 @@ func (p *planner) setHeldUp() {
 	}
 }
 
+// missing is what a node waits for that has no pod, though one is to be created.
+var missing = &rollout.Reason{Rule: heldup.Missing, Message: "the pod cannot be created, events say why"}
+
 // listHeld lists what keeps the job from its end.
 func (p *planner) listHeld() {
 	for i := range p.nodes {
@@ -40,6 +43,9 @@ func (p *planner) listHeld() {
 		if t := heldup.OfPod(n.pod); t.Rule != "" && t.Rule != heldup.NotReady && t.Rule != heldup.ReadinessGate {
 			p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: "node", Name: n.name}, Pod: n.pod})
 		}
+	}
+	for _, node := range p.creating { // one that is created is not there any more in the next plan
+		p.plan.Held = append(p.plan.Held, rollout.Hold{HoldKey: rollout.HoldKey{Kind: "node", Name: node}, Reason: missing})
 	}
 	for i := range p.plan.Waiting { // pods that run are no reason to tell of parallelism
 		reason := p.plan.Waiting[i].Reason

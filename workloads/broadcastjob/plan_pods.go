@@ -108,6 +108,7 @@ func (p *planner) createPods() {
 		if maker == nil {
 			maker, names = p.newPodMaker(), p.podNames()
 		}
+		p.creating = append(p.creating, n.name)
 		p.plan.Create = append(p.plan.Create, rollout.PodCreation{Pod: maker.pod(n.name, cmp.Or(p.Former[n.name], n.disowned), names)})
 	}
 	p.status.Active += int32(len(p.plan.Create))

@@ -34,6 +34,8 @@ type planner struct {
 	// astray is how many pods are not where a node waits for them: unscheduled ones that are
 	// for no node, and all but one of those on the same node.
 	astray int
+	// creating are the nodes for which pods are created.
+	creating []string
 	// before are the results that stand in the status; results are those of the nodes, as they are
 	// to be, and unnamed those of nodes that are gone, whose names the status does not hold.
 	before  *results
