@@ -332,6 +332,13 @@ func TestUpdateOfRecordsOnly(t *testing.T) {
 	if got := w.pods[0].Annotations[v1alpha1.SidecarSetInjectedListAnnotation]; got != "demo" {
 		t.Errorf("the list is %q", got)
 	}
+	// One that is there has those, too, that no record is of: with init containers alone.
+	annotate(w, v1alpha1.SidecarSetInjectedListAnnotation, "demo,init")
+	w.image("log", "log:v10")
+	w.sync()
+	if got := w.pods[0].Annotations[v1alpha1.SidecarSetInjectedListAnnotation]; got != "demo,init" {
+		t.Errorf("the list is %q", got)
+	}
 }
 
 // What pods wait for. (SCS-5 to SCS-8, SCS-15, SCS-20)
