@@ -10,7 +10,7 @@
 //
 // All mutants of a package are compiled into one program, which is told at its start which of them it is; those for which that
 // does not work, since it would take types, are compiled alone. One that does not compile even so is replaced by another of its
-// package. One that does not end in time is killed. The sample is the same for the same code, seed, count, packages and files.
+// package. One that does not end in time counts apart: its loop may be endless, or the machine busy. The sample is the same for the same code, seed, count, packages and files.
 //
 // A mutant that changes nothing belongs in the file of equivalents, with the reason: it is not run, and counted apart. The
 // command fails if a mutant survives.

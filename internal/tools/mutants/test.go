@@ -21,6 +21,7 @@ type outcome string
 
 const (
 	killed     outcome = "killed"
+	late       outcome = "timed out" // killed, as it seems: perhaps the machine was busy
 	survived   outcome = "SURVIVED"
 	broken     outcome = "does not compile"
 	equivalent outcome = "equivalent"
@@ -218,7 +219,9 @@ func (b *bench) runIn(ctx context.Context, folder, program string, alive int) (o
 		return survived, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case errors.As(err, &failed) || bounded.Err() != nil:
+	case bounded.Err() != nil:
+		return late, nil
+	case errors.As(err, &failed):
 		return killed, nil
 	default:
 		return "", err
