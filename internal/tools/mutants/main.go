@@ -36,6 +36,7 @@ type options struct {
 	files, also []string
 	skip, only  *regexp.Regexp
 	equivalents string
+	without     string
 	wait        time.Duration
 	list        bool
 	packages    []string
@@ -65,6 +66,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&only, "only", "", "packages of which the sample is run, a regular expression; empty means all")
 	flags.StringVar(&also, "also", "", "pairs of a package and another whose tests are about it, as a=b c=d")
 	flags.StringVar(&o.equivalents, "equivalents", "", "the file that names mutants which change nothing")
+	flags.StringVar(&o.without, "without", "", "tests that are not run, a regular expression as go test -skip takes it: those that take long")
 	flags.DurationVar(&o.wait, "wait", time.Minute, "how much longer than without a change the tests may take")
 	flags.BoolVar(&o.list, "list", false, "print the sample and run nothing")
 	if err := flags.Parse(args); err != nil {
@@ -106,7 +108,7 @@ func run(ctx context.Context, o options) error {
 			}
 			continue
 		}
-		tally, err := p.test(ctx, known, o.wait)
+		tally, err := p.test(ctx, known, o)
 		if err != nil {
 			return err
 		}

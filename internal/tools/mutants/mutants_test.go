@@ -160,7 +160,7 @@ func TestRun(t *testing.T) {
 	}
 	draw(packages, 0, 1)
 	known := map[string]string{". most\nfor b < a { => for b <= a {": "Nothing comes here with b < a."}
-	got, err := packages[0].test(t.Context(), known, 2*time.Second)
+	got, err := packages[0].test(t.Context(), known, options{wait: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,18 +32,19 @@ type bench struct {
 	pkg     *pkg
 	folder  string // temporary
 	timeout time.Duration
+	without string         // tests that are not run
 	alive   map[int]mutant // those of the program "switched", by their numbers
 }
 
 // Test plants the mutants of the package that were drawn, and prints what became of each.
-func (p *pkg) test(ctx context.Context, known map[string]string, wait time.Duration) (tally, error) {
+func (p *pkg) test(ctx context.Context, known map[string]string, o options) (tally, error) {
 	t := tally{pkg: p.name}
 	folder, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return t, err
 	}
 	defer os.RemoveAll(folder)
-	b := &bench{pkg: p, folder: folder, timeout: 10 * time.Minute, alive: map[int]mutant{}}
+	b := &bench{pkg: p, folder: folder, timeout: 10 * time.Minute, without: o.without, alive: map[int]mutant{}}
 	for i, m := range p.mutants[:p.drawn] {
 		if _, ok := known[m.key()]; !ok {
 			b.alive[i+1] = m
@@ -61,7 +62,7 @@ func (p *pkg) test(ctx context.Context, known map[string]string, wait time.Durat
 	case result != survived:
 		return t, fmt.Errorf("package %s without a change: %s", p.name, result)
 	}
-	b.timeout = wait + 2*time.Since(start)
+	b.timeout = o.wait + 2*time.Since(start)
 
 	for i := 0; i < len(p.mutants) && t.planted() < p.drawn; i++ {
 		m := p.mutants[i]
@@ -208,7 +209,7 @@ func (b *bench) runIn(ctx context.Context, folder, program string, alive int) (o
 	bounded, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	command := exec.CommandContext(bounded, "sh", "-c", `ulimit -v "$0" 2>/dev/null; exec "$@"`, strconv.Itoa(memory),
-		program, "-test.failfast", "-test.timeout=0")
+		program, "-test.failfast", "-test.timeout=0", "-test.skip="+b.without)
 	command.Dir = folder
 	command.Env = append(os.Environ(), variable+"="+strconv.Itoa(alive), "RAPID_NOFAILFILE=1") // nothing is written into the tree
 	command.WaitDelay = 10 * time.Second
