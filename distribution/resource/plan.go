@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // conflictRetry is how long an object that is no copy is left alone before it is looked
@@ -125,6 +126,8 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 		case !there[namespace]:
 			p.fail(namespace, v1alpha1.ResourceDistributionNamespaceNotExists, ErrNamespaceMissing)
 		case p.isSource(namespace): // it is what it is to be
+		case copies[namespace] != nil && copies[namespace].DeletionTimestamp != nil:
+			p.fail(namespace, v1alpha1.ResourceDistributionCreateResourceFailed, terminatingError(copies[namespace]))
 		case p.waits(s, namespace): // (RD-21)
 		case copies[namespace] != nil:
 			p.planCopy(copies[namespace])
@@ -137,6 +140,12 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 			p.Create = append(p.Create, p.template.object(namespace, p.distribution))
 		}
 	}
+}
+
+// terminatingError says that a copy is about to go, and what holds it. Its end is an event. (RD-14)
+func terminatingError(c *Copy) error {
+	finalizers := c.Finalizers[:min(len(c.Finalizers), 5)]
+	return fmt.Errorf("the copy is being deleted, and is created again when it is gone; its finalizers are %s", images.Cut(strings.Join(finalizers, ", "), 300))
 }
 
 // waits says that a copy is contested, and tells whether it is left alone now.

@@ -86,7 +86,9 @@ func TestPlan(t *testing.T) {
 		{"RD-8: immutable, and differs", secretYAML, secret(func(s *corev1.Secret) { s.Immutable = new(true) }), "replace in ns-1"},
 		{"RD-8: mutable, and is to be immutable", strings.Replace(secretYAML, "type:", "immutable: true, type:", 1), secret(func(s *corev1.Secret) { s.Immutable = nil }), "update in ns-1"},
 		{"RD-8: not immutable is the same as nothing", strings.Replace(secretYAML, "type:", "immutable: false, type:", 1), secret(func(s *corev1.Secret) { s.Immutable = nil }), "nothing"},
-		{"RD-8: it differs and is about to go", secretYAML, secret(func(s *corev1.Secret) { s.Data, s.DeletionTimestamp = nil, new(metav1.NewTime(noon)) }), "nothing"},
+		{"RD-14: it is about to go, and a finalizer holds it", secretYAML, secret(func(s *corev1.Secret) {
+			s.Data, s.DeletionTimestamp, s.Finalizers = nil, new(metav1.NewTime(noon)), []string{"example.com/hold"}
+		}), "CreateResourceFailed in ns-1: the copy is being deleted, and is created again when it is gone; its finalizers are example.com/hold"},
 		{"RD-8: stringData and no type", `{apiVersion: v1, kind: Secret, metadata: {name: pull}, stringData: {key: value}}`,
 			secret(func(s *corev1.Secret) {
 				s.Type, s.Data = corev1.SecretTypeOpaque, map[string][]byte{"key": []byte("value")}
