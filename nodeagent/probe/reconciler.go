@@ -29,6 +29,8 @@ type Reconciler struct {
 	recorder  record.EventRecorder
 	limits    Limits
 	began     time.Time
+	// nodeAddress tells the address of the node; nil for podnet.NodeAddress.
+	nodeAddress func() (string, error)
 
 	writes apiwriter.Store
 	runs   *runs

@@ -195,6 +195,6 @@ func (r *Reconciler) reach(ctx context.Context, c *criv1.Container) (address str
 			return "", nil, fmt.Errorf("container %s: annotation %s: %w", c.GetId(), nodeagent.PortsAnnotation, err)
 		}
 	}
-	address, err = podnet.Address(ctx, r.runtime, c.GetPodSandboxId())
+	address, err = podnet.Address(ctx, r.runtime, c.GetPodSandboxId(), r.nodeAddress)
 	return address, ports, err
 }

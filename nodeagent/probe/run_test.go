@@ -4,6 +4,7 @@ package probe
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -46,7 +47,7 @@ func newPod(t *testing.T, ip string, mode criv1.NamespaceMode, ports ...corev1.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.reconciler = &Reconciler{runtime: runtime, clock: clock.RealClock{}}
+	p.reconciler = &Reconciler{runtime: runtime, clock: clock.RealClock{}, nodeAddress: func() (string, error) { return "127.0.0.2", nil }}
 	return p
 }
 
@@ -152,9 +153,27 @@ func TestEndlessAnswer(t *testing.T) {
 	}
 }
 
+// PPM-4.4: a pod in the network of the node is asked at the address of the node, and never on the loopback interface.
+func TestLoopbackOfTheNode(t *testing.T) {
+	asked := 0
+	admin := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer admin.Close()
+	p := newPod(t, "", criv1.NamespaceMode_NODE)
+	port := portOf(t, admin.Listener.Addr())
+	for _, handler := range []corev1.ProbeHandler{{HTTPGet: &corev1.HTTPGetAction{Port: port}}, {TCPSocket: &corev1.TCPSocketAction{Port: port}}} {
+		if got := p.probe(handler); !strings.HasPrefix(got, "Failed there is no ") || asked != 0 {
+			t.Errorf("%s, a server on 127.0.0.1 was asked %d times", got, asked)
+		}
+	}
+	p.reconciler.nodeAddress = func() (string, error) { return "", errors.New("no address") }
+	if got := p.probe(corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port}}); got != "none: no address" {
+		t.Errorf("a node without an address: %s", got)
+	}
+}
+
 // PPM-4.4: connections.
 func TestTCP(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ package podnet
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -21,8 +22,9 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// Address returns the address of the pod of a sandbox. It is an error where the runtime has none, which can be so for a while.
-func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string) (string, error) {
+// Address returns the address of the pod of a sandbox. It is an error where the runtime has none, which can be so for a while. For a
+// pod in the network of the node it is that of the node, which the function tells; nil stands for NodeAddress.
+func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, node func() (string, error)) (string, error) {
 	sandbox, err := runtime.SandboxStatus(ctx, sandboxID)
 	if err != nil {
 		return "", fmt.Errorf("find the address of the pod: %w", err)
@@ -30,12 +32,31 @@ func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string) 
 	if ip := sandbox.GetNetwork().GetIp(); ip != "" {
 		return ip, nil
 	}
-	// A pod in the network of the node has no address of its own. Node agents run
-	// in that network, too.
+	// A pod in the network of the node has no address of its own. It is not asked on the loopback interface: servers of the node
+	// that listen there alone are for processes of the node, and not for authors of probes and hooks.
 	if sandbox.GetLinux().GetNamespaces().GetOptions().GetNetwork() == criv1.NamespaceMode_NODE {
-		return "127.0.0.1", nil
+		if node == nil {
+			node = NodeAddress
+		}
+		return node()
 	}
 	return "", fmt.Errorf("the runtime has no address of sandbox %s", sandboxID)
+}
+
+// NodeAddress returns the address of the node, in whose network this process runs: the one from which it would reach other networks.
+func NodeAddress() (string, error) {
+	for _, elsewhere := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // for documentation: nothing is sent
+		conn, err := net.Dial("udp", elsewhere)
+		if err != nil {
+			continue
+		}
+		address, ok := conn.LocalAddr().(*net.UDPAddr)
+		conn.Close()
+		if ok && address.IP.IsGlobalUnicast() {
+			return address.IP.String(), nil
+		}
+	}
+	return "", errors.New("the node has no address from which it reaches other networks, so its pods in the network of the node cannot be asked")
 }
 
 // Port returns the number of a port, which may be given by the name of one of the container's.

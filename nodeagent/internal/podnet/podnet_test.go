@@ -3,6 +3,7 @@
 package podnet
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -67,5 +68,16 @@ func TestGet(t *testing.T) {
 	named := &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(81), HTTPHeaders: []corev1.HTTPHeader{{Name: "host", Value: "shop.example.com"}}}
 	if got, err := Get(t.Context(), named, "10.0.0.7", nil); err != nil || got.Host != "shop.example.com" || got.URL.Host != "10.0.0.7:81" {
 		t.Errorf("with the header Host: error %v, request %+v", err, got)
+	}
+}
+
+// PPM-4.4: the address of the node is none of its loopback interface. A machine without a network has none.
+func TestNodeAddress(t *testing.T) {
+	address, err := NodeAddress()
+	if ip := net.ParseIP(address); err == nil && (ip == nil || ip.IsLoopback() || ip.IsUnspecified()) {
+		t.Errorf("address %q", address)
+	}
+	if err != nil && !strings.Contains(err.Error(), "the node has no address") {
+		t.Error(err)
 	}
 }

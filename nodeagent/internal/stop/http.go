@@ -45,5 +45,5 @@ func (s *Stopper) host(ctx context.Context, r *Request, action *corev1.HTTPGetAc
 	case r.PodIP != "":
 		return r.PodIP, nil
 	}
-	return podnet.Address(ctx, s.Runtime, r.SandboxID)
+	return podnet.Address(ctx, s.Runtime, r.SandboxID, s.NodeAddress)
 }

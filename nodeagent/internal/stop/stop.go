@@ -36,6 +36,8 @@ type Stopper struct {
 	// HTTP makes the requests of hooks. Default: one that takes every certificate
 	// and follows no redirects.
 	HTTP http.RoundTripper
+	// NodeAddress tells where a hook of a pod in the network of the node goes. Default podnet.NodeAddress.
+	NodeAddress func() (string, error)
 }
 
 // DefaultMaxGrace is the longest grace period where nothing else is said. Whoever

@@ -106,7 +106,7 @@ func TestStop(t *testing.T) {
 			Host: "example.org", Scheme: corev1.URISchemeHTTPS, Path: "bye", Port: intstr.FromInt32(443), HTTPHeaders: []corev1.HTTPHeader{{Name: "x", Value: "1"}, {Name: "host", Value: "web"}}})},
 			calls: []string{"StopContainer main-1 30s"}, asked: []string{"https://example.org:443/bye host web x 1"}},
 		{name: "httpGet to a pod in the network of the node", request: Request{GraceSeconds: 30, SandboxID: "node", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/", Port: port})},
-			calls: []string{"PodSandboxStatus node", "StopContainer main-1 30s"}, asked: []string{"http://127.0.0.1:8080/ host 127.0.0.1:8080 x "}},
+			calls: []string{"PodSandboxStatus node", "StopContainer main-1 30s"}, asked: []string{"http://10.0.0.1:8080/ host 10.0.0.1:8080 x "}},
 		{name: "httpGet without an address", request: Request{GraceSeconds: 30, SandboxID: "gone", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
 			calls: []string{"PodSandboxStatus gone", "StopContainer main-1 30s"}, failure: "find the address of the pod"},
 		{name: "httpGet to a port that is not there", request: Request{GraceSeconds: 30, PodIP: "10.0.0.7", PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
@@ -165,7 +165,7 @@ func stopper(t *testing.T, fake *fakecri.Runtime, events *fixture.Recorder, web 
 		t.Fatal(err)
 	}
 	fake.ForgetCalls()
-	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, HTTP: web}
+	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, HTTP: web, NodeAddress: func() (string, error) { return "10.0.0.1", nil }}
 }
 
 // checkFailure wants the event that announces the stop, and one about the hook where
