@@ -40,7 +40,7 @@ func TestLostAgent(t *testing.T) {
 			s.work(15 * time.Second)
 			s.must("restart", "Recreating, main Recreating, active, held")
 			s.alone(12 * time.Minute)
-			s.must("restart", "Completed, main Recreating: daemon has not responded for a long time")
+			s.must("restart", "Completed, main Failed: daemon has not responded for a long time")
 		},
 		"and the manager is started again": func(s *story) {
 			s.work(2 * time.Second)

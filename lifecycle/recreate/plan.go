@@ -122,13 +122,18 @@ func (p *planner) since() time.Time {
 	return p.Seen
 }
 
-// complete plans the end of the request. The states of its containers stay as
-// the node agent left them.
+// complete plans the end of the request. A container that is stopped and not back has failed; other states stay as the node agent
+// left them. (CRR-M4)
 func (p *planner) complete(message, why string) {
 	status := p.Request.Status.DeepCopy()
 	status.ObservedGeneration = p.Request.Generation
 	now := metav1.NewTime(p.Now.Truncate(time.Second))
 	status.Phase, status.CompletionTime, status.Message = v1alpha1.ContainerRecreateRequestCompleted, &now, message
+	for i := range status.ContainerRecreateStates {
+		if state := &status.ContainerRecreateStates[i]; state.Phase == v1alpha1.ContainerRecreateRequestRecreating {
+			state.Phase, state.Message = v1alpha1.ContainerRecreateRequestFailed, "it was not back when the request ended: "+message
+		}
+	}
 	p.plan.Steps = []Step{{Why: "complete: " + why, Status: status}}
 	p.plan.RequeueAfter = 0
 }

@@ -260,8 +260,8 @@ func TestSyncStatuses(t *testing.T) {
 	}
 }
 
-// CRR-4: to complete a request is to write phase, time and message; the
-// states of the containers stay as they were, also at the deadline.
+// CRR-4: to complete a request is to write phase, time and message; a
+// container that is stopped and not back has failed, and the other states stay. (CRR-M4)
 func TestCompletedStatus(t *testing.T) {
 	states := []v1alpha1.ContainerRecreateRequestContainerRecreateState{
 		{Name: "main", Phase: v1alpha1.ContainerRecreateRequestSucceeded, IsKilled: true},
@@ -271,6 +271,7 @@ func TestCompletedStatus(t *testing.T) {
 		r.Generation, r.Status.ContainerRecreateStates = 2, slices.Clone(states)
 	})}
 	at := metav1.NewTime(now)
+	states[1].Phase, states[1].Message = v1alpha1.ContainerRecreateRequestFailed, "it was not back when the request ended: "+v1alpha1.ContainerRecreateMessageDeadline
 	want := &v1alpha1.ContainerRecreateRequestStatus{
 		ObservedGeneration: 2, // CRR-6
 		Phase:              v1alpha1.ContainerRecreateRequestCompleted, CompletionTime: &at,

@@ -162,7 +162,7 @@ func TestAnsweredInTime(t *testing.T) {
 		s.Sleep("1s")
 		s.create("second", "web-0", containers("side"))
 		s.work(5 * time.Minute)
-		s.must("first", "Completed, main Recreating: recreating has exceeded the activeDeadlineSeconds")
+		s.must("first", "Completed, main Failed: recreating has exceeded the activeDeadlineSeconds")
 		s.node.broken = false
 		s.work(10 * time.Second)
 		s.must("second", "Completed, side Succeeded")
@@ -181,7 +181,7 @@ func TestDeadline(t *testing.T) {
 		s.inService("web-0", false)
 		s.ForgetRequests()
 		s.work(2 * time.Second)
-		s.must("restart", "Completed, main Recreating: recreating has exceeded the activeDeadlineSeconds")
+		s.must("restart", "Completed, main Failed: recreating has exceeded the activeDeadlineSeconds")
 		s.sent("1 patch containerrecreaterequests", "1 patch containerrecreaterequests/status", "1 patch pods/status")
 		s.node.broken = false
 		s.inService("web-0", true)
@@ -204,7 +204,7 @@ func TestSkewedManager(t *testing.T) {
 			s.work(19 * time.Second)
 			s.must("restart", "Recreating, main Recreating, active")
 			s.work(2 * time.Second)
-			s.must("restart", "Completed, main Recreating: recreating has exceeded the activeDeadlineSeconds")
+			s.must("restart", "Completed, main Failed: recreating has exceeded the activeDeadlineSeconds")
 		},
 		"CRR-M1.4: the time to live": func(s *story) {
 			s.create("restart", "web-0", ttl(30))

@@ -115,7 +115,7 @@ func TestSkewedClocks(t *testing.T) {
 			n.work(19 * time.Second)
 			n.is("r", "Recreating, main Recreating killed")
 			n.work(2 * time.Second)
-			n.is("r", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
+			n.is("r", "Completed: recreating has exceeded the activeDeadlineSeconds, main Failed killed it was not back when the request ended: recreating has exceeded the activeDeadlineSeconds")
 		},
 		"CRR-M1.4: the time to live": func(n *node) {
 			n.create("r", "web-0", lives(30), only("main"))
