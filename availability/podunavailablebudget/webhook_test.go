@@ -179,6 +179,10 @@ func TestPods(t *testing.T) {
 		{"PUB-19: resize with one", "", none, resizable(corev1.RestartContainer), forbidden, "", "", book},
 		{"PUB-18: a label", "", none, change("", func(pod *corev1.Pod) { pod.Labels["a"] = "b" }), "", "", "", ""},
 		{"PUB-18: held out", "", none, change("", func(pod *corev1.Pod) { pod.Labels["unavailable-pod.kruise.io/x"] = "b" }), forbidden, "", "", book},
+		{"PUB-18: a new image, and the budget taken off, in one request", "", none, change("", func(pod *corev1.Pod) {
+			newImage(pod)
+			delete(pod.Annotations, v1alpha1.RelatedPubAnnotation)
+		}), forbidden, "", "", book},
 		{"PUB-18: the status", "", none, change("status", newImage), "", "", "", ""},
 		{"PUB-14.2: not protected", `{"metadata":{"annotations":{"pub.kruise.io/no-protect":"true"}}}`, none, del(options), "", "", "", ""},
 		{"PUB-14.3: delete, not ready", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, none, del(options), "", "", "", ""},
