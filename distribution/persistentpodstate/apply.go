@@ -104,6 +104,10 @@ func (a *applier) change(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("encode the spec: %w", err)
 	}
+	return a.PutBack("spec", apply.Wanted(data), func() error { return a.sendChange(ctx, data) })
+}
+
+func (a *applier) sendChange(ctx context.Context, data []byte) error {
 	version, err := a.Merge(ctx, a.Key, data)
 	if apierrors.IsNotFound(err) {
 		return nil // the cache will show it

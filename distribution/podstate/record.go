@@ -128,7 +128,7 @@ func (in *Input) lose(states map[string]v1alpha1.PodState, r *Record) {
 	}
 }
 
-// conditions says in words what is lost and what does not fit. (PPS-10, PPS-18)
+// conditions says in words what is lost, what does not fit and what of the spec is not done. (PPS-10, PPS-18, PPS-34)
 func (in *Input) conditions(r *Record) {
 	r.Status.Conditions = append(r.Status.Conditions, in.State.Status.Conditions...)
 	set := func(kind string, holds bool, reason, message string) {
@@ -153,6 +153,11 @@ func (in *Input) conditions(r *Record) {
 				"Ask for fewer topology keys or annotations, or spread the pods over several workloads", MaxSize, some(r.Refused)))
 	} else {
 		set(v1alpha1.StateTooLargeCondition, false, v1alpha1.StateFitsReason, "")
+	}
+	if bad := unworkable(&in.State.Spec); len(bad) > 0 { // stored before they were refused
+		set(v1alpha1.PersistentPodStateHeldUp, true, v1alpha1.BadValueReason, fmt.Sprintf("%s is %v: the preference is left out, a weight is from 1 to 100", bad[0].Field, bad[0].BadValue))
+	} else {
+		meta.RemoveStatusCondition(&r.Status.Conditions, v1alpha1.PersistentPodStateHeldUp)
 	}
 }
 
