@@ -4,6 +4,7 @@ package apiwriter
 
 import (
 	"errors"
+	"hash/maphash"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ const (
 	overContest  = 2 * lastContest
 )
 
+// seed is that of the hashes of what is wanted: patches of many pods would be long.
+var seed = maphash.MakeSeed()
+
 // Contests remembers what was put back since another writer had changed it. Two that do not agree would write as fast as
 // their watches tell them of each other. The zero value is ready for use, by several goroutines. (CT-12)
 type Contests struct {
@@ -31,7 +35,7 @@ type Contests struct {
 
 // Contest is about one object.
 type Contest struct {
-	wanted string
+	wanted uint64 // the hash of it
 	pause  time.Duration
 	// Until is before when the object is not written again, Over when the contest is over if it is not written until then.
 	Until, Over time.Time
@@ -76,9 +80,9 @@ func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now 
 		}
 		c.known[owner] = map[string]Contest{}
 	}
-	known := c.known[owner][object]
-	if known.wanted != wanted || !now.Before(known.Over) {
-		c.known[owner][object] = Contest{wanted: wanted, Over: now.Add(overContest)}
+	known, hash := c.known[owner][object], maphash.String(seed, wanted)
+	if known.wanted != hash || !now.Before(known.Over) {
+		c.known[owner][object] = Contest{wanted: hash, Over: now.Add(overContest)}
 		return 0
 	}
 	known.pause = min(max(2*known.pause, firstContest), lastContest)
@@ -94,7 +98,7 @@ func (c *Contests) Waits(owner types.NamespacedName, object, wanted string, now 
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	known, found := c.known[owner][object]
-	if !found || known.wanted != wanted || !now.Before(known.Until) {
+	if !found || known.wanted != maphash.String(seed, wanted) || !now.Before(known.Until) {
 		return false
 	}
 	known.asked = true
