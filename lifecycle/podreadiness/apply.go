@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 )
 
 // apply applies a plan: at most one patch.
@@ -24,6 +25,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, err
 	}
 	for _, w := range changes {
+		// What another writer takes back is written again with pauses. (CT-12)
+		key, wanted, contests := types.NamespacedName{Namespace: s.Pod.Namespace, Name: s.Pod.Name}, apply.Wanted(w.Data), &r.shell.Writes.Contests
+		if contests.Waits(key, w.Subresource, wanted, s.Now) {
+			return 0, apiwriter.NewContested(s.Pod.Name)
+		}
 		_, err := r.pods.Patch(ctx, s.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)
 		if apierrors.IsNotFound(err) {
 			return 0, nil
@@ -35,6 +41,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			}
 			return 0, err
 		}
+		contests.Wrote(key, w.Subresource, wanted, s.Now)
 	}
 	return plan.RequeueAfter, nil
 }

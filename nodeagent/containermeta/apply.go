@@ -33,6 +33,10 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	if err != nil {
 		return 0, err
 	}
+	contests := &r.writes.Contests
+	if contests.Waits(key, "status", string(data), r.clock.Now()) { // (CT-12)
+		return contests.Next(key, r.clock.Now()), nil
+	}
 	version, err := r.pods.Patch(ctx, s.Pod, "status", types.StrategicMergePatchType, data)
 	if apierrors.IsNotFound(err) {
 		return 0, nil
@@ -45,6 +49,7 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 		return 0, err
 	}
 	r.writes.Wrote(key, ResourcePods, version)
+	contests.Wrote(key, "status", string(data), r.clock.Now())
 	logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
 	return plan.RequeueAfter, nil
 }
