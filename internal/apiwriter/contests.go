@@ -5,6 +5,7 @@ package apiwriter
 import (
 	"errors"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,7 +31,14 @@ var seed = maphash.MakeSeed()
 // their watches tell them of each other. The zero value is ready for use, by several goroutines. (CT-12)
 type Contests struct {
 	lock  sync.Mutex
-	known map[types.NamespacedName]map[string]Contest
+	known map[types.NamespacedName]*contests
+}
+
+// contests are those of an owner.
+type contests struct {
+	of    map[string]Contest // by object
+	asked map[string]bool    // whether a write was held back by it, see Next
+	swept time.Time          // when those that are over were dropped
 }
 
 // Contest is about one object.
@@ -43,8 +51,6 @@ type Contest struct {
 	Times int
 	// By is the field manager that changed the object last; empty if that is not known.
 	By string
-
-	asked bool // whether a write was held back by it, see Next
 }
 
 // Contested is the error of a write that is not made since another writer takes it back each time. It is a conflict.
@@ -76,19 +82,20 @@ func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now 
 	defer c.lock.Unlock()
 	if c.known[owner] == nil {
 		if c.known == nil {
-			c.known = map[types.NamespacedName]map[string]Contest{}
+			c.known = map[types.NamespacedName]*contests{}
 		}
-		c.known[owner] = map[string]Contest{}
+		c.known[owner] = &contests{of: map[string]Contest{}, asked: map[string]bool{}, swept: now}
 	}
-	known, hash := c.known[owner][object], maphash.String(seed, wanted)
+	all := c.known[owner].of
+	known, hash := all[object], maphash.String(seed, wanted)
 	if known.wanted != hash || !now.Before(known.Over) {
-		c.known[owner][object] = Contest{wanted: hash, Over: now.Add(overContest)}
+		all[object] = Contest{wanted: hash, Over: now.Add(overContest)}
 		return 0
 	}
 	known.pause = min(max(2*known.pause, firstContest), lastContest)
 	known.Times++
 	known.Until, known.Over = now.Add(known.pause), now.Add(overContest)
-	c.known[owner][object] = known
+	all[object] = known
 	return known.Times
 }
 
@@ -97,33 +104,39 @@ func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now 
 func (c *Contests) Waits(owner types.NamespacedName, object, wanted string, now time.Time) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	known, found := c.known[owner][object]
-	if !found || known.wanted != maphash.String(seed, wanted) || !now.Before(known.Until) {
+	own := c.known[owner]
+	if own == nil {
 		return false
 	}
-	known.asked = true
-	c.known[owner][object] = known
+	known, found := own.of[object]
+	if !found || !now.Before(known.Until) || known.wanted != maphash.String(seed, wanted) {
+		return false
+	}
+	own.asked[object] = true
 	return true
 }
 
-// Next returns after what time the first of the writes of an owner that wait is to be tried again; 0 if none waits. It
-// drops the contests that are over.
+// Next returns after what time the first of the writes of an owner that wait is to be tried again; 0 if none waits. Once a
+// minute it drops the contests that are over.
 func (c *Contests) Next(owner types.NamespacedName, now time.Time) (in time.Duration) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	for object, known := range c.known[owner] {
-		if !now.Before(known.Over) {
-			delete(c.known[owner], object)
-			continue
-		}
-		if !known.asked {
-			continue
-		}
-		known.asked = false
-		c.known[owner][object] = known
-		if left := max(known.Until.Sub(now), time.Millisecond); in == 0 || left < in {
+	own := c.known[owner]
+	if own == nil {
+		return 0
+	}
+	for object := range own.asked {
+		if left := max(own.of[object].Until.Sub(now), time.Millisecond); in == 0 || left < in {
 			in = left
 		}
+	}
+	clear(own.asked)
+	if now.Sub(own.swept) >= time.Minute {
+		own.swept = now
+		maps.DeleteFunc(own.of, func(_ string, known Contest) bool { return !now.Before(known.Over) })
+	}
+	if len(own.of) == 0 {
+		delete(c.known, owner)
 	}
 	return in
 }
@@ -132,23 +145,24 @@ func (c *Contests) Next(owner types.NamespacedName, now time.Time) (in time.Dura
 func (c *Contests) ChangedBy(owner types.NamespacedName, object, manager string) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if known, found := c.known[owner][object]; found {
-		known.By = manager
-		c.known[owner][object] = known
+	if own := c.known[owner]; own != nil {
+		if known, found := own.of[object]; found {
+			known.By = manager
+			own.of[object] = known
+		}
 	}
 }
 
-// Of returns the contests of an owner by object, and drops those that are over.
+// Of returns the contests of an owner by object.
 func (c *Contests) Of(owner types.NamespacedName, now time.Time) map[string]Contest {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	all := map[string]Contest{}
-	for object, known := range c.known[owner] {
-		switch {
-		case !now.Before(known.Over):
-			delete(c.known[owner], object)
-		case known.Times > 0:
-			all[object] = known
+	if own := c.known[owner]; own != nil {
+		for object, known := range own.of {
+			if known.Times > 0 && now.Before(known.Over) {
+				all[object] = known
+			}
 		}
 	}
 	return all

@@ -66,7 +66,7 @@ func TestContestsEnd(t *testing.T) {
 		t.Errorf("it was put back %d times, though the contest was over", times)
 	}
 	c.Wrote(owner, "thing", "a", now.Add(overContest))
-	if c.Next(owner, now.Add(3*overContest)); len(c.known[owner]) > 0 {
+	if c.Next(owner, now.Add(3*overContest)); c.known[owner] != nil {
 		t.Error("it remembers what is over")
 	}
 	c.Wrote(owner, "thing", "a", now)
