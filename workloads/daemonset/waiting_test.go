@@ -4,8 +4,12 @@ package daemonset
 
 import (
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 // DS-8, DS-14: pods say by which limit they are held back.
@@ -34,5 +38,17 @@ func TestNamesOfPodsAreTaken(t *testing.T) {
 	s.Pods[0].Name = name
 	if got := NewPlan(s).Create[0].Pod.Name; got == name {
 		t.Errorf("two pods are named %s", got)
+	}
+}
+
+// DS-13: nothing is recorded of a pod that has ended, also where it stays for a while.
+func TestEndedPodsAreNotRefreshed(t *testing.T) {
+	for state, want := range map[string]string{"n1:v2": "~n1 Refresh", "n1:v2+Failed": "", "n1:v2+Succeeded": "", "n1:v2+leaving": ""} {
+		s := place(t, setOf(t, inPlace), state)
+		s.Pods[0].Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
+		s.BackOff = map[string]time.Time{"n1": noon.Add(time.Minute)}
+		if got := show(NewPlan(s)); got != want {
+			t.Errorf("%s: plan %q, want %q", state, got, want)
+		}
 	}
 }
