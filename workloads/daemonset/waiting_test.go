@@ -52,3 +52,17 @@ func TestEndedPodsAreNotRefreshed(t *testing.T) {
 		}
 	}
 }
+
+// DS-CR5: where the current revision holds the present template under another name, the present one is the current one.
+func TestCurrentRevisionOfAnotherName(t *testing.T) {
+	set := newSet()
+	set.Status.CurrentRevision = "web-other"
+	s := place(t, set, "n1:v2")
+	other := revisionOf(t, set, "v2")
+	other.Name, other.Revision = "web-other", 0
+	s.Revisions = append(s.Revisions, other)
+	plan := NewPlan(s)
+	if r := plan.Revisions; r.Current == nil || r.Current != r.Update || r.Update.Name == "web-other" {
+		t.Errorf("current revision %v, update revision %v", r.Current, r.Update)
+	}
+}
