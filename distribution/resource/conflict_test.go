@@ -61,3 +61,27 @@ func TestReplacementOfWhatHasChanged(t *testing.T) {
 		}
 	})
 }
+
+// What is in the way is left alone for a while, whatever else is to be done meanwhile. (RD-10)
+func TestConflictIsRemembered(t *testing.T) {
+	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
+		foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "pull"}}
+		_, err := c.Kube.CoreV1().Secrets("ns-1").Create(t.Context(), foreign, metav1.CreateOptions{})
+		c.Must(err)
+		create(c, all)
+		c.Sleep("2s")
+		c.ForgetRequests()
+		for range 2 { // a third time would be a contest (RD-21)
+			c.Must(c.Kube.CoreV1().Secrets("ns-2").Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+			c.Sleep("5s")
+		}
+		for _, r := range c.Requests(fixture.ControllerUser) {
+			if r.Namespace == "ns-1" {
+				t.Errorf("%s in ns-1, a moment after the conflict", r.String())
+			}
+		}
+		if got := status(c); got != "1/2 ConflictOccurred [ns-1]" {
+			t.Error(got)
+		}
+	})
+}
