@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // newWriter returns what a Reconciler writes the status and records events with.
@@ -75,6 +77,9 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	if a.plan.Delete {
 		return 0, a.delete(ctx)
 	}
+	if a.Begins(HeldUpEvent, len(a.plan.HeldUp) > 0) {
+		a.Event(corev1.EventTypeWarning, HeldUpEvent, "%s", images.Cut(strings.Join(a.plan.HeldUp, "; "), 800))
+	}
 	err = errors.Join(
 		apply.Each(ctx, a.plan.Copy, func(ctx context.Context, name string) error { return a.copy(ctx, name, now) }),
 		apply.Each(ctx, a.plan.Assign, a.assign))
@@ -84,6 +89,9 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	}
 	return requeueAfter, errors.Join(err, a.status(ctx, now))
 }
+
+// HeldUpEvent is the reason of the event about a job whose nodes do not get the task, or not its pull secrets. (IMG-1.9)
+const HeldUpEvent = "HeldUp"
 
 // copy looks at a pull secret, and makes its copy what it should be.
 func (a *applier) copy(ctx context.Context, name string, now time.Time) error {

@@ -82,6 +82,7 @@ func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string
 		return "", nil
 	}
 	if err != nil {
+		c.trying(job, name, "read", err)
 		return "", fmt.Errorf("read pull secret %s: %w", source, err)
 	}
 	present, err := apiwriter.Found(c.copies().Get(ctx, copied, metav1.GetOptions{}))
@@ -98,10 +99,24 @@ func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string
 	case apiwriter.Final(err):
 		planned.problem = fmt.Sprintf("its copy in namespace %s is refused: %v", v1alpha1.DaemonConfigNamespace, err)
 	case err != nil:
+		c.trying(job, name, "copied", err)
 		return "", fmt.Errorf("copy pull secret %s: %w", source, err)
 	}
 	c.remember(job, name, Look{At: now, Problem: planned.problem})
 	return version, nil
+}
+
+// trying remembers of a secret at which no look has succeeded yet why the last one failed, in words that do not differ from one try to
+// the next. (IMG-1.6)
+func (c *copier) trying(job types.NamespacedName, name, done string, err error) {
+	if !c.looks.Get(job)[name].At.IsZero() {
+		return
+	}
+	reason := string(apierrors.ReasonForError(err))
+	if reason == "" {
+		reason = "no answer"
+	}
+	c.remember(job, name, Look{Trying: fmt.Sprintf("it cannot be %s (%s), and is tried again", done, reason)})
 }
 
 // release takes a job out of those that need a copy, which goes with the last of them.

@@ -40,6 +40,9 @@ type Plan struct {
 	// before.
 	Release []*corev1.Secret
 
+	// HeldUp says in words what keeps nodes from getting the task, or pull secrets from them; the message of the status says it, too.
+	HeldUp []string
+
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.ImagePullJobStatus
 	// Delete says that the job is over for long enough to be deleted.

@@ -47,6 +47,9 @@ func (p *planner) planSecrets() (known bool) {
 		switch {
 		case look.At.IsZero():
 			known = false
+			if look.Trying != "" {
+				p.heldUp = append(p.heldUp, fmt.Sprintf("pull secret %s: %s", name, look.Trying))
+			}
 			p.plan.Copy = append(p.plan.Copy, name)
 		case !next.After(p.Now):
 			p.plan.Copy = append(p.plan.Copy, name)
@@ -97,10 +100,11 @@ func (p *planner) leaveOut(name, why string) {
 // mostLeftOut is how many secrets a message names.
 const mostLeftOut = 3
 
-// withLeftOut adds to a message which secrets nodes pull without.
+// withLeftOut adds to a message what holds up the job, and which secrets nodes pull without. (IMG-1.9)
 func (p *planner) withLeftOut(message string) string {
-	named := p.leftOut[:min(len(p.leftOut), mostLeftOut)]
-	if more := len(p.leftOut) - len(named); more > 0 {
+	all := append(slices.Clone(p.heldUp), p.leftOut...)
+	named := all[:min(len(all), mostLeftOut)]
+	if more := len(all) - len(named); more > 0 {
 		named = append(slices.Clone(named), fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(append([]string{message}, named...), "; ")

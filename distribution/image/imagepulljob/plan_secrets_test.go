@@ -73,6 +73,8 @@ func TestPlanSecrets(t *testing.T) {
 		{name: "IMG-1.6: somebody has deleted the copy, a moment ago", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(time.Second)}, after: 9 * time.Second},
 		{name: "IMG-1.6: somebody has deleted the copy", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(10 * time.Second)}, copy: "s", after: 2 * time.Minute},
 		{name: "IMG-1.6: the job needs it no more", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(0)}, copies: []*corev1.Secret{copied("s", "default/pull"), copied("t", "default/pull")}, release: "t", after: 2 * time.Minute},
+		{name: "IMG-1.9: it cannot be copied yet: the job has begun, and says why", spec: "pullSecrets: [s]", looks: map[string]Look{"s": {Trying: "it cannot be copied (InternalError), and is tried again"}}, copy: "s", waits: true,
+			message: "; pull secret s: it cannot be copied (InternalError), and is tried again", after: time.Millisecond},
 		{name: "what no secret is named", spec: `pullSecrets: ["", "A"]`, message: "; pull secret  is left out: no secret can have that name; pull secret A is left out: no secret can have that name"},
 		{name: "a name that is too long", spec: "pullSecrets: [" + strings.Repeat("x", 233) + "]", message: "; pull secret " + strings.Repeat("x", 233) + " is left out: its name is too long to be copied: want at most 232 characters"},
 		{name: "many", spec: `pullSecrets: [A, B, C, D, E]`, message: "; pull secret A is left out: no secret can have that name; pull secret B is left out: no secret can have that name; pull secret C is left out: no secret can have that name; and 2 more"},
@@ -216,5 +218,37 @@ func TestPlanReplacesReferences(t *testing.T) {
 				t.Errorf("references (-want +got):\n%s", diff)
 			}
 		}
+	}
+}
+
+// IMG-1.9: a job begins while its secret cannot be copied, and ends at its deadline.
+func TestDeadlineOfAJobWhoseSecretIsNotCopied(t *testing.T) {
+	s := snapshot(newJob(t, "pullSecrets: [s]\ncompletionPolicy: {activeDeadlineSeconds: 60}"), fresh(1)...)
+	s.Job.Status.StartTime = nil
+	if plan := NewPlan(s); plan.Status != nil || len(plan.HeldUp) > 0 {
+		t.Errorf("before the first look: %+v, held up %v", plan.Status, plan.HeldUp)
+	}
+	s.Looks = map[string]Look{"s": {Trying: "it cannot be copied (InternalError), and is tried again"}}
+	plan := NewPlan(s)
+	if plan.Status == nil || plan.Status.StartTime == nil || !strings.Contains(plan.Status.Message, "InternalError") || len(plan.HeldUp) != 1 {
+		t.Fatalf("after it: %+v, held up %v", plan.Status, plan.HeldUp)
+	}
+	s.Job.Status = *plan.Status
+	s.Now = s.Now.Add(time.Minute)
+	if status := NewPlan(s).Status; status == nil || status.CompletionTime == nil || status.Message != v1alpha1.ImagePullJobMessageDeadline || status.Failed != 1 {
+		t.Errorf("at the deadline: %+v", status)
+	}
+}
+
+// IMG-1.9: nodes that have tasks for as many images as they can have are told in the message.
+func TestHeldUpByRoom(t *testing.T) {
+	nodes := fresh(1)
+	nodes[0].Spec.Images = map[string]v1alpha1.ImageSpec{}
+	for i := range v1alpha1.MaxNodeImageImages {
+		nodes[0].Spec.Images[fmt.Sprint("image-", i)] = v1alpha1.ImageSpec{Tags: []v1alpha1.ImageTagSpec{{Tag: "1", Version: 1}}}
+	}
+	plan := NewPlan(snapshot(newJob(t, ""), nodes...))
+	if plan.Status == nil || !strings.Contains(plan.Status.Message, "1 nodes have no room for the task") || len(plan.HeldUp) != 1 {
+		t.Errorf("%+v, held up %v", plan.Status, plan.HeldUp)
 	}
 }

@@ -24,6 +24,7 @@ type planner struct {
 
 	secretsKnown bool     // whether it is known which pull secrets nodes can have
 	leftOut      []string // why they cannot have the others
+	heldUp       []string // what else holds up the job
 }
 
 // node is a node of the job with what every step wants to know of it.

@@ -63,4 +63,6 @@ type Look struct {
 	// Problem says why nodes cannot have the secret, empty where there is a copy
 	// for them.
 	Problem string
+	// Trying says why it is not known yet whether nodes can have it, while At is zero: the last try has failed, and another follows.
+	Trying string
 }
