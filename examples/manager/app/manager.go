@@ -21,7 +21,10 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -74,8 +77,9 @@ type Manager struct {
 	config Config
 	gates  featuregate.FeatureGate
 	hooks  *webhooks.Server // nil without webhooks
-	// admissions are what the webhooks are made of; nil without them.
+	// admissions are what the webhooks are made of, and recorder receives their events; nil without them.
 	admissions *admissions
+	recorder   record.EventRecorder
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -128,6 +132,10 @@ func (m *Manager) Run(ctx context.Context) error {
 		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
 	}
 	if m.hooks != nil {
+		events := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx))) // of webhooks, which end with runs
+		defer events.Shutdown()
+		events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: core.CoreV1().Events("")})
+		m.recorder = events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program})
 		if err := m.serve(config); err != nil {
 			return err
 		}

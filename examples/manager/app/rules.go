@@ -10,6 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/examples/process/controllers"
@@ -79,6 +80,7 @@ func Permissions(config Config) ([]permissions.Part, error) {
 	}
 	needed := config.Webhook.Permissions(config.OwnNamespace)
 	if config.Webhook.Enabled {
+		m.recorder = &record.FakeRecorder{}
 		if m.admissions, err = m.newAdmissions(&rest.Config{}); err != nil { // which is asked nothing
 			return nil, err
 		}

@@ -51,6 +51,7 @@ func sidecarSetPolicies(f *pflag.FlagSet) kind {
 			o := policies.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
 				SidecarSets: p.caches.sidecarSets(), FailurePolicy: admissionregistrationv1.FailurePolicyType(*failurePolicy),
+				Webhook: p.webhooks,
 			}
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()
