@@ -56,6 +56,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if again > 0 && (requeueAfter == 0 || again < requeueAfter) {
 		requeueAfter = again
 	}
+	if told := a.NoteHeld(a.Key, plan.Held, s.Now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
+		requeueAfter = told
+	}
 	return requeueAfter, apply.WorthRetrying(err)
 }
 

@@ -109,7 +109,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read EphemeralJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, Refusals: r.refusals.Get(key).of(job), Reported: r.reported.Get(key), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Job: job, Refusals: r.refusals.Get(key).of(job), HeldSince: r.writer.HeldSince(job), Reported: r.reported.Get(key), Now: r.shell.Clock.Now()}
 	if over(job) {
 		return s, nil // the pods no longer matter
 	}

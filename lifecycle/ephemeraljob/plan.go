@@ -33,6 +33,9 @@ type Plan struct {
 	// Waiting lists the targets that should get their containers and do not, each with the reason.
 	Waiting []rollout.Wait
 
+	// Held is what keeps the job from its end. (EJ-26)
+	Held []rollout.Hold
+
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.EphemeralJobStatus
 	// DeleteJob says that the job has been finished for long enough to be deleted.

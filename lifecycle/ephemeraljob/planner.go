@@ -50,6 +50,7 @@ func (p *planner) planRunning() {
 		p.inject()
 	}
 	p.report()
+	p.setHeldUp()
 }
 
 // check finds out what is wrong with the spec, and returns what selects the pods; nil where
@@ -116,13 +117,16 @@ func (p *planner) inject() {
 	}
 }
 
+// paused is why nothing is injected by a job that is paused.
+var paused = &rollout.Reason{Rule: rollout.RulePaused, Message: "spec.paused is true"}
+
 // hold returns what holds back all injections; nil where nothing does.
 func (p *planner) hold() *rollout.Reason {
 	switch {
 	case len(p.plan.Problems) > 0:
 		return &rollout.Reason{Rule: RuleProblem, Message: p.problems()}
 	case p.Job.Spec.Paused: // (EJ-17)
-		return &rollout.Reason{Rule: rollout.RulePaused, Message: "spec.paused is true"}
+		return paused
 	case p.Refusals.Until.After(p.Now):
 		p.requeueAfter(p.Refusals.Until.Sub(p.Now))
 		return &rollout.Reason{Rule: rollout.RuleRefused,

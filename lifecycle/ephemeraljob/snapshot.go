@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -28,6 +29,8 @@ type Snapshot struct {
 	Refusals Refusals
 	// Idle says of pods with containers of the job, of which none runs or has ended, since when that is known, by UID.
 	Idle map[types.UID]time.Time
+	// HeldSince is when what holds the job up began, as far as a controller remembers. (EJ-26)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Reported is when the status was last written. Zero: it is not known.
 	Reported time.Time
 	// Now is the time for which to plan.

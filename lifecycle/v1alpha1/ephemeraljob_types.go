@@ -119,6 +119,8 @@ const (
 	// EphemeralJobNamesTaken says which pods the job leaves out since they have other
 	// ephemeral containers of these names. OpenKruise does not know it.
 	EphemeralJobNamesTaken EphemeralJobConditionType = "NamesTaken"
+	// EphemeralJobHeldUp says what keeps the job from its end, and since when. It is True or absent. OpenKruise does not know it.
+	EphemeralJobHeldUp EphemeralJobConditionType = "HeldUp"
 )
 
 // The reasons of conditions.
