@@ -3,10 +3,12 @@
 package podplan
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
@@ -26,6 +28,15 @@ func (p *Planner) nameOf(pod *corev1.Pod) string {
 		return pod.Namespace + "/" + pod.Name
 	}
 	return pod.Name
+}
+
+// HoldBad lists the first of the stored values that cannot be used, which admission refuses for new ones.
+func (p *Planner) HoldBad(values field.ErrorList) {
+	if len(values) == 0 {
+		return
+	}
+	bad := values[0]
+	p.Hold("", string(heldup.BadValue), nil, &rollout.Reason{Rule: heldup.BadValue, Message: fmt.Sprintf("%s is %v: %s", bad.Field, bad.BadValue, bad.Detail)})
 }
 
 // HoldWaits lists what pods wait for, beside the objects that are listed already. What users asked for is none of it.

@@ -4,6 +4,7 @@ package cloneset
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,4 +105,23 @@ func TestHeldUpAfterARestart(t *testing.T) {
 	if plan := NewPlan(s); plan.Status != nil {
 		t.Errorf("status %+v", plan.Status)
 	}
+}
+
+// CS-40: a stored hook of a label that no pod can have is told, with its field and its value.
+func TestHeldUpByAHook(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(2, "")
+		c.Settle()
+		_, stop := c.start()
+		defer stop()
+		c.Edit(`{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"hold me":"true"}}}}}`)
+		c.Sleep("2m")
+		if got, want := c.HeldUp(), "BadValue: spec.lifecycle.preDelete.labelsHandler[hold me] is hold me: no pod can have this label: "; !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		c.Edit(`{"spec":{"lifecycle":null}}`)
+		if c.Sleep("1m"); c.HeldUp() != "" {
+			t.Errorf("without the hook: %s", c.HeldUp())
+		}
+	})
 }

@@ -5,9 +5,12 @@ package cloneset
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -53,6 +56,7 @@ func (p *planner) planHeld() {
 		}
 	}
 	p.HoldWaits()
+	p.HoldBad(validation.Lifecycle(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), validation.Hooks...))
 }
 
 // countPods counts the pods as they were observed.

@@ -65,3 +65,23 @@ func TestHeldUpByAHostPort(t *testing.T) {
 		c.ExpectHeldUp(fmt.Sprintf("HostPort: node n2: pod %s has host port 8080, which pod %s wants beside it; maxSurge 1: 1 nodes have an updated pod that is not available, or none, or get one now", first, second))
 	})
 }
+
+// DS-23: a stored hook of a label that no pod can have is told, with its field and its value.
+func TestHeldUpByAHook(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.addNodes(nodeNames(2)...)
+		c.Create(testSet("web"), "{}")
+		c.Settle()
+		_, stop := c.start()
+		defer stop()
+		c.Edit(`{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"hold me":"true"}}}}}`)
+		c.Sleep("2m")
+		if got, want := c.HeldUp(), "BadValue: spec.lifecycle.preDelete.labelsHandler[hold me] is hold me: no pod can have this label: "; !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		c.Edit(`{"spec":{"lifecycle":null}}`)
+		if c.Sleep("1m"); c.HeldUp() != "" {
+			t.Errorf("without the hook: %s", c.HeldUp())
+		}
+	})
+}

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 var missing = &rollout.Reason{Rule: heldup.Missing, Message: "no pod is there"}
@@ -23,6 +25,7 @@ func (p *planner) planHeld() {
 		}
 	}
 	p.HoldWaits()
+	p.HoldBad(validation.Lifecycle(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), "preDelete"))
 }
 
 func (p *planner) holdNode(n *nodePods) {

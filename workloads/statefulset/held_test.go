@@ -2,7 +2,10 @@
 
 package statefulset
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // STS-29: a pod that is not available holds up those behind it, and the status says which one and why.
 func TestHeldUp(t *testing.T) {
@@ -41,6 +44,25 @@ func TestHeldUpByClaims(t *testing.T) {
 		c.Sleep("1s")
 		if got := c.HeldUp(); got != "" {
 			t.Errorf("after a user has enlarged the claims: %s", got)
+		}
+	})
+}
+
+// STS-29: a stored hook of a label that no pod can have is told, with its field and its value.
+func TestHeldUpByAHook(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(2, "")
+		c.Settle()
+		_, stop := c.start()
+		defer stop()
+		c.Edit(`{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"hold me":"true"}}}}}`)
+		c.Sleep("2m")
+		if got, want := c.HeldUp(), "BadValue: spec.lifecycle.preDelete.labelsHandler[hold me] is hold me: no pod can have this label: "; !strings.HasPrefix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+		c.Edit(`{"spec":{"lifecycle":null}}`)
+		if c.Sleep("1m"); c.HeldUp() != "" {
+			t.Errorf("without the hook: %s", c.HeldUp())
 		}
 	})
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 // mostMissing limits how many missing pods are named.
@@ -36,6 +38,7 @@ func (p *planner) planHeld() {
 	}
 	p.holdClaims()
 	p.HoldWaits()
+	p.HoldBad(validation.Lifecycle(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), "preDelete", "inPlaceUpdate"))
 }
 
 // holdClaims lists the first claim that asks for less than its template does by now: claims that are there are left as they
