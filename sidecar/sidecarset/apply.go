@@ -85,9 +85,13 @@ func (a *applier) labelRevision(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("label ControllerRevision %s: %w", revision.Name, err)
 	}
-	labelled, err := a.Kubernetes.AppsV1().ControllerRevisions(a.RevisionNamespace).Patch(ctx, revision.Name, types.MergePatchType, data, metav1.PatchOptions{})
+	return a.PutBack("ControllerRevision "+revision.Name, apply.Wanted(data), func() error { return a.sendLabel(ctx, revision.Name, data) })
+}
+
+func (a *applier) sendLabel(ctx context.Context, revision string, data []byte) error {
+	labelled, err := a.Kubernetes.AppsV1().ControllerRevisions(a.RevisionNamespace).Patch(ctx, revision, types.MergePatchType, data, metav1.PatchOptions{})
 	if err != nil {
-		err = fmt.Errorf("label ControllerRevision %s with custom version %s: %w", revision.Name, a.plan.CustomVersion, err)
+		err = fmt.Errorf("label ControllerRevision %s with custom version %s: %w", revision, a.plan.CustomVersion, err)
 		a.RecordFailure(apply.Update, err)
 		return err
 	}

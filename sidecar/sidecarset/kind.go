@@ -112,9 +112,10 @@ func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
 // namespaceChanged enqueues the SidecarSets that select namespaces by their labels; and all
 // of them where webhooks hear of the pods of a namespace from now on, or no longer.
 func (o *Options) namespaceChanged(e controller.Event, enqueue controller.Enqueue) {
+	comes := e.Before == nil || e.After == nil
 	heard := e.Before != nil && e.After != nil && has(e.Before.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel) != has(e.After.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel)
 	for _, object := range o.SidecarSets.GetIndexer().List() {
-		if set, ok := object.(*v1alpha1.SidecarSet); ok && (heard || set.Spec.NamespaceSelector != nil) {
+		if set, ok := object.(*v1alpha1.SidecarSet); ok && (heard || set.Spec.NamespaceSelector != nil || comes && set.Spec.Namespace == e.Object().GetName()) {
 			enqueue(types.NamespacedName{Name: set.Name})
 		}
 	}
@@ -168,6 +169,13 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
 	}
 	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
+	if name := set.Spec.Namespace; name != "" {
+		namespace, err := apiwriter.Found(r.options.Reader.Namespace(name))
+		if err != nil {
+			return nil, fmt.Errorf("read namespace %s: %w", name, err)
+		}
+		s.NamespaceMissing = namespace == nil
+	}
 	return s, r.observeNamespaces(s)
 }
 

@@ -3,9 +3,12 @@
 package sidecarset
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -58,6 +61,9 @@ func (p *planner) planHeld() {
 		}
 	}
 	p.HoldWaits()
+	if p.NamespaceMissing {
+		p.Hold("", string(heldup.BadValue), nil, &rollout.Reason{Rule: heldup.BadValue, Message: fmt.Sprintf("spec.namespace is %s, and there is no such namespace", p.Set.Spec.Namespace)})
+	}
 }
 
 // planStatus computes the status from the pods as they were observed, and tells of

@@ -28,6 +28,8 @@ type Snapshot struct {
 	// Namespaces are the namespaces of the pods, by name. Where one is missing nobody
 	// knows its labels: with a namespaceSelector its pods are left alone.
 	Namespaces map[string]*corev1.Namespace
+	// NamespaceMissing says that there is no namespace of the name spec.namespace.
+	NamespaceMissing bool
 	// Revisions are those that the SidecarSet controls, in any order. Others beside them
 	// do no harm.
 	Revisions []*appsv1.ControllerRevision
