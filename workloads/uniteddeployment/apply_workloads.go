@@ -56,8 +56,12 @@ func (a *applier) setOwners(ctx context.Context, c *Child, owners []metav1.Owner
 	return a.patch(ctx, c, data)
 }
 
-// patch sends a merge patch of a workload.
+// patch sends a merge patch of a workload, with pauses if another writer takes it back. (CT-12)
 func (a *applier) patch(ctx context.Context, c *Child, data []byte) error {
+	return a.PutBack(string(c.Kind)+" "+c.Object.GetName(), apply.Wanted(data), func() error { return a.send(ctx, c, data) })
+}
+
+func (a *applier) send(ctx context.Context, c *Child, data []byte) error {
 	t := a.targets[c.Kind]
 	version, err := t.merge(ctx, a.keyOf(c), data)
 	if apierrors.IsNotFound(err) {
