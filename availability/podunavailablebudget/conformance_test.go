@@ -28,8 +28,9 @@ func TestConformance(t *testing.T) {
 	}
 	conformance.Test(t, conformance.Kind{
 		Resource: budgetResource, More: others,
-		Watches: []string{"podunavailablebudgets", "pods"},
-		Writes:  []string{"patch pods", "patch podunavailablebudgets/status"},
+		Contested: true,
+		Watches:   []string{"podunavailablebudgets", "pods"},
+		Writes:    []string{"patch pods", "patch podunavailablebudgets/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := clusterOf(c).options
 			o.Workloads, o.Metrics = nil, c.Reconciles

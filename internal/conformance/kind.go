@@ -26,8 +26,8 @@ type Kind struct {
 	// without a look at the object: made twice they change nothing.
 	Repeats []string
 
-	// PutsBack names those of the writes that are made again, with pauses that grow, where another writer takes them back.
-	PutsBack []string
+	// Contested says that another writer takes back each write that patches or updates: it is made again, with pauses that grow.
+	Contested bool
 	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds: where something is due by a
 	// schedule, or the longest pause is shorter.
 	MoreTries int

@@ -31,8 +31,9 @@ func of(c *conformance.Cluster) *cluster { return newCluster(c.T, c.Server) }
 func TestConformanceOfPodProbeMarker(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: markerResource, More: []fakecluster.Resource{probesResource},
-		Watches: []string{"podprobemarkers", "pods", "nodepodprobes"},
-		Writes:  []string{"patch podprobemarkers", "patch podprobemarkers/status"},
+		Contested: true,
+		Watches:   []string{"podprobemarkers", "pods", "nodepodprobes"},
+		Writes:    []string{"patch podprobemarkers", "patch podprobemarkers/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			controller, err := podprobemarker.New(podprobemarker.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
@@ -66,9 +67,10 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 func TestConformanceOfNodePodProbe(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: probesResource, More: []fakecluster.Resource{markerResource},
-		Watches: []string{"nodepodprobes", "nodes", "podprobemarkers", "pods"},
-		Writes:  []string{"create nodepodprobes", "patch nodepodprobes", "patch pods/status"},
-		Repeats: []string{"patch pods/status", "patch nodepodprobes"}, // what it says nobody else writes
+		Contested: true,
+		Watches:   []string{"nodepodprobes", "nodes", "podprobemarkers", "pods"},
+		Writes:    []string{"create nodepodprobes", "patch nodepodprobes", "patch pods/status"},
+		Repeats:   []string{"patch pods/status", "patch nodepodprobes"}, // what it says nobody else writes
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
