@@ -21,7 +21,7 @@ import (
 )
 
 // mostPerPod is how many requests the limits may cost for each pod, by the webhook and by the controller for the status. (WS-7.2)
-const mostPerPod = 2.0
+const mostPerPod = 2.5
 
 // behind has all watches show what happens so much later: two replicas of the webhook, and the controller, have caches of their own.
 func (c *cluster) behind(lag time.Duration) {

@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // reads lists what the plan for a pod depends on.
@@ -27,9 +28,12 @@ func (o *Options) reads() []controller.Read {
 }
 
 // podChanged enqueues a pod that lacks the condition, once: a reconcile that fails
-// is repeated anyway.
+// is repeated anyway. One that is gone and has the gate is forgotten.
 func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
-	if after != nil && lacks(after) && (before == nil || !lacks(before) || after.UID != before.UID) {
+	switch {
+	case after == nil && readiness.HasGate(before, v1alpha1.KruisePodReady):
+		enqueue(cache.MetaObjectToName(before).AsNamespacedName())
+	case after != nil && lacks(after) && (before == nil || !lacks(before) || after.UID != before.UID):
 		enqueue(cache.MetaObjectToName(after).AsNamespacedName())
 	}
 }

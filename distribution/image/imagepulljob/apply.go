@@ -90,7 +90,7 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	return requeueAfter, errors.Join(err, a.status(ctx, now))
 }
 
-// HeldUpEvent is the reason of the event about a job whose nodes do not get the task, or not its pull secrets. (IMG-1.9)
+// HeldUpEvent is the reason of the event about a job that is held up, or whose nodes do not get its pull secrets. (IMG-1.9)
 const HeldUpEvent = "HeldUp"
 
 // copy looks at a pull secret, and makes its copy what it should be.

@@ -18,6 +18,7 @@ func (p *planner) withHeldUp(message string) string {
 	if told == nil {
 		return message
 	}
+	p.plan.HeldUp = append(p.plan.HeldUp, fmt.Sprintf("%s: %s", told.Reason, told.Message))
 	return fmt.Sprintf("%s; held up since %s: %s: %s", message, told.Since.UTC().Format(time.RFC3339), told.Reason, told.Message)
 }
 

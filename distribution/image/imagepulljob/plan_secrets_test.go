@@ -239,16 +239,3 @@ func TestDeadlineOfAJobWhoseSecretIsNotCopied(t *testing.T) {
 		t.Errorf("at the deadline: %+v", status)
 	}
 }
-
-// IMG-1.9: nodes that have tasks for as many images as they can have are told in the message.
-func TestHeldUpByRoom(t *testing.T) {
-	nodes := fresh(1)
-	nodes[0].Spec.Images = map[string]v1alpha1.ImageSpec{}
-	for i := range v1alpha1.MaxNodeImageImages {
-		nodes[0].Spec.Images[fmt.Sprint("image-", i)] = v1alpha1.ImageSpec{Tags: []v1alpha1.ImageTagSpec{{Tag: "1", Version: 1}}}
-	}
-	plan := NewPlan(snapshot(newJob(t, ""), nodes...))
-	if plan.Status == nil || !strings.Contains(plan.Status.Message, "1 nodes have no room for the task") || len(plan.HeldUp) != 1 {
-		t.Errorf("%+v, held up %v", plan.Status, plan.HeldUp)
-	}
-}

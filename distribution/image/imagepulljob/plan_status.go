@@ -24,7 +24,6 @@ const progressInterval = 5 * time.Second
 // (IMG-1.5)
 func (p *planner) planStatus() {
 	old := &p.Job.Status
-	p.holdRoom()
 	p.plan.HeldUp = slices.Concat(p.heldUp, p.leftOut)
 	if old.StartTime == nil && !p.secretsKnown && len(p.heldUp) == 0 {
 		return // in a moment there is more to say
@@ -45,19 +44,6 @@ func (p *planner) planStatus() {
 		return
 	}
 	p.plan.Status = status
-}
-
-// holdRoom says how many nodes have no room for the task. (IMG-1.9)
-func (p *planner) holdRoom() {
-	waiting := 0
-	for _, w := range p.plan.Waiting {
-		if w.Reason.Rule == RuleTooManyImages || w.Reason.Rule == RuleNodeImageFull {
-			waiting++
-		}
-	}
-	if waiting > 0 {
-		p.heldUp = append(p.heldUp, fmt.Sprintf("%d nodes have no room for the task, until others are over", waiting))
-	}
 }
 
 // count counts the nodes by how far they are.

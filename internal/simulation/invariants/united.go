@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -29,6 +31,8 @@ type united struct {
 	children []unitedChild // all there are, by age and name
 	// reads tells that minReplicas, maxReplicas and the schedule strategy are read.
 	reads bool
+	// held tells that the revision of the template may be refused, so that the template is that of the current one. (CT-9)
+	held bool
 }
 
 // unitedChild is a workload that may be that of a subset.
@@ -51,6 +55,8 @@ func unitedOf(s *State) *united {
 		return nil
 	}
 	u := &united{UnitedDeployment: set, state: s}
+	u.hold()
+	set = u.UnitedDeployment
 	kinds := 0
 	for _, t := range []struct {
 		is       bool
@@ -79,6 +85,37 @@ func unitedOf(s *State) *united {
 		return cmp.Or(x.Compare(y.Time), cmp.Compare(a.GetName(), b.GetName()))
 	})
 	return u
+}
+
+// hold has the template be that of the current revision, if no revision holds the present one and a policy may be why. (CT-9)
+func (u *united) hold() {
+	current := templateIn(u.state.Revisions[u.Status.CurrentRevision])
+	if current == nil || !u.state.refuses("create", "controllerrevisions") || holdsTemplate(u.state, u.UnitedDeployment) {
+		return
+	}
+	u.UnitedDeployment, u.held = u.DeepCopy(), true
+	u.Spec.Template = *current
+}
+
+// holdsTemplate tells whether a revision holds the template of a UnitedDeployment.
+func holdsTemplate(s *State, set *v1alpha1.UnitedDeployment) bool {
+	for _, r := range s.Revisions {
+		if equality.Semantic.DeepEqual(templateIn(r), &set.Spec.Template) {
+			return true
+		}
+	}
+	return false
+}
+
+// templateIn is the template that a revision holds; nil where it holds none.
+func templateIn(r *appsv1.ControllerRevision) *v1alpha1.SubsetTemplate {
+	var data struct {
+		Spec struct{ Template *v1alpha1.SubsetTemplate }
+	}
+	if r == nil || json.Unmarshal(r.Data.Raw, &data) != nil {
+		return nil
+	}
+	return data.Spec.Template
 }
 
 func childOf(resource string, object Object) unitedChild {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -21,6 +22,14 @@ func (u *united) checkStatusWrite(v *violations, w *Write) {
 	}
 	before, _ := w.Before.(*v1alpha1.UnitedDeployment)
 	if before != nil && !same32(before.Status.CollisionCount, after.Status.CollisionCount) { // which is written alone
+		return
+	}
+	if u.held && before != nil { // it keeps what it says of revisions that there are
+		was, is := before.Status.DeepCopy(), after.Status.DeepCopy()
+		was.Conditions, is.Conditions = nil, nil
+		if !equality.Semantic.DeepEqual(was, is) {
+			v.add(Status, "it changes while the revision of the template is refused, from %+v to %+v", was, is)
+		}
 		return
 	}
 	if after.Status.ObservedGeneration != u.Generation {

@@ -55,7 +55,11 @@ func (p *UnitedPast) Write(w *Write) []Violation {
 	var v violations
 	observed := w.Truth
 	if w.Observed != nil {
-		observed = w.Observed
+		then := *w.Observed
+		if set, is := then.Workload.(*v1alpha1.UnitedDeployment); is && !holdsTemplate(w.Truth, set) {
+			then.Refused = w.Truth.Refused
+		}
+		observed = &then
 	}
 	u := p.of(observed)
 	if u == nil || u.DeletionTimestamp != nil {
