@@ -277,7 +277,7 @@ vulnerabilities: ## Fail if code that the library or a program of the examples c
 VERSION ?= v0.0.0
 
 .PHONY: release-files
-release-files: build ## Write the chart, the manifests and lists of modules (SBOM) of a release to bin/release. Takes VERSION=v0.1.0.
+release-files: build # Write the chart, the manifests and lists of modules (SBOM) of a release to bin/release. Takes VERSION=v0.1.0.
 	$(call heading,files of the release $(VERSION))
 	@rm -rf bin/release; mkdir -p bin/release
 	go tool -C examples helm package install/chart --version=$(VERSION:v%=%) --app-version=$(VERSION) --destination=../bin/release
