@@ -51,14 +51,14 @@ func New(o Options) (*Controller, error) {
 		return nil, err
 	}
 	o.Reader = newInformerReader(o.Pods)
-	if c.Reconciler, err = NewReconciler(o); err != nil {
-		return nil, err
-	}
 	if o.Workers == 0 {
 		o.Workers = 5
 	}
 	if o.RestartWorkers == 0 {
 		o.RestartWorkers = 10
+	}
+	if c.Reconciler, err = NewReconciler(o); err != nil {
+		return nil, err
 	}
 	config := controller.Config{
 		Name: "runtime_container_meta", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,

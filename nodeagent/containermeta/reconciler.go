@@ -9,12 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/nodeagent/internal/shares"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
@@ -30,6 +32,8 @@ type Reconciler struct {
 	recorder record.EventRecorder
 	stopper  *stop.Stopper
 	features Features
+	// shares are those of the namespaces in the workers that wait for containers.
+	shares shares.Shares
 
 	writes apiwriter.Store
 	// failed are the environments that could not be read, by pod and container ID.
@@ -51,7 +55,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	return &Reconciler{
 		runtime: o.Runtime, reader: o.Reader,
 		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(caches.Pods)},
-		clock: o.Clock, recorder: o.Recorder, features: o.Features,
+		clock: o.Clock, recorder: o.Recorder, features: o.Features, shares: shares.Shares{Workers: o.RestartWorkers},
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil
 }
@@ -99,8 +103,20 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 	if err != nil {
 		return 0, err
 	}
-	return r.restart(ctx, key, s, NewPlan(s))
+	plan := NewPlan(s)
+	if len(plan.Restarts) > 0 {
+		free, ok := r.shares.Take(key.Namespace)
+		if !ok {
+			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted")
+			return shareAgain, nil
+		}
+		defer free()
+	}
+	return r.restart(ctx, key, s, plan)
 }
+
+// shareAgain is when to look again where a namespace has its share of the workers.
+const shareAgain = 2 * time.Second
 
 // Snapshot returns what a plan for a pod depends on now; nil when the pod does not
 // exist. It asks the runtime what it has of the pod. Its objects are shared with the

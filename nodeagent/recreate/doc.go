@@ -38,7 +38,7 @@
 //     hook is cut short, or which is no longer killed at the end of its grace period;
 //     and none waits for more than Options.MaxGracePeriod. A worker was held for as
 //     long as a request asked, years if it liked. One namespace gets three quarters of
-//     the workers.
+//     the workers that the others leave.
 //   - The event about a hook that failed has neither its output nor its address: the
 //     log has what is needed.
 //   - Before forceRecreate stops a container, its name and ID are written into an

@@ -43,7 +43,7 @@ type Options struct {
 	Reader Reader
 
 	// Workers is the number of pods of which containers are being stopped at the
-	// same time, of one namespace three quarters of it. Default 32. A Reconciler in
+	// same time, of one namespace three quarters of what the others leave. Default 32. A Reconciler in
 	// another framework, which has workers of its own, knows of no limit where it is 0.
 	Workers int
 	// MaxGracePeriod is the longest time that a container has to stop, whatever a

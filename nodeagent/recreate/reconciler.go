@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/nodeagent/internal/shares"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
@@ -33,6 +34,8 @@ type Reconciler struct {
 	memory memory
 	// underway are the stops, which Reconcile waits for and Answer cuts short.
 	underway underway
+	// shares are those of the namespaces in the workers, which wait for containers.
+	shares shares.Shares
 	// writes are those of Reconcile, and answers those of Answer, by pod.
 	writes, answers apiwriter.Store
 }
@@ -49,8 +52,8 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	return &Reconciler{
 		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock,
-		underway: underway{most: share(o.Workers)},
-		stopper:  &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
+		shares:  shares.Shares{Workers: o.Workers},
+		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil
 }
 
@@ -73,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	}
 	plan := NewPlan(s)
 	if plan.Stop != nil {
-		free, ok := r.underway.reserve(key.Namespace)
+		free, ok := r.shares.Take(key.Namespace)
 		if !ok {
 			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many containers as may are being stopped")
 			return shareAgain, nil
@@ -85,10 +88,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 
 // shareAgain is when to look again where a namespace has its share of the workers.
 const shareAgain = 2 * time.Second
-
-// share is how many of the workers may wait for containers of one namespace: three
-// quarters, rounded up.
-func share(workers int) int { return workers - workers/4 }
 
 // Answer reconciles a pod once, for the requests that must wait for another one, or
 // for more than 10 s until Reconcile can run: they then say that they wait. Where the

@@ -19,34 +19,8 @@ var errOver = errors.New("the request is over")
 // underway holds, by pod, the containers that are being stopped. There is one per
 // pod at most; the wait for it may take as long as its grace period.
 type underway struct {
-	// most is how many there may be of one namespace, so that no tenant holds all
-	// workers with containers that do not end. 0 stands for no limit.
-	most int
-
-	lock       sync.Mutex
-	pods       map[types.NamespacedName]wait
-	namespaces map[string]int
-}
-
-// reserve makes room for a container of a namespace, until free is called. It returns
-// false where the namespace has its share.
-func (u *underway) reserve(namespace string) (free func(), ok bool) {
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	if u.most > 0 && u.namespaces[namespace] >= u.most {
-		return nil, false
-	}
-	if u.namespaces == nil {
-		u.namespaces = map[string]int{}
-	}
-	u.namespaces[namespace]++
-	return func() {
-		u.lock.Lock()
-		defer u.lock.Unlock()
-		if u.namespaces[namespace]--; u.namespaces[namespace] == 0 {
-			delete(u.namespaces, namespace)
-		}
-	}, true
+	lock sync.Mutex
+	pods map[types.NamespacedName]wait
 }
 
 type wait struct {
