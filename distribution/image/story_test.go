@@ -88,7 +88,7 @@ func TestJobWithoutNodesCompletesAtOnce(t *testing.T) {
 	play(t, func(_ *testing.T, c *cluster) {
 		c.begin(1)
 		c.addJob("pull", "selector: {names: [other]}")
-		c.expectMessage("pull", "job has completed")
+		c.expectMessage("pull", "job has completed: no node is selected")
 		c.expectSent("one status", []string{"1 patch imagepulljobs/status"}, []string{})
 	})
 }

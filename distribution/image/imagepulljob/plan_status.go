@@ -72,6 +72,9 @@ func firstOf(names []string) []string {
 	return names[:min(len(names), mostFailedNodes)]
 }
 
+// noNodes is said of a job that is complete since it selects no node. (IMG-1.5)
+const noNodes = ": no node is selected"
+
 // conclude says whether the job is over, and in words how far it is.
 func (p *planner) conclude(status *v1alpha1.ImagePullJobStatus) {
 	done := status.Succeeded + status.Failed
@@ -79,6 +82,9 @@ func (p *planner) conclude(status *v1alpha1.ImagePullJobStatus) {
 	case p.always() && done == status.Desired:
 		status.CompletionTime = ptr.To(p.now())
 		status.Message = v1alpha1.ImagePullJobMessageCompleted
+		if status.Desired == 0 {
+			status.Message += noNodes
+		}
 	case p.overdue():
 		p.giveUp(status)
 	case status.Desired == 0:

@@ -76,7 +76,7 @@ func TestPlanStatus(t *testing.T) {
 		{"IMG-1.5: completed, to be deleted later", "completionPolicy: {ttlSecondsAfterFinished: 30}", time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), CompletionTime: at(0), Desired: 1, Succeeded: 1, Message: "job has completed"}, 30 * time.Second}},
 		{"IMG-1.5: no node matches: it completes at once", "selector: {names: [x]}", -1, nil, want{v1alpha1.ImagePullJobStatus{
-			StartTime: at(0), CompletionTime: at(0), Message: "job has completed"}, 0}},
+			StartTime: at(0), CompletionTime: at(0), Message: "job has completed: no node is selected"}, 0}},
 		{"IMG-1.5: type Never never completes", "completionPolicy: {type: Never}", time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), Desired: 1, Succeeded: 1, Message: "job is running, progress 100.0%"}, 0}},
 		{"IMG-1.5: type Never without nodes", "completionPolicy: {type: Never}", time.Hour, nil, want{v1alpha1.ImagePullJobStatus{

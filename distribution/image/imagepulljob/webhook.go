@@ -43,9 +43,28 @@ func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionReq
 }
 
 // Validate answers CREATE and UPDATE. It refuses an invalid job with the code
-// 422 and a cause for every field.
+// 422 and a cause for every field. It warns of changes that come to nothing, since the job is over. (IMG-1.8)
 func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	return w.admission().Validate(ctx, request)
+}
+
+// warn answers changes that nothing is wrong with.
+func warn(_ context.Context, c change) *admissionv1.AdmissionResponse {
+	response := admission.Allowed()
+	if changesWhatIsOver(c) {
+		response.Warnings = []string{"spec: the job has ended, so that only a change of completionPolicy.ttlSecondsAfterFinished has an effect; create another job"}
+	}
+	return response
+}
+
+// changesWhatIsOver tells whether a change is of the spec of a job that has ended, and of more than how long it stays.
+func changesWhatIsOver(c change) bool {
+	if c.Old == nil || c.Old.Status.CompletionTime == nil {
+		return false
+	}
+	before, after := c.Old.Spec.DeepCopy(), c.Object.Spec.DeepCopy()
+	before.CompletionPolicy.TTLSecondsAfterFinished, after.CompletionPolicy.TTLSecondsAfterFinished = nil, nil
+	return !equality.Semantic.DeepEqual(before, after)
 }
 
 type change = admission.Change[v1alpha1.ImagePullJob]
@@ -63,5 +82,6 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.ImagePullJob] {
 			}
 			return c.Errors(ValidateCreate, ValidateUpdate), nil
 		},
+		Confirm: warn,
 	}
 }

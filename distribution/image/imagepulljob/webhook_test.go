@@ -162,3 +162,31 @@ func TestHandlers(t *testing.T) {
 		t.Errorf("PF-5.1: paths (-want +got):\n%s", diff)
 	}
 }
+
+// IMG-1.8: a change of a job that is over comes to nothing, but for the TTL.
+func TestWarningAboutJobsThatAreOver(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		over  bool
+		after string
+		warns bool
+	}{
+		{"a wider selector", true, "selector: {names: [a, b]}", true},
+		{"another TTL", true, "selector: {names: [a]}\ncompletionPolicy: {ttlSecondsAfterFinished: 9}", false},
+		{"nothing", true, "selector: {names: [a]}", false},
+		{"a wider selector of a job that runs", false, "selector: {names: [a, b]}", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before, after := newJob(t, "selector: {names: [a]}"), newJob(t, test.after)
+			Default(before)
+			Default(after)
+			if test.over {
+				before.Status.CompletionTime = at(0)
+			}
+			response := (&Webhook{}).Validate(t.Context(), request(t, admissionv1.Update, after, before))
+			if !response.Allowed || len(response.Warnings) > 0 != test.warns {
+				t.Errorf("allowed %t, warnings %q", response.Allowed, response.Warnings)
+			}
+		})
+	}
+}
