@@ -21,7 +21,7 @@ func TestDeletionsAreOfWhatWasRead(t *testing.T) {
 			if r.Verb == "delete" && (r.User == jobUser || r.User == nodeUser) {
 				var options metav1.DeleteOptions
 				if err := json.Unmarshal(r.Body, &options); err != nil || options.Preconditions == nil {
-					t.Errorf("%s %s: error %v, preconditions %v", r, r.Name, err, options.Preconditions)
+					t.Errorf("%s %s: error %v, preconditions %v", r.String(), r.Name, err, options.Preconditions)
 					return nil
 				}
 				asked[r.Resource] = options.Preconditions

@@ -41,7 +41,7 @@ func TestTrials(t *testing.T) {
 			}
 			server.FailBefore(func(r fakecluster.Request) error {
 				if !r.DryRun {
-					t.Errorf("%s is no trial", r)
+					t.Errorf("%s is no trial", r.String())
 				}
 				return test.err
 			})
