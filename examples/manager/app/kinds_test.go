@@ -270,6 +270,7 @@ func TestKindsOfThePodWebhookUnknown(t *testing.T) {
 			t.Errorf("step %d without its CRD: error %v", i, err)
 		}
 	}
+	go func() { _ = m.admissions.runBudgets(t.Context()) }()
 	if _, err := m.hooks.Conditions(t.Context()); err != nil {
 		t.Errorf("without the CRDs: error %v", err)
 	}
