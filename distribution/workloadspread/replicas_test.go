@@ -20,8 +20,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// mostPerPod is how many requests the limits may cost for each pod, by the webhook and by the controller for the status. (WS-7.2)
-const mostPerPod = 2.5
+// mostPerPod is how many requests the limits may cost for each pod: a write of the webhook, a read and another write if a replica was
+// faster, and a write of the controller for the status. (WS-7.2)
+const mostPerPod = 4.0
 
 // behind has all watches show what happens so much later: two replicas of the webhook, and the controller, have caches of their own.
 func (c *cluster) behind(lag time.Duration) {
