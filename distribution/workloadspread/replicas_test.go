@@ -120,7 +120,7 @@ func costOf(pod *corev1.Pod) int {
 }
 
 // Rollouts whose pods are ready in 100 ms, which two replicas of the webhook are asked about, with caches of their own that are behind:
-// at rest the limits hold, and at most 1 % of the pods are created twice. (WS-7.2, WS-19)
+// once all is settled the limits hold, and at most 1 % of the pods are created twice. (WS-7.2, WS-19)
 func TestFastRollouts(t *testing.T) {
 	const replicas, rollouts = 50, 6
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -145,7 +145,7 @@ func TestFastRollouts(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(map[string]int{"a": 20, "b": 20, "c": 10}, of.subsets()); diff != "" {
-				t.Errorf("rollout %d at rest (-want +got) %s", i+1, diff)
+				t.Errorf("rollout %d, settled (-want +got) %s", i+1, diff)
 			}
 		}
 		const needed = replicas * (rollouts + 1)

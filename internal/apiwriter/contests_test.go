@@ -22,7 +22,7 @@ func TestContests(t *testing.T) {
 		first, later int // writes in the first hour, and in the second
 	}{
 		{"CT-12: what is taken back is put back with pauses", func(int) string { return "a" }, 22, 12},
-		{"CT-12: what changes to and fro by own writes is no contest", func(n int) string { return fmt.Sprint(n % 2) }, 3600, 3600},
+		{"CT-12: a controller that changes its mind contests nothing", func(n int) string { return fmt.Sprint(n % 2) }, 3600, 3600},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var c Contests

@@ -275,7 +275,7 @@ func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatc
 // WritePod sends one patch of a pod. One that is gone is no error. The errors of others
 // say what it was for. What another writer takes back is written again with pauses. (CT-12)
 func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
-	return p.PutBack("pod "+p.nameOf(pod)+", "+what, string(version.ReplaceAll(w.Data, nil)), // another time is another write
+	return p.PutBack("pod "+p.nameOf(pod)+", "+what, string(precondition.ReplaceAll(w.Data, nil)), // another time is another write
 		func() error { return p.writePod(ctx, pod, w, what) })
 }
 

@@ -43,8 +43,8 @@ func (p *Sync) PutBack(what, wanted string, send func() error) error {
 	return nil
 }
 
-// version is the version on which a patch is made.
-var version = regexp.MustCompile(`"resourceVersion":"[^"]*",?`)
+// precondition is the version of the object that a patch asks for.
+var precondition = regexp.MustCompile(`"resourceVersion":"[^"]*",?`)
 
 // passing is what differs between two patches that want the same.
 var passing = regexp.MustCompile(`\\?"resourceVersion\\?":\\?"[^"\\]*\\?",?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)

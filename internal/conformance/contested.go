@@ -22,7 +22,6 @@ func contested(t *testing.T, k *Kind, want calm) {
 		if !changes || !k.Contested || write == "patch pods/ephemeralcontainers" { // these the API server lets no writer take back
 			continue
 		}
-
 		t.Run(write, func(t *testing.T) {
 			k.play(t, func(c *Cluster) {
 				c.fail(nil, func(r fakecluster.Request) error {

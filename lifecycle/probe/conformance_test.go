@@ -70,7 +70,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 		Contested: true,
 		Watches:   []string{"nodepodprobes", "nodes", "podprobemarkers", "pods"},
 		Writes:    []string{"create nodepodprobes", "patch nodepodprobes", "patch pods/status"},
-		Repeats:   []string{"patch pods/status", "patch nodepodprobes"}, // what it says nobody else writes
+		Repeats:   []string{"patch pods/status", "patch nodepodprobes"}, // no other client writes what it says
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")

@@ -54,12 +54,14 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	var refused error
 	if plan.Revisions.Update != nil {
 		settled, err := a.revisions(ctx)
+		if err != nil {
+			a.Event(corev1.EventTypeWarning, ReasonFailedRevisionProvision, "%v", err)
+		}
 		if apply.RefusesRevision(&plan.Revisions, err) {
-			refused, err = err, nil
+			refused = err
 			settled, err = a.hold(ctx)
 		}
 		if err != nil {
-			a.Event(corev1.EventTypeWarning, ReasonFailedRevisionProvision, "%v", err)
 			return 0, apply.WorthRetrying(err)
 		}
 		if !settled {

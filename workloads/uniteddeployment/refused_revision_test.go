@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -49,6 +50,9 @@ func TestRefusedRevision(t *testing.T) {
 				}
 				if set.Status.ObservedGeneration != before.Generation || !strings.Contains(told, "exceeded quota") {
 					t.Errorf("observed generation %d, want %d; condition %q", set.Status.ObservedGeneration, before.Generation, told)
+				}
+				if events := strings.Join(w.Events.All(), "\n"); !strings.Contains(events, uniteddeployment.ReasonFailedRevisionProvision) {
+					t.Errorf("no event says that the revision is refused: %s", events)
 				}
 				w.heal()
 				w.Sleep("10m")

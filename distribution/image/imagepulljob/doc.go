@@ -53,4 +53,7 @@
 //   - Pull secrets are copied to where nodes may read them; those that cannot be
 //     stand in the message of the status.
 //   - failedNodes are sorted at the deadline, too.
+//   - Behind `job has completed` stands that no node is selected, if none is. What has held up a job for a
+//     minute stands at the end of the message, and an event says it once. (IMG-1.5, IMG-1.9)
+//   - A user who changes the spec of a job that has ended gets a warning. (IMG-1.8)
 package imagepulljob

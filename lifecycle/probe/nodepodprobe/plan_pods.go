@@ -82,7 +82,7 @@ type results struct {
 	types map[string]string // the probe whose condition it is, by type
 }
 
-// condition sets the condition of a result. One that has its status and message already stays as it is. (PPM-3.4)
+// condition sets the condition of a result. One that has its status and message already is not written. (PPM-3.4)
 func (r *results) condition(w *wanted, state *v1alpha1.ContainerProbeState) {
 	conditionType := w.of.PodConditionType
 	switch first, taken := r.types[conditionType]; {
