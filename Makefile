@@ -34,6 +34,12 @@ define generate-policies
 
 endef
 
+# Compilers, linkers, analyzers and tests live for minutes at most: they collect garbage less often, which takes a third off their
+# work, and grow no larger than the limit if they can.
+checks := test test-library test-examples test-long lint lint-code lint-all check-generate
+$(checks): export GOGC ?= 400
+$(checks): export GOMEMLIMIT ?= 3GiB
+
 , := ,
 heading = @printf '\n== %s\n' '$(1)'
 
@@ -122,13 +128,14 @@ test-gitops: # Run the health checks of Argo CD on what plans say.
 # a gigabyte and a half.
 PACKAGES ?= 4
 
-# Tests that fill the machine already run by themselves: kubelets, users and judges.
-ALONE := ./nodeagent/realnodes ./faults
+# Tests that fill the machine already run by themselves: kubelets, users and judges. Those that take longest are first.
+ALONE   := ./nodeagent/realnodes ./faults
+LONGEST := ./e2e ./manager/app
 
 # Takes the flags of go test, and how many times faults strike.
 define test-examples
 	@$(MAKE) --no-print-directory check-nodes || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes and examples/nodeagent/realnodes'
-	cd examples && $(GOTEST) -count=1 -timeout=1h -p=$(PACKAGES) $(1) $$(go list ./... | grep -v $(ALONE:.%=-e %$$))
+	cd examples && $(GOTEST) -count=1 -timeout=1h -p=$(PACKAGES) $(1) $(LONGEST) $$(go list ./... | grep -v $(ALONE:.%=-e %$$))
 	cd examples && $(GOTEST) -count=1 -timeout=1h $(1) ./nodeagent/realnodes
 	cd examples && $(GOTEST) -count=$(2) -timeout=3h $(1) ./faults
 

@@ -173,6 +173,7 @@ func TestClaimsAreNotReused(t *testing.T) {
 
 // A recreated pod gets a claim of its own; the old one is not left behind.
 func TestClaimsOfRecreatedPods(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newCloneSetFixture(t)
 	set := s.run(cloneSet("web", 3, claimTemplate("data"), strategy(reCreate, 1)))

@@ -160,6 +160,7 @@ func TestAdvancedCronJobOfBroadcastJobs(t *testing.T) {
 
 // A job that a quota refuses: the next process is told of it.
 func TestAdvancedCronJobWhoseJobsAreRefused(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := steady.NewScene(t, nil)
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "no-jobs"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}}}

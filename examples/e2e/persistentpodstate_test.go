@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
@@ -121,6 +122,7 @@ func (s *placedFixture) awaitPlaced(kind, name, node string) {
 
 // A pod whose node is gone is placed elsewhere.
 func TestPersistentPodStateWithoutItsNode(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newPlacedFixture(t, steady)
 	node := cluster.NewNode("gone-"+s.Namespace, "", 900)

@@ -58,6 +58,7 @@ func takeName[T metav1.Object](s *fixture[T], workload func() T, collisions func
 
 // A StatefulSet keeps no more old revisions than it is told to.
 func TestHistoryOfStatefulSetIsLimited(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newStatefulSetFixture(t)
 	s.run(statefulSet(1, s.spec(parallelInPlace), s.spec(`{revisionHistoryLimit: 1}`)))

@@ -90,6 +90,7 @@ func (s *cloneSetFixture) awaitPruned(set string) {
 
 // The user's choice to delete a pod can be taken back, as long as the budget has held the deletion back.
 func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 3, strategy(inPlace, 1)))

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -44,6 +45,7 @@ func TestStatefulSetPreDeleteHook(t *testing.T) {
 
 // The hook holds an update back before it and after it, and no other pod is updated meanwhile.
 func TestStatefulSetInPlaceUpdateHook(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newStatefulSetFixture(t)
 	s.run(statefulSet(2, holdLabel, s.spec(orderedInPlace), s.spec(`{lifecycle: {inPlaceUpdate: {labelsHandler: {`+hold+`: "yes"}}}}`)))

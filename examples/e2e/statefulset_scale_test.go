@@ -15,6 +15,7 @@ import (
 )
 
 func TestReserveOrdinals(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newStatefulSetFixture(t)
 	s.run(statefulSet(3, s.spec(`{reserveOrdinals: [1]}`)))
@@ -78,6 +79,7 @@ func (s *statefulSetFixture) awaitLasting(names ...string) {
 
 // A pod that stays keeps its claim, also where reserved ordinals give it a number beyond the replicas.
 func TestClaimsOfReservedOrdinals(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newStatefulSetFixture(t)
 	s.run(statefulSet(3, s.retained("Retain", "Delete"), s.spec(parallelInPlace), s.spec(`{reserveOrdinals: [1]}`)))
@@ -100,6 +102,7 @@ func TestClaimsOfReservedOrdinals(t *testing.T) {
 
 // A pod that comes back soon after it was scaled away waits until its former claim is gone, which is about to go.
 func TestClaimsOfPodsThatComeBack(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newStatefulSetFixture(t)
 	s.run(statefulSet(3, s.retained("Retain", "Delete"), s.spec(parallelInPlace)))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -51,6 +52,7 @@ func (s *fixture[T]) wroteToPods(before, wanted map[string]int) {
 
 // A partition of an unordered update is a number of pods, and the priority says which go first.
 func TestStatefulSetUnorderedUpdate(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newStatefulSetFixture(t)
 	s.run(statefulSet(5, s.spec(parallelInPlace), s.spec(`{updateStrategy: {rollingUpdate: {

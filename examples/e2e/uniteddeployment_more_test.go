@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -20,6 +21,7 @@ import (
 // An autoscaler scales a UnitedDeployment through the scale subresource, where one of the subsets has a number of pods of its
 // own, and finds the selector of the pods there.
 func TestUnitedDeploymentIsScaledByAnAutoscaler(t *testing.T) {
+	testbed.Long(t)
 	t.Parallel()
 	s := newUnitedFixture(t, unitedCloneSets)
 	united := s.united(2, "zone-a", "zone-b")
