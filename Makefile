@@ -198,6 +198,7 @@ test-histories: # Play random histories of workloads, more than test-library doe
 	$(GOTEST) -count=1 -run '^Test(Adaptive)?Simulation$$' $(SOAKED) -args -seeds=$(SEEDS)
 	$(GOTEST) -count=1 -run '^TestEveryMinute$$' ./workloads/cronjob -args -every-minute
 	$(GOTEST) -count=1 -run '^TestJobsEndInTime$$' ./sidecar/terminator -args -jobs=1000
+	$(GOTEST) -count=1 -timeout=1h -run '^Test(Adaptive)?Conformance' $$(git grep -l 'internal/conformance"' -- '*_test.go' ':!internal/layers' | xargs -n1 dirname | sort -u | sed 's|^|./|') -args -every-refusal
 
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m
