@@ -35,10 +35,11 @@ define generate-policies
 endef
 
 # Compilers, linkers, analyzers and tests live for minutes at most: they collect garbage less often, which takes a third off their
-# work, and grow no larger than the limit if they can.
-checks := test test-library test-examples test-long lint lint-code lint-all check-generate
+# work, and grow no larger than the limit if they can. Many tests run at once, the analyzers in one process.
+tests  := test test-library test-examples test-long
+checks := $(tests) lint lint-code lint-all check-generate
 $(checks): export GOGC ?= 400
-$(checks): export GOMEMLIMIT ?= 3GiB
+$(tests): export GOMEMLIMIT ?= 3GiB
 
 , := ,
 heading = @printf '\n== %s\n' '$(1)'
