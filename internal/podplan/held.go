@@ -92,22 +92,20 @@ func (k *Status[S, C, T]) holdUp(p *Planner, observed, status *S) {
 	if !slices.Contains(k.Kept, heldup.Condition) || p.Workload.Object.GetDeletionTimestamp() != nil {
 		return
 	}
-	told := heldup.Tell(p.plan.Held, p.Began, k.told(k.Find(observed, heldup.Condition)), p.At)
-	k.Drop(status, heldup.Condition)
-	if told == nil {
-		return
-	}
-	var c C
-	k.set(&c, heldup.Condition, corev1.ConditionTrue, metav1.NewTime(told.Since), told.Reason, told.Message)
-	conditions := k.Fields(status).Conditions
-	*conditions = append(*conditions, c)
+	held, conditions := k.heldUp(), k.Fields(status).Conditions
+	*conditions = held.Put(*conditions, heldup.Tell(p.plan.Held, p.Began, held.Told(*k.Fields(observed).Conditions), p.At))
 }
 
-// told is what a condition says; nil for no condition.
-func (k *Status[S, C, T]) told(c *C) *heldup.Told {
-	if c == nil {
-		return nil
+// heldUp says how HeldUp stands among the conditions of the kind.
+func (k *Status[S, C, T]) heldUp() heldup.Conditions[C] {
+	return heldup.Conditions[C]{
+		Read: func(c *C) (string, heldup.Told) {
+			f := k.Condition(c)
+			return string(*f.Type), heldup.Told{Reason: *f.Reason, Message: *f.Message, Since: f.LastTransitionTime.Time}
+		},
+		Make: func(t heldup.Told) (c C) {
+			k.set(&c, heldup.Condition, corev1.ConditionTrue, metav1.NewTime(t.Since), t.Reason, t.Message)
+			return c
+		},
 	}
-	f := k.Condition(c)
-	return &heldup.Told{Reason: *f.Reason, Message: *f.Message, Since: f.LastTransitionTime.Time}
 }

@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/heldup"
 )
 
 // Status says where a kind, whose status is an S with conditions of type C, has what
@@ -77,16 +76,13 @@ func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 func (k *Status[S, C, T]) Same(a, b *S) bool {
 	x, y := *a, *b
 	atX, atY := k.Fields(&x).Conditions, k.Fields(&y).Conditions
-	of, wanted := *atX, *atY
+	of, wanted := k.heldUp().ToCompare(*atX, *atY)
 	*atX, *atY = nil, nil
 	if len(of) != len(wanted) || !equality.Semantic.DeepEqual(&x, &y) {
 		return false
 	}
 	for i := range of {
 		c, w := k.Condition(&of[i]), k.Condition(&wanted[i])
-		if *c.Type == heldup.Condition && *w.Type == heldup.Condition && heldup.Same(k.told(&of[i]), k.told(&wanted[i])) {
-			continue
-		}
 		if *c.Type != *w.Type || *c.Status != *w.Status || *c.Reason != *w.Reason {
 			return false
 		}

@@ -195,10 +195,12 @@ func (p *planner) condition(t v1alpha1.EphemeralJobConditionType, holds bool, re
 const progressInterval = time.Second
 
 // finishStatus has the status written where it differs from the present one. Progress may
-// have to wait. (EJ-22)
+// have to wait, and other words about what holds the job up are not worth it. (EJ-22, EJ-26)
 func (p *planner) finishStatus() {
 	old := &p.Job.Status
-	if equality.Semantic.DeepEqual(old, &p.status) {
+	was, is := *old, p.status
+	was.Conditions, is.Conditions = heldUp.ToCompare(old.Conditions, p.status.Conditions)
+	if equality.Semantic.DeepEqual(&was, &is) {
 		return
 	}
 	due := p.Reported.Add(progressInterval).Sub(p.Now)

@@ -19,15 +19,7 @@ func (p *planner) setHeldUp() {
 	if status.CompletionTime == nil && p.Job.DeletionTimestamp == nil {
 		p.listHeld()
 	}
-	told := heldup.Tell(p.plan.Held, p.HeldSince, toldBy(heldUpOf(status.Conditions)), p.Now)
-	if heldUpOf(status.Conditions) != nil {
-		status.Conditions = without(status.Conditions)
-	}
-	if told != nil {
-		since := metav1.NewTime(told.Since)
-		status.Conditions = append(slices.Clone(status.Conditions), v1alpha1.JobCondition{Type: v1alpha1.JobHeldUp, Status: corev1.ConditionTrue,
-			LastProbeTime: since, LastTransitionTime: since, Reason: told.Reason, Message: told.Message})
-	}
+	status.Conditions = conditions.Tell(status.Conditions, p.plan.Held, p.HeldSince, p.Now)
 }
 
 // missing is what a node waits for that has no pod, though one is to be created.
@@ -55,30 +47,19 @@ func (p *planner) listHeld() {
 	}
 }
 
-// heldUpOf is the condition HeldUp, nil if there is none.
-func heldUpOf(conditions []v1alpha1.JobCondition) *v1alpha1.JobCondition {
-	i := slices.IndexFunc(conditions, func(c v1alpha1.JobCondition) bool { return c.Type == v1alpha1.JobHeldUp })
-	if i < 0 {
-		return nil
-	}
-	return &conditions[i]
-}
-
-func without(conditions []v1alpha1.JobCondition) []v1alpha1.JobCondition {
-	return slices.DeleteFunc(slices.Clone(conditions), func(c v1alpha1.JobCondition) bool { return c.Type == v1alpha1.JobHeldUp })
-}
-
-func toldBy(c *v1alpha1.JobCondition) *heldup.Told {
-	if c == nil {
-		return nil
-	}
-	return &heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+// conditions says how HeldUp stands among the conditions of a job.
+var conditions = heldup.Conditions[v1alpha1.JobCondition]{
+	Read: func(c *v1alpha1.JobCondition) (string, heldup.Told) {
+		return string(c.Type), heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+	},
+	Make: func(t heldup.Told) v1alpha1.JobCondition {
+		since := metav1.NewTime(t.Since)
+		return v1alpha1.JobCondition{Type: v1alpha1.JobHeldUp, Status: corev1.ConditionTrue,
+			LastProbeTime: since, LastTransitionTime: since, Reason: t.Reason, Message: t.Message}
+	},
 }
 
 // sameConditions tells whether conditions need not be written: other words about what holds the job up are not worth it.
 func sameConditions(before, after []v1alpha1.JobCondition) bool {
-	if was, is := heldUpOf(before), heldUpOf(after); was != nil && is != nil && heldup.Same(toldBy(was), toldBy(is)) {
-		before, after = without(before), without(after)
-	}
-	return slices.Equal(before, after)
+	return slices.Equal(conditions.ToCompare(before, after))
 }

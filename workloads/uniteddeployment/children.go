@@ -72,9 +72,9 @@ type Child struct {
 	// Observed says that its controller has seen its spec.
 	Observed bool
 
-	heldUp   *v1alpha1.CloneSetCondition // what its status says of what holds it up, nil for nothing
-	start    int32                       // of a StatefulSet, the ordinal of its first pod
-	parallel bool                        // of a StatefulSet, that no pod waits for another one to be created
+	heldUp   *heldup.Told // what its status says of what holds it up, nil for nothing
+	start    int32        // of a StatefulSet, the ordinal of its first pod
+	parallel bool         // of a StatefulSet, that no pod waits for another one to be created
 }
 
 // children returns all workloads of the snapshot.
@@ -111,6 +111,16 @@ func statefulSetChild(o *appsv1.StatefulSet) Child {
 	return c
 }
 
+// How HeldUp stands among the conditions of the workloads of subsets.
+var (
+	ofStatefulSets = heldup.Conditions[appsv1.StatefulSetCondition]{Read: func(c *appsv1.StatefulSetCondition) (string, heldup.Told) {
+		return string(c.Type), heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+	}}
+	ofCloneSets = heldup.Conditions[v1alpha1.CloneSetCondition]{Read: func(c *v1alpha1.CloneSetCondition) (string, heldup.Told) {
+		return string(c.Type), heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+	}}
+)
+
 func advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
 	c := childOf(o, AdvancedStatefulSet, appsv1.ControllerRevisionHashLabelKey, o.Spec.Selector)
 	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
@@ -121,11 +131,7 @@ func advancedStatefulSetChild(o *v1beta1.StatefulSet) Child {
 			*c.Partition = ptr.Deref(rolling.Partition, 0)
 		}
 	}
-	for _, condition := range o.Status.Conditions {
-		if condition.Type == heldup.Condition {
-			c.heldUp = &v1alpha1.CloneSetCondition{Message: condition.Message, LastTransitionTime: condition.LastTransitionTime}
-		}
-	}
+	c.heldUp = ofStatefulSets.Told(o.Status.Conditions)
 	return c
 }
 
@@ -133,11 +139,7 @@ func cloneSetChild(o *v1alpha1.CloneSet) Child {
 	c := childOf(o, CloneSet, v1alpha1.SubsetRevisionLabel, o.Spec.Selector)
 	c.Replicas, c.CurrentReplicas, c.ReadyReplicas = ptr.Deref(o.Spec.Replicas, 1), o.Status.Replicas, o.Status.ReadyReplicas
 	c.Observed, c.Partitioned = o.Status.ObservedGeneration >= o.Generation, true
-	for i := range o.Status.Conditions {
-		if o.Status.Conditions[i].Type == heldup.Condition {
-			c.heldUp = &o.Status.Conditions[i]
-		}
-	}
+	c.heldUp = ofCloneSets.Told(o.Status.Conditions)
 	if partition := ptr.Deref(o.Spec.UpdateStrategy.Partition, intstr.FromInt32(0)); partition.Type == intstr.Int {
 		c.Partition = new(partition.IntVal)
 	}

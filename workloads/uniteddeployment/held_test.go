@@ -16,7 +16,7 @@ import (
 func TestHeldUp(t *testing.T) {
 	w := newWorld(t, newSet(t, "replicas: 4"))
 	w.settle()
-	if c := heldUpOf(NewPlan(&w.Snapshot).Status); c != nil {
+	if c := conditions.Told(NewPlan(&w.Snapshot).Status.Conditions); c != nil {
 		t.Fatalf("nothing is held up, and it says %+v", c)
 	}
 	since := metav1.NewTime(w.Now.Add(-time.Hour).Truncate(time.Second))
@@ -30,7 +30,7 @@ func TestHeldUp(t *testing.T) {
 	}
 	status := tell("pod x: crashes")
 	want := "subset b: CloneSet " + child.Name + ": pod x: crashes"
-	if c := heldUpOf(status); c == nil || c.Reason != "SubsetHeldUp" || c.Message != want || !c.LastTransitionTime.Equal(&since) {
+	if c := conditions.Told(status.Conditions); c == nil || c.Reason != "SubsetHeldUp" || c.Message != want || !c.Since.Equal(since.Time) {
 		t.Fatalf("it says %+v, want %q since %s", c, want, since)
 	}
 	if !sameStatus(status, tell("pod y: crashes")) {
@@ -55,7 +55,7 @@ func TestHeldUpDeployment(t *testing.T) {
 		status := &v1alpha1.UnitedDeploymentStatus{}
 		p.setHeldUp(status)
 		got := ""
-		if c := heldUpOf(status); c != nil {
+		if c := conditions.Told(status.Conditions); c != nil {
 			got = c.Message
 		}
 		if got != test.want {

@@ -30,7 +30,7 @@ func (p *planner) setHeldUp(status *v1alpha1.UnitedDeploymentStatus) {
 			if known == nil {
 				known = map[rollout.HoldKey]time.Time{}
 			}
-			known[hold.HoldKey] = c.heldUp.LastTransitionTime.Time
+			known[hold.HoldKey] = c.heldUp.Since
 		case (c.Kind == StatefulSet || c.Kind == Deployment) && c.ReadyReplicas < c.Replicas:
 			hold.Reason.Message = fmt.Sprintf("%s %s: %d of %d pods are ready", c.Kind, c.Object.GetName(), c.ReadyReplicas, c.Replicas)
 		default:
@@ -38,38 +38,23 @@ func (p *planner) setHeldUp(status *v1alpha1.UnitedDeploymentStatus) {
 		}
 		p.plan.HeldUp = append(p.plan.HeldUp, hold)
 	}
-	told := heldup.Tell(p.plan.HeldUp, known, toldBy(heldUpOf(status)), p.Now)
-	status.Conditions = slices.DeleteFunc(status.Conditions, func(c v1alpha1.UnitedDeploymentCondition) bool { return c.Type == v1alpha1.UnitedDeploymentHeldUp })
-	if told != nil {
-		status.Conditions = append(status.Conditions, v1alpha1.UnitedDeploymentCondition{Type: v1alpha1.UnitedDeploymentHeldUp, Status: corev1.ConditionTrue,
-			Reason: told.Reason, Message: told.Message, LastTransitionTime: metav1.NewTime(told.Since)})
-	}
+	status.Conditions = conditions.Tell(status.Conditions, p.plan.HeldUp, known, p.Now)
 }
 
-// heldUpOf is the condition HeldUp of a status, nil if there is none.
-func heldUpOf(status *v1alpha1.UnitedDeploymentStatus) *v1alpha1.UnitedDeploymentCondition {
-	for i := range status.Conditions {
-		if status.Conditions[i].Type == v1alpha1.UnitedDeploymentHeldUp {
-			return &status.Conditions[i]
-		}
-	}
-	return nil
+// conditions says how HeldUp stands among the conditions of a UnitedDeployment.
+var conditions = heldup.Conditions[v1alpha1.UnitedDeploymentCondition]{
+	Read: func(c *v1alpha1.UnitedDeploymentCondition) (string, heldup.Told) {
+		return string(c.Type), heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+	},
+	Make: func(t heldup.Told) v1alpha1.UnitedDeploymentCondition {
+		return v1alpha1.UnitedDeploymentCondition{Type: v1alpha1.UnitedDeploymentHeldUp, Status: corev1.ConditionTrue,
+			Reason: t.Reason, Message: t.Message, LastTransitionTime: metav1.NewTime(t.Since)}
+	},
 }
 
-func toldBy(c *v1alpha1.UnitedDeploymentCondition) *heldup.Told {
-	if c == nil {
-		return nil
-	}
-	return &heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
-}
-
-// sameStatus tells whether two states of the status mean the same, which they do where they say in other words what holds it up.
+// sameStatus tells whether two states of the status mean the same, which they do if they say in other words what holds it up.
 func sameStatus(before, after *v1alpha1.UnitedDeploymentStatus) bool {
-	if was, is := heldUpOf(before), heldUpOf(after); was != nil && is != nil && heldup.Same(toldBy(was), toldBy(is)) {
-		after = after.DeepCopy()
-		after.Conditions = slices.DeleteFunc(after.Conditions, func(c v1alpha1.UnitedDeploymentCondition) bool { return c.Type == was.Type })
-		before = before.DeepCopy()
-		before.Conditions = slices.DeleteFunc(before.Conditions, func(c v1alpha1.UnitedDeploymentCondition) bool { return c.Type == was.Type })
-	}
-	return equality.Semantic.DeepEqual(before, after)
+	was, is := *before, *after
+	was.Conditions, is.Conditions = conditions.ToCompare(before.Conditions, after.Conditions)
+	return equality.Semantic.DeepEqual(&was, &is)
 }
