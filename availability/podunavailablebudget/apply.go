@@ -41,12 +41,16 @@ type applier struct {
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Budget), snapshot: s, budget: s.Budget, plan: plan}
 	a.recordStates()
+	told := a.NoteHeld(a.Key, plan.Held, s.Now)
 	if plan.Computed == nil {
-		return 0, plan.Problem
+		return told, errors.Join(a.status(ctx), plan.Problem)
 	}
 	r.options.BudgetMetrics.Counted(a.Key.Namespace, a.Key.Name, plan.Computed)
 	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx), a.mirror(ctx), s.Unknown)
-	return plan.RequeueAfter, apply.WorthRetrying(err)
+	if requeueAfter = plan.RequeueAfter; told > 0 && (requeueAfter == 0 || told < requeueAfter) {
+		requeueAfter = told
+	}
+	return requeueAfter, apply.WorthRetrying(err)
 }
 
 // link tells a pod that the budget protects it, unless it has changed: somebody else may have told

@@ -83,10 +83,10 @@ func TestWorkloads(t *testing.T) {
 		{"PUB-5: nil replicas", func(c *cluster) metav1.OwnerReference {
 			return c.workload("apps.kruise.io/v1alpha1", "clonesets", "CloneSet", `{}`)
 		}, newBudget("web", "1"), nil, "2 of 1 available, 0 desired, 2 allowed; 2 linked"},
-		{"PUB-2: a Rollout by way of a ReplicaSet", rollout, newBudget("web", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")),
+		{"PUB-2: a Rollout by way of a ReplicaSet", rolling, newBudget("web", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")),
 			scalesOf{"Rollout": 4}, "2 of 4 available, 3 desired, 0 allowed; 2 linked"},
-		{"PUB-2: its pods by label", rollout, newBudget("web", "1", bySelector), scalesOf{"Rollout": 4}, "2 of 4 available, 3 desired, 0 allowed; 2 linked"},
-		{"PUB-23: its ReplicaSet counts where nobody reads Rollouts", rollout, newBudget("web", "1", bySelector), nil, "2 of 2 available, 1 desired, 1 allowed; 2 linked"},
+		{"PUB-2: its pods by label", rolling, newBudget("web", "1", bySelector), scalesOf{"Rollout": 4}, "2 of 4 available, 3 desired, 0 allowed; 2 linked"},
+		{"PUB-23: its ReplicaSet counts where nobody reads Rollouts", rolling, newBudget("web", "1", bySelector), nil, "2 of 2 available, 1 desired, 1 allowed; 2 linked"},
 		{"PUB-23: of no known kind, by label", func(*cluster) metav1.OwnerReference { return ownerOf("batch/v1", "Job", "web", "job") },
 			newBudget("web", "1", bySelector), scalesOf{}, "2 of 0 available, 0 desired, 2 allowed; 2 linked"},
 		{"PUB-4: pods of nobody", func(*cluster) metav1.OwnerReference { return metav1.OwnerReference{} },
@@ -118,7 +118,7 @@ func (c *cluster) replicaSet(version, kind, uid string) metav1.OwnerReference {
 	return ownerOf("apps/v1", "ReplicaSet", "web-1", c.uid("/apis/apps/v1/namespaces/default/replicasets/web-1"))
 }
 
-func rollout(c *cluster) metav1.OwnerReference {
+func rolling(c *cluster) metav1.OwnerReference {
 	return c.replicaSet("argoproj.io/v1alpha1", "Rollout", "uid-Rollout")
 }
 
@@ -158,7 +158,7 @@ func TestForeignWorkloads(t *testing.T) {
 		reconciles, stop := c.start(func(o *Options) { o.Scales = scales })
 		defer stop()
 		c.createBudget(newBudget("web", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")))
-		owner := rollout(c)
+		owner := rolling(c)
 		c.pod("a", owner)
 		c.pod("b", owner)
 		c.expect("PUB-23: known", "web", "2 of 2 available, 1 desired, 1 allowed; 2 linked")

@@ -39,5 +39,6 @@
 //   - A workload of a kind that is not read is a failure, which an event and a condition tell: its pods are not
 //     taken for unprotected.
 //   - The conditions TotalUnknown and PodsElsewhere, which OpenKruise does not know, say what a budget does not protect, or cannot.
+//   - The condition HeldUp says what has held a budget up for a minute, by what, and since when. (PUB-42)
 //   - One update that takes away the name of its budget and changes a pod is judged.
 package podunavailablebudget

@@ -51,7 +51,7 @@ const (
 // The fields that a plan reads of pods and of workloads.
 const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Phase | controller.Images | controller.Containers |
-		controller.ContainerStates | controller.ObservedGeneration | controller.Ready
+		controller.ContainerStates | controller.ObservedGeneration | controller.Ready | controller.Trouble
 	workloadFields = controller.Owners | controller.Generation
 	// disruptionFields are those of PodDisruptionBudgets, whose status concerns no plan.
 	disruptionFields = controller.Owners | controller.Generation
@@ -165,7 +165,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if err != nil {
 		return nil, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
-	s := &Snapshot{Budget: b, Mirror: r.options.Mirror, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Budget: b, Mirror: r.options.Mirror, HeldSince: r.writer.HeldSince(b), Now: r.shell.Clock.Now()}
 	if s.Others, err = r.options.Reader.Budgets(key.Namespace); err != nil {
 		return nil, fmt.Errorf("read the PodUnavailableBudgets of namespace %s: %w", key.Namespace, err)
 	}

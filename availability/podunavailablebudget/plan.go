@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Plan is what to do about a budget now: data, to be looked at, compared and applied. The
@@ -41,6 +42,8 @@ type Plan struct {
 	Computed *v1alpha1.PodUnavailableBudgetStatus
 	// Unavailable are the pods that do not count as available, and why, by name.
 	Unavailable []budget.Unavailable
+	// Held lists what holds the budget up. What has for a minute is told by the condition HeldUp. (PUB-42)
+	Held []rollout.Hold
 	// RequeueAfter is the time after which the plan may be another without any event;
 	// 0 when only events can change it.
 	RequeueAfter time.Duration
@@ -58,18 +61,11 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Problem = errors.New("the Snapshot has no Budget; give it the budget to plan for")
 		return p
 	}
-	selection, err := s.selection()
+	selection, result, err := s.compute()
 	if err != nil {
 		p.Problem = err
-		return p
-	}
-	if s.Unknown != nil && len(selection.Pods)+len(selection.Elsewhere) == 0 {
-		p.Problem = s.Unknown // whose pods are not known either
-		return p
-	}
-	result, err := budget.Compute(s.Budget, selection, s.Now)
-	if err != nil {
-		p.Problem = err
+		s.holdUncounted(p)
+		s.tell(p)
 		return p
 	}
 	if p.Problem = s.Unknown; p.Problem == nil {
@@ -84,14 +80,26 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.NoPods, p.Elsewhere = len(selection.Pods) == 0, selection.Elsewhere
 	p.Computed, p.Unavailable, p.NotDeleted, p.RequeueAfter = &result.Status, result.Unavailable, result.NotDeleted, result.RequeueAfter
-	if !budget.Equal(&s.Budget.Status, &result.Status) {
-		p.Status = &result.Status
-	}
 	if s.LookAfter > 0 && (p.RequeueAfter == 0 || p.RequeueAfter > s.LookAfter) {
 		p.RequeueAfter = s.LookAfter
 	}
 	s.planMirror(p, selection)
+	s.holdCounted(p, selection)
+	s.tell(p)
 	return p
+}
+
+// compute counts the pods of the budget.
+func (s *Snapshot) compute() (budget.Selection, *budget.Result, error) {
+	selection, err := s.selection()
+	if err != nil {
+		return selection, nil, err
+	}
+	if s.Unknown != nil && len(selection.Pods)+len(selection.Elsewhere) == 0 {
+		return selection, nil, s.Unknown // whose pods are not known either
+	}
+	result, err := budget.Compute(s.Budget, selection, s.Now)
+	return selection, result, err
 }
 
 // selection is what the budget is about, but for what belongs to others, by name. (PUB-20)

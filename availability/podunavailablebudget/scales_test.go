@@ -113,7 +113,7 @@ func TestScalesThatLeaveAKindAlone(t *testing.T) {
 		defer stop()
 		c.createBudget(newBudget("unread", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")))
 		c.createBudget(newBudget("selected", "1", bySelector))
-		owner := rollout(c)
+		owner := rolling(c)
 		c.pod("a", owner)
 		c.pod("b", owner)
 		c.expect("PUB-23: its ReplicaSet counts", "selected", "2 of 2 available, 1 desired, 1 allowed; 2 linked")

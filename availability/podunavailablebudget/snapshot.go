@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Snapshot is everything that a plan depends on: what was known at one moment. Its
@@ -32,6 +33,8 @@ type Snapshot struct {
 	// where Mirror is MirrorNone. (PUB-30)
 	Mirror      MirrorPolicy
 	Disruptions []*policyv1.PodDisruptionBudget
+	// HeldSince is when what holds the budget up began, as far as a controller remembers. (PUB-42)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -44,6 +44,8 @@ const (
 	TotalUnknownCondition = "TotalUnknown"
 	// PodsElsewhereCondition: pods that the budget is about belong to another one, and do not count.
 	PodsElsewhereCondition = "PodsElsewhere"
+	// HeldUpCondition: something has held the budget up for a minute. The message begins with the object.
+	HeldUpCondition = "HeldUp"
 )
 
 // Reasons of these conditions.

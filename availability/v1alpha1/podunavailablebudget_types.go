@@ -87,7 +87,8 @@ type PodUnavailableBudgetStatus struct {
 	// TotalReplicas is how many pods the workloads want.
 	TotalReplicas int32 `json:"totalReplicas"`
 
-	// Conditions are TotalUnknown and PodsElsewhere, while they hold. OpenKruise does not know the field.
+	// Conditions are TotalUnknown and PodsElsewhere, while they hold, and HeldUp, which says what has held the budget up
+	// for a minute. OpenKruise does not know the field.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

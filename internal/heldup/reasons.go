@@ -111,6 +111,13 @@ var Reasons = []Reason{
 	{"TooManyImages", "other jobs take their images off the node", Object},
 	{"NodeImageFull", "other jobs of the namespace take their images off the node", Object},
 
+	// PodUnavailableBudget.
+	{"TotalUnknown", "the controller can read the scale subresource of the workload, or the budget says a number", Object},
+	{"PodsElsewhere", "the other budget is about other pods, or is deleted", Object},
+	{"NotCounted", "what the message says of the pod is over", Object},
+	{"PodsMissing", "the workloads have created the pods that they want", Behind},
+	{"NotMirrored", "what the message says is mended, or the annotation is removed", Whole},
+
 	// SidecarSet.
 	{"NotUpdate", "the type of the updateStrategy is another one, or the pods are recreated", Asked},
 	{"NotSelected", "the selector of the updateStrategy matches the pod", Asked},
