@@ -325,7 +325,10 @@ func (a *Applier[S]) patchPods(ctx context.Context, stage *rollout.Stage) error 
 		}
 		return a.mayUpdate(ctx, turns, i, p.Pod)
 	}
-	return a.failedUpdates(stage, a.PatchPods(ctx, stage.Patch, allow))
+	return a.failedUpdates(stage, apiwriter.Each(ctx, len(stage.Patch), atOnce, func(i int) error {
+		defer turns.end(i) // also if it is not asked about, as a write that another writer takes back (CT-12)
+		return a.putPod(ctx, stage.Patch, i, allow)
+	}))
 }
 
 // failedUpdates has an error of updates reported by a condition, and returns it. The

@@ -161,13 +161,16 @@ type Allow func(ctx context.Context, i int) (bool, error)
 // PatchPods changes pods, those that allow allows; nil allows all. What another writer takes back is written again with
 // pauses. (CT-12)
 func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
-	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
-		what, wanted, err := p.wantedOf(&patches[i])
-		if err != nil {
-			return err
-		}
-		return p.PutBack(what, wanted, func() error { return p.tryPatch(ctx, patches, i, allow) })
-	})
+	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error { return p.putPod(ctx, patches, i, allow) })
+}
+
+// putPod changes a pod, unless it is to wait: then allow is not asked.
+func (p *Sync) putPod(ctx context.Context, patches []rollout.PodPatch, i int, allow Allow) error {
+	what, wanted, err := p.wantedOf(&patches[i])
+	if err != nil {
+		return err
+	}
+	return p.PutBack(what, wanted, func() error { return p.tryPatch(ctx, patches, i, allow) })
 }
 
 // wantedOf names a pod, and what a patch wants of it.

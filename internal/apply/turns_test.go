@@ -57,3 +57,33 @@ func TestBudgetsAreAskedInOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestTurnsEndWithoutAQuestion has the first pod not be asked about, since its patch waits or is none: the others do not wait for it.
+func TestTurnsEndWithoutAQuestion(t *testing.T) {
+	for name, first := range map[string]*podpatch.Patch{
+		"CT-12: another writer takes it back": {},
+		"CT-12: it is no patch":               {Metadata: []byte("no patch")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pod := func(name string) *corev1.Pod { return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+				stage := &rollout.Stage{Patch: []rollout.PodPatch{{Pod: pod("web-0"), Patch: first, ForUpdate: true},
+					{Pod: pod("web-1"), Patch: &podpatch.Patch{}, ForUpdate: true}}}
+				a := &Applier[string]{Sync: (&Writer{}).Begin(pod("web")), Kind: &Kind[string]{}}
+				for range 4 {
+					a.Own.Contests.Wrote(a.Key, "pod /web-0", "", time.Now())
+				}
+				asked := []string{}
+				a.AllowUpdate = func(_ context.Context, pod *corev1.Pod) (bool, error) {
+					asked = append(asked, pod.Name)
+					return true, nil
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				if err := a.patchPods(ctx, stage); err == nil || ctx.Err() != nil || !slices.Equal(asked, []string{"web-1"}) {
+					t.Errorf("asked about %v, error %v, %v", asked, err, ctx.Err())
+				}
+			})
+		})
+	}
+}
