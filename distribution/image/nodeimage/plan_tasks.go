@@ -23,10 +23,9 @@ func (p *planner) planTasks() {
 	for _, name := range slices.Sorted(maps.Keys(p.NodeImage.Spec.Images)) {
 		image := p.NodeImage.Spec.Images[name]
 		tags, touched := p.keep(name, image.Tags)
-		changed = changed || touched || len(tags) == 0
-		if touched {
-			image.PullSecrets = p.needed(image.PullSecrets, image.Tags, tags)
-		}
+		secrets := p.needed(image.PullSecrets, image.Tags, tags)
+		changed = changed || touched || len(tags) == 0 || len(secrets) < len(image.PullSecrets)
+		image.PullSecrets = secrets
 		if image.Tags = tags; len(tags) > 0 {
 			p.spec.Images[name] = image
 		}
@@ -55,14 +54,14 @@ func (p *planner) keep(name string, tags []v1alpha1.ImageTagSpec) (kept []v1alph
 	return kept, touched
 }
 
-// needed returns the references to pull secrets of an image without those of namespaces whose jobs have gone, unless one that is
-// left names the secret. What a tag without owners uses was written by hand, and stays. (IMG-2.3)
+// needed returns the references to pull secrets of an image without those that no job names: of the namespaces of its jobs, those
+// that have gone among them. What a tag without owners uses was written by hand, and stays. (IMG-2.3)
 func (p *planner) needed(refs []v1alpha1.ReferenceObject, before, after []v1alpha1.ImageTagSpec) (left []v1alpha1.ReferenceObject) {
-	gone := map[string]bool{} // namespaces
+	namespaces := map[string]bool{} // of jobs
 	named := map[v1alpha1.ReferenceObject]bool{}
 	for i := range before {
 		for _, owner := range before[i].OwnerReferences {
-			gone[owner.Namespace] = true
+			namespaces[owner.Namespace] = true
 		}
 	}
 	for i := range after {
@@ -85,7 +84,7 @@ func (p *planner) needed(refs []v1alpha1.ReferenceObject, before, after []v1alph
 	}
 	for _, ref := range refs {
 		of := false
-		for namespace := range gone {
+		for namespace := range namespaces {
 			_, its := images.ReferenceSource(ref, namespace)
 			of = of || its
 		}

@@ -155,3 +155,37 @@ func TestPlanDropsReferencesOfJobsThatAreGone(t *testing.T) {
 		t.Errorf("references (-want +got):\n%s", diff)
 	}
 }
+
+// IMG-2.3: a job that goes on, and is given one secret after the other, leaves no references behind.
+func TestPlanDropsReferencesThatJobsNameNoMore(t *testing.T) {
+	ref := func(name string) v1alpha1.ReferenceObject {
+		copied, _ := images.CopyName(types.NamespacedName{Namespace: "default", Name: name})
+		return v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied}
+	}
+	hand := v1alpha1.ReferenceObject{Namespace: "kube-system", Name: "by-hand"}
+	stranger := corev1.ObjectReference{APIVersion: "example.com/v1", Kind: "Warmer", Namespace: "default", Name: "w", UID: "w-uid"}
+	all := []v1alpha1.ReferenceObject{ref("may"), ref("june"), {Namespace: "default", Name: "april"}, hand}
+	for _, test := range []struct {
+		name  string
+		tasks []v1alpha1.ImageTagSpec
+		want  []v1alpha1.ReferenceObject
+	}{
+		{"all tags are of jobs", []v1alpha1.ImageTagSpec{task("1", owners("a")...)}, []v1alpha1.ReferenceObject{ref("june"), hand}},
+		{"one tag is nobody's", []v1alpha1.ImageTagSpec{task("1", owners("a")...), task("2")}, all},
+		{"one tag is of what is no job", []v1alpha1.ImageTagSpec{task("1", owners("a")...), task("2", stranger)}, all},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := with(t, test.tasks)
+			image := n.Spec.Images["nginx"]
+			image.PullSecrets = all
+			n.Spec.Images["nginx"] = image
+			got := all
+			if plan := NewPlan(snapshot(n, job("a", func(j *v1alpha1.ImagePullJob) { j.Spec.PullSecrets = []string{"june"} }))); plan.Change != nil {
+				got = plan.Change.Spec.Images["nginx"].PullSecrets
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("references (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
