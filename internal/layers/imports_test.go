@@ -35,7 +35,7 @@ var furtherModules = map[string]string{
 
 // testPackages are for tests alone: no other package imports them, and they may
 // use what tests use.
-var testPackages = modules("internal/typedclient/clienttest", "internal/fakecluster", "internal/fakecluster/scheduler", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/conformance", "internal/conformance/podfields", "internal/conformance/verdicts", "internal/fakecri",
+var testPackages = modules("internal/typedclient/clienttest", "internal/fakecluster", "internal/fakecluster/scheduler", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/conformance", "internal/conformance/podfields", "internal/conformance/verdicts", "internal/conformance/editing", "internal/fakecri",
 	"internal/simulation", "internal/simulation/invariants", "internal/simulation/together", "internal/scenario", "workloads/fakecluster")
 
 // testModules may be imported by tests, and by testPackages beside what

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Edit makes a merge patch.
@@ -41,21 +40,6 @@ func (u *User) Err(r *rand.Rand, mistakes []Mistake) {
 	}
 }
 
-// The hooks of pods: a preDelete and an inPlaceUpdate hook hold a pod while it
-// has the first two labels with the value true, and preNormal is met when it has the third.
-const (
-	HoldDelete = "hold-delete"
-	HoldUpdate = "hold-update"
-	Warm       = "warm"
-)
-
-// Hooks are edits that set and remove hooks.
-var Hooks = []Edit{
-	Pick(`{"spec":{"lifecycle":{"preDelete":%v}}}`, `{"labelsHandler":{"hold-delete":"true"}}`, `{"labelsHandler":{"hold-delete":"true"},"markPodNotReady":true}`, "null"),
-	Pick(`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, `{"labelsHandler":{"hold-update":"true"}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`, "null"),
-	Pick(`{"spec":{"lifecycle":{"preNormal":%v}}}`, `{"labelsHandler":{"warm":"true"}}`, "null"),
-}
-
 // PodLabels are those of the template of a seed. With some seeds hooks hold
 // new pods from the beginning.
 func PodLabels(r *rand.Rand) map[string]string {
@@ -64,32 +48,6 @@ func PodLabels(r *rand.Rand) map[string]string {
 		labels[HoldDelete], labels[HoldUpdate] = "true", "true"
 	}
 	return labels
-}
-
-// AnswerHook lets a pod go that waits for a hook, as the hook's owner does.
-func (u *User) AnswerHook(pod *corev1.Pod) {
-	set := func(key, value, patch string) {
-		if pod.Labels[key] != value {
-			u.PatchPod(pod.Name, `{"metadata":{"labels":{"`+key+`":`+patch+`}}}`)
-		}
-	}
-	switch lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel]) {
-	case lifecyclev1alpha1.StatePreparingNormal:
-		set(Warm, "true", `"true"`)
-	case lifecyclev1alpha1.StatePreparingUpdate:
-		set(HoldUpdate, "", "null")
-	case lifecyclev1alpha1.StateUpdated:
-		set(HoldUpdate, "true", `"true"`)
-	case lifecyclev1alpha1.StatePreparingDelete:
-		set(HoldDelete, "", "null")
-	}
-}
-
-// AnswerHooks lets all pods go that wait for hooks.
-func (u *User) AnswerHooks() {
-	for _, pod := range u.Pods() {
-		u.AnswerHook(pod)
-	}
 }
 
 // Disown makes a pod nobody's.

@@ -66,6 +66,8 @@ type Workload struct {
 	// Act is one thing that users do to the workload, or that owners of its
 	// lifecycle hooks do to its pods.
 	Act func(u *User, r *rand.Rand)
+	// Rare are what users change now and then beside what Act does, of fields that are seldom changed. Nil: nothing.
+	Rare []Edit
 	// Release is what owners of lifecycle hooks do at last: they release what
 	// waits for them. Nil: there are none.
 	Release func(u *User)

@@ -51,6 +51,7 @@ func played(bug bug, fields fields) *simulation.Workload {
 		Create:   fields.anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.Act(fields.act),
+		Rare:     fields.rare,
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     push,
 		Judge: func(seed uint64) simulation.Judge {
@@ -142,6 +143,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 type fields struct {
 	types []v1alpha1.CloneSetUpdateStrategyType
 	edits []simulation.Edit
+	rare  []simulation.Edit
 	// lends says that they have the CloneSet own pods that another controller has.
 	lends bool
 }
@@ -150,12 +152,12 @@ type fields struct {
 var (
 	earlier = fields{[]v1alpha1.CloneSetUpdateStrategyType{
 		v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
-	}, edits, false}
+	}, edits, nil, false}
 	everything = fields{append(slices.Concat(earlier.types, earlier.types), v1alpha1.OnDeleteCloneSetUpdateStrategyType), append(slices.Clone(edits),
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
-	), true}
+	), simulation.RareHooks, true}
 )
 
 // anySet is a CloneSet of a seed.

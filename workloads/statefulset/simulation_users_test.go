@@ -86,6 +86,13 @@ var parallelEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"scaleStrategy":%v}}`, "null", `{"maxUnavailable":1}`, `{"maxUnavailable":2}`),
 }
 
+// rareEdits are what users change seldom.
+var rareEdits = append([]simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":{"priorityStrategy":%v}}}}}`, "null",
+		`{"orderPriority":null,"weightPriority":[{"weight":9,"matchSelector":{"matchLabels":{"version":"1"}}}]}`,
+		`{"orderPriority":null,"weightPriority":[{"weight":20,"matchSelector":{"matchLabels":{"apps.kubernetes.io/pod-index":"1"}}},{"weight":9,"matchSelector":{"matchLabels":{"version":"2"}}}]}`),
+}, simulation.RareHooks...)
+
 // anyEdit is a change of a StatefulSet.
 func anyEdit(r *rand.Rand, set *v1beta1.StatefulSet) string {
 	if set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement && r.IntN(5) == 0 {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"testing"
+
+	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Kind[v1alpha1.DaemonSet]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+		"lifecycle.inPlaceUpdate": `{"lifecycle":{"inPlaceUpdate":{"labelsHandler":{"a":"b"}}}}`,
+	}}, simulated(bug{}))
+}
