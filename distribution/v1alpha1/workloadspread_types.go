@@ -139,6 +139,10 @@ const SubsetSchedulable WorkloadSpreadSubsetConditionType = "Schedulable"
 // them away from the workload. Otherwise a subset does not have it.
 const SubsetPatchApplies WorkloadSpreadSubsetConditionType = "PatchApplies"
 
+// SubsetHeldUp is there, and True, while something has held a subset up for a minute. The message begins with the object. What
+// holds up the whole WorkloadSpread stands with the first subset. OpenKruise does not know it.
+const SubsetHeldUp WorkloadSpreadSubsetConditionType = "HeldUp"
+
 // PatchBreaksSelectorReason is the reason of SubsetPatchApplies: the patch changes labels by which
 // the workload, or a controller, knows its pods.
 const PatchBreaksSelectorReason = "PatchBreaksSelector"

@@ -46,8 +46,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if a.Begins(v1alpha1.TargetReferenceErrorEvent, plan.Unrecognized) {
 		a.Event(corev1.EventTypeWarning, v1alpha1.TargetReferenceErrorEvent, "%s", v1alpha1.TargetReferenceErrorMessage)
 	}
+	told := a.NoteHeld(a.Key, plan.holds(), s.Now)
 	if plan.Computed == nil {
-		return 0, plan.Problem
+		return told, errors.Join(a.status(ctx), plan.Problem)
 	}
 	r.options.SpreadMetrics.Counted(a.Key.Namespace, a.Key.Name, &plan.Computed.Status)
 	err = apply.Each(ctx, plan.Patches, a.patch)
@@ -62,7 +63,10 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return a.delete(ctx, d)
 		}))
 	}
-	return plan.RequeueAfter, apply.WorthRetrying(err)
+	if requeueAfter = plan.RequeueAfter; told > 0 && (requeueAfter == 0 || told < requeueAfter) {
+		requeueAfter = told
+	}
+	return requeueAfter, apply.WorthRetrying(err)
 }
 
 // patch writes a pod. (WS-14, WS-15)
@@ -100,6 +104,9 @@ func (a *applier) status(ctx context.Context) error {
 	}
 	if err := a.WriteStatus(ctx, &a.spread.Status, a.plan.Status); err != nil || a.Gone {
 		return err
+	}
+	if a.plan.Computed == nil {
+		return nil
 	}
 	for _, subset := range a.plan.Recovered {
 		a.Event(corev1.EventTypeNormal, v1alpha1.RecoverSchedulableEvent, v1alpha1.RecoverSchedulableFormat, subset, a.Key.Namespace, a.Key.Name)

@@ -30,6 +30,7 @@ func TestConformance(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: spreadResource, More: others,
 		Watches: []string{"workloadspreads", "pods", "deployments", "replicasets"},
+		Misses:  []string{"deployments"},
 		Writes:  []string{"patch pods", "patch workloadspreads/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := clusterOf(c).options

@@ -48,7 +48,7 @@ const (
 // The fields that a plan reads of pods and of workloads.
 const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.NodeName | controller.Phase |
-		controller.Ready | controller.Restarts | controller.Scheduled
+		controller.Ready | controller.Restarts | controller.Scheduled | controller.Trouble
 	workloadFields = controller.Owners | controller.Generation | controller.Labels | controller.Annotations
 )
 
@@ -96,7 +96,7 @@ func newReconciler(o *Options) *Reconciler {
 		Package: "workloadspread", Name: v1alpha1.WorkloadSpreadEventSource, Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			if resource == ResourcePods {
@@ -123,7 +123,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read WorkloadSpread %s: %w", key, err)
 	}
-	s := &Snapshot{Spread: ws, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Now: r.shell.Clock.Now()}
 	target, known := spread.KindOf(ws)
 	if !known {
 		return s, nil

@@ -28,6 +28,8 @@ type Plan struct {
 	// pods to delete once the status is written, each if the pods of its After are patched.
 	*spread.Computed
 
+	// Held lists what holds the subsets up. What has for a minute is told by their condition HeldUp. (WS-32)
+	Held []Held
 	// Unrecognized tells that the target is of no kind that is spread. (WS-24)
 	Unrecognized bool
 	// Problem is why nothing can be told, and all stays as it is. Nil where it can.
@@ -52,9 +54,13 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	target, known := spread.KindOf(s.Spread)
 	if p.Unrecognized = !known; p.Unrecognized {
+		s.holdTarget(p)
+		s.tell(p)
 		return p
 	}
+	s.holdTarget(p)
 	if s.Unread {
+		s.tell(p)
 		p.Problem = fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Workloads", target)
 		return p
 	}
@@ -63,10 +69,9 @@ func NewPlan(s *Snapshot) *Plan {
 		state.Node = func(name string) *corev1.Node { return s.Nodes[name] }
 	}
 	p.Computed = spread.Compute(state)
-	if !spread.Equal(&s.Spread.Status, &p.Computed.Status) {
-		p.Status = &p.Computed.Status
-	}
 	p.patchPods()
+	s.holdSubsets(p)
+	s.tell(p)
 	return p
 }
 
@@ -156,7 +161,9 @@ func describe(status *v1alpha1.WorkloadSpreadStatus) string {
 			text += fmt.Sprintf(", misses %d", s.MissingReplicas)
 		}
 		for _, c := range s.Conditions {
-			if c.Status != corev1.ConditionTrue {
+			if c.Type == v1alpha1.SubsetHeldUp {
+				text += ", HeldUp " + c.Reason
+			} else if c.Status != corev1.ConditionTrue {
 				text += fmt.Sprintf(", %s %s", c.Type, c.Status)
 			}
 		}

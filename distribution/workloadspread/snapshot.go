@@ -9,6 +9,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Snapshot is everything that a plan depends on: what was known at one moment. Its
@@ -24,6 +25,8 @@ type Snapshot struct {
 	Nodes map[string]*corev1.Node
 	// Unread tells that no informer is for the kind of the workload.
 	Unread bool
+	// HeldSince is when what holds the subsets up began, as far as a controller remembers. (WS-32)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -22,6 +22,9 @@ type Kind struct {
 	// Watches names the resources that it watches, Writes the requests that it
 	// makes in the scenario, other than reads. It makes no others.
 	Watches, Writes []string
+	// Misses names resources of which the status says after a minute that an object is missing. While their cache is stale it says
+	// so of what is there, by one write.
+	Misses []string
 	// Repeats names those of the writes that are made again after a lost answer
 	// without a look at the object: made twice they change nothing.
 	Repeats []string

@@ -223,7 +223,7 @@ func (c *Cluster) stall(resource string, again bool, do func()) {
 	}
 	c.ForgetRequests()
 	c.Sleep("10m")
-	if requests := c.wrote(); len(requests) > 0 {
+	if requests := c.wrote(); len(requests) > 0 && !(len(requests) == 1 && slices.Contains(c.kind.Misses, resource)) {
 		c.T.Errorf("writes while the cache of %s is stale: %v", resource, requests)
 	}
 	if again {

@@ -118,6 +118,13 @@ var Reasons = []Reason{
 	{"PodsMissing", "the workloads have created the pods that they want", Behind},
 	{"NotMirrored", "what the message says is mended, or the annotation is removed", Whole},
 
+	// WorkloadSpread.
+	{"TargetMissing", "the workload is created, or the WorkloadSpread is deleted", Object},
+	{"TargetUnread", "the controller is told to read the kind of the workload", Object},
+	{"PatchApplies", "the patch of the subset leaves the labels by which the workload knows its pods", Object},
+	{"PodNotWritten", "the API server accepts the pod", Object},
+	{"PodNotDeleted", "the API server accepts the deletion", Object},
+
 	// SidecarSet.
 	{"NotUpdate", "the type of the updateStrategy is another one, or the pods are recreated", Asked},
 	{"NotSelected", "the selector of the updateStrategy matches the pod", Asked},

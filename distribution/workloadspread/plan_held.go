@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
+	"github.com/podwright/podwright/lifecycle"
+)
+
+// What holds a WorkloadSpread up, beside the state of pods. (WS-32)
+const (
+	// RuleTargetMissing: the workload is not there.
+	RuleTargetMissing rollout.Rule = "TargetMissing"
+	// RuleTargetUnread: nothing reads the kind of the workload.
+	RuleTargetUnread rollout.Rule = "TargetUnread"
+	// RulePatchApplies: the patch of a subset would take its pods away from the workload.
+	RulePatchApplies rollout.Rule = "PatchApplies"
+	// RulePodNotWritten: a pod does not get its subset or its deletion cost.
+	RulePodNotWritten rollout.Rule = "PodNotWritten"
+	// RulePodNotDeleted: a pod that is to go elsewhere is not deleted.
+	RulePodNotDeleted rollout.Rule = "PodNotDeleted"
+)
+
+// Held are the holds of a subset.
+type Held struct {
+	Subset string
+	Holds  []rollout.Hold
+}
+
+// conditions says how HeldUp stands among the conditions of a subset.
+var conditions = heldup.Conditions[v1alpha1.WorkloadSpreadSubsetCondition]{
+	Read: func(c *v1alpha1.WorkloadSpreadSubsetCondition) (string, heldup.Told) {
+		return string(c.Type), heldup.Told{Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time}
+	},
+	Make: func(t heldup.Told) v1alpha1.WorkloadSpreadSubsetCondition {
+		return v1alpha1.WorkloadSpreadSubsetCondition{Type: v1alpha1.SubsetHeldUp, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(t.Since), Reason: t.Reason, Message: t.Message}
+	},
+}
+
+// hold lists something that holds a subset up, once.
+func (p *Plan) hold(subset, kind, name string, pod *corev1.Pod, rule rollout.Rule, message string) {
+	h := rollout.Hold{HoldKey: rollout.HoldKey{Kind: kind, Name: name}, Pod: pod}
+	if pod == nil {
+		h.Reason = &rollout.Reason{Rule: rule, Message: message}
+	}
+	i := slices.IndexFunc(p.Held, func(h Held) bool { return h.Subset == subset })
+	if i < 0 {
+		i, p.Held = len(p.Held), append(p.Held, Held{Subset: subset})
+	}
+	if !slices.ContainsFunc(p.Held[i].Holds, func(other rollout.Hold) bool { return other.HoldKey == h.HoldKey }) {
+		p.Held[i].Holds = append(p.Held[i].Holds, h)
+	}
+}
+
+// holdTarget lists that the workload is not there or cannot be known: that stands with the first subset.
+func (s *Snapshot) holdTarget(p *Plan) {
+	target := s.Spread.Spec.TargetReference
+	if target == nil || len(s.Spread.Spec.Subsets) == 0 || s.Spread.DeletionTimestamp != nil {
+		return
+	}
+	first, workload := s.Spread.Spec.Subsets[0].Name, target.Kind+" "+target.Name
+	switch {
+	case p.Unrecognized:
+		p.hold(first, "", string(heldup.BadValue), nil, heldup.BadValue, fmt.Sprintf("spec.targetRef is %s %s: the kind is not spread", target.APIVersion, workload))
+	case s.Unread:
+		p.hold(first, "workload", workload, nil, RuleTargetUnread, "the controller does not read its kind")
+	case s.Workload == nil:
+		p.hold(first, "workload", workload, nil, RuleTargetMissing, "it is not there")
+	}
+}
+
+// holdSubsets lists what the subsets wait for: pods that no node takes, patches that would take pods away, and writes that do not succeed.
+func (s *Snapshot) holdSubsets(p *Plan) {
+	if s.Spread.DeletionTimestamp != nil {
+		return
+	}
+	for _, d := range p.Deletions {
+		p.hold(d.Subset, "pod", d.Pod.Name, nil, RulePodNotDeleted, "it is to go to another subset and cannot be deleted, events say why")
+	}
+	for i := range p.Patches {
+		p.hold(p.Patches[i].subset(s.Spread), "pod", p.Patches[i].Pod.Name, nil, RulePodNotWritten, "its subset or its deletion cost cannot be written, events say why")
+	}
+	for _, pod := range s.Pods {
+		if matched, is := spread.Matched(pod); is && matched.Name == s.Spread.Name && lifecycle.Unschedulable(pod) {
+			p.hold(matched.Subset, "pod", pod.Name, pod, "", "")
+		}
+	}
+	for _, status := range p.Computed.Status.SubsetStatuses {
+		for _, c := range status.Conditions {
+			if c.Type == v1alpha1.SubsetPatchApplies && c.Status == corev1.ConditionFalse {
+				p.hold(status.Name, "subset", status.Name, nil, RulePatchApplies, c.Message)
+			}
+		}
+	}
+}
+
+// subset is the name of the subset with which it stands that a pod is not written: the first one for pods of none.
+func (p *PodPatch) subset(ws *v1alpha1.WorkloadSpread) string {
+	if slices.ContainsFunc(ws.Spec.Subsets, func(s v1alpha1.WorkloadSpreadSubset) bool { return s.Name == p.Subset }) || len(ws.Spec.Subsets) == 0 {
+		return p.Subset
+	}
+	return ws.Spec.Subsets[0].Name
+}
+
+// tell has the status say what holds the subsets up. (WS-32)
+func (s *Snapshot) tell(p *Plan) {
+	status := s.Spread.Status.DeepCopy()
+	if p.Computed != nil {
+		status = &p.Computed.Status
+	} else if len(p.Held) > 0 && len(status.SubsetStatuses) == 0 {
+		status.SubsetStatuses = []v1alpha1.WorkloadSpreadSubsetStatus{{Name: p.Held[0].Subset, MissingReplicas: spread.Unlimited}}
+	}
+	before, after := s.Spread.Status.DeepCopy(), status.DeepCopy()
+	for i := range status.SubsetStatuses {
+		subset := &status.SubsetStatuses[i]
+		var holds []rollout.Hold
+		for _, h := range p.Held {
+			if h.Subset == subset.Name {
+				holds = h.Holds
+			}
+		}
+		subset.Conditions = conditions.Tell(subset.Conditions, holds, s.HeldSince, s.Now)
+		after.SubsetStatuses[i].Conditions = subset.Conditions
+		if i < len(before.SubsetStatuses) && before.SubsetStatuses[i].Name == subset.Name {
+			was := &before.SubsetStatuses[i]
+			was.Conditions, after.SubsetStatuses[i].Conditions = conditions.ToCompare(was.Conditions, subset.Conditions)
+		}
+	}
+	if p.Computed == nil && !slices.ContainsFunc(status.SubsetStatuses, func(s v1alpha1.WorkloadSpreadSubsetStatus) bool { return len(s.Conditions) > 0 }) && len(s.Spread.Status.SubsetStatuses) == 0 {
+		return // there is nothing to say yet
+	}
+	if !spread.Equal(before, after) {
+		p.Status = status
+	}
+}
+
+// holds are those of all subsets.
+func (p *Plan) holds() (all []rollout.Hold) {
+	for _, h := range p.Held {
+		all = append(all, h.Holds...)
+	}
+	return all
+}
