@@ -53,7 +53,10 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Distribution), snapshot: s, plan: plan, failures: slices.Clone(plan.Failed), foreign: map[string]time.Time{}}
 	a.recordProblem()
 	if plan.template == nil || plan.Problem != nil {
-		return 0, nil // a change of the spec is an event (RD-11)
+		if plan.Problem == nil {
+			return 0, nil
+		}
+		return a.NoteHeld(a.Key, plan.Held(nil), s.Now), a.status(ctx) // a change of the spec is an event (RD-11)
 	}
 	a.resource = ResourceConfigMaps
 	if plan.template.Kind == kindSecret {
@@ -64,8 +67,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		each(ctx, plan.Create, a.create), each(ctx, plan.Update, a.update), each(ctx, plan.Replace, a.replace), each(ctx, plan.Delete, a.delete),
 		a.status(ctx))
 	a.remember()
-	if len(a.foreign) > 0 && (plan.RequeueAfter == 0 || conflictRetry < plan.RequeueAfter) {
-		return conflictRetry, err
+	if len(a.foreign) > 0 {
+		plan.requeue(conflictRetry)
+	}
+	if told := a.NoteHeld(a.Key, plan.Held(a.failures), s.Now); told > 0 {
+		plan.requeue(told)
 	}
 	return plan.RequeueAfter, err
 }

@@ -122,7 +122,7 @@ func newReconciler(o *Options) *Reconciler {
 		Package: "resource", Name: "resourcedistribution-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, _ Resource) func(string) bool {
 			names := make(map[string]bool, len(s.Copies))
@@ -152,7 +152,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if distribution == nil {
 		return nil, nil
 	}
-	s := &Snapshot{Distribution: distribution, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Distribution: distribution, HeldSince: r.writer.HeldSince(distribution), Now: r.shell.Clock.Now()}
 	if known := r.conflicts.Get(key); known.of(distribution) {
 		s.Conflicts = known.found
 	}

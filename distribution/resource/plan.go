@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -56,6 +57,7 @@ type Plan struct {
 	// RequeueAfter is when to look again although nothing happens; 0: no need to.
 	RequeueAfter time.Duration
 
+	heldSince    heldup.Since
 	template     *Template
 	distribution *v1alpha1.ResourceDistribution
 }
@@ -72,7 +74,7 @@ func NewPlan(s *Snapshot) *Plan {
 	if s == nil || s.Distribution == nil {
 		return &Plan{Problem: errors.New("Snapshot.Distribution is nil: a plan is about a ResourceDistribution")}
 	}
-	p := &Plan{distribution: s.Distribution}
+	p := &Plan{distribution: s.Distribution, heldSince: s.HeldSince}
 	if s.Distribution.DeletionTimestamp != nil {
 		return p // the garbage collector deletes the copies (RD-12)
 	}

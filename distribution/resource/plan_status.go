@@ -29,7 +29,10 @@ const (
 // Status returns the status once the plan is applied, with all that failed, in any order,
 // what is in Failed among it; nil where the observed status says the same already. (RD-14)
 func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistributionStatus {
-	if p.Problem != nil || p.template == nil {
+	if p.Problem != nil && p.distribution != nil {
+		return p.tell(p.distribution.Status.DeepCopy(), p.Held(nil), now)
+	}
+	if p.template == nil {
 		return nil
 	}
 	failures = slices.Clone(failures)
@@ -50,11 +53,10 @@ func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistr
 	}
 	status.Failed = int32(len(failed))
 	status.Succeeded = status.Desired - status.Failed
-	if equality.Semantic.DeepEqual(status, observed) {
-		return nil
-	}
-	return status
+	return p.tell(status, p.Held(failures), now)
 }
+
+func same(a, b *v1alpha1.ResourceDistributionStatus) bool { return equality.Semantic.DeepEqual(a, b) }
 
 // mostNamespaces is how many namespaces a condition names: all conditions stay below the 1.5 MB that the API server stores. (RD-24)
 const mostNamespaces = 1000

@@ -30,6 +30,9 @@ const shownNamespaces = 5
 func (a *applier) recordConditions(conditions []v1alpha1.ResourceDistributionCondition) {
 	for i := range conditions {
 		c := &conditions[i]
+		if c.Type == v1alpha1.ResourceDistributionHeldUp { // what holds up was recorded when it began
+			continue
+		}
 		if !a.Begins(string(c.Type), c.Status == conditionTrue) {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Kind is what ResourceDistributions are called.
@@ -35,6 +36,8 @@ type Snapshot struct {
 	// Source is what spec.sourceRef names, a Secret or a ConfigMap; nil where it does not
 	// exist, or has not the label v1alpha1.ResourceSourceLabel.
 	Source Object
+	// HeldSince is when what holds the ResourceDistribution up began, as far as a controller remembers. (RD-25)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -211,7 +211,7 @@ func TestSource(t *testing.T) {
 			t.Errorf("%d events", n)
 		}
 		c.Sleep("1h")
-		expect(t, "settled", c)
+		expect(t, "settled", c, "1 patch resourcedistributions/status") // that it is held up (RD-25)
 	})
 }
 

@@ -122,6 +122,9 @@ const (
 	// ResourceDistributionSourceMissing: spec.sourceRef names what does not exist, or has
 	// not the label. A ResourceDistribution without it has no such condition.
 	ResourceDistributionSourceMissing ResourceDistributionConditionType = "SourceMissing"
+	// ResourceDistributionHeldUp is there, and True, while something has held the ResourceDistribution up for a minute: reason
+	// and message stand in Reason, with a colon in between, and the message begins with the object. OpenKruise does not know it.
+	ResourceDistributionHeldUp ResourceDistributionConditionType = "HeldUp"
 )
 
 // ResourceDistributionCondition says whether something failed.

@@ -125,6 +125,15 @@ var Reasons = []Reason{
 	{"PodNotWritten", "the API server accepts the pod", Object},
 	{"PodNotDeleted", "the API server accepts the deletion", Object},
 
+	// ResourceDistribution.
+	{"GetResourceFailed", "the object of the name can be read", Object},
+	{"CreateResourceFailed", "the API server accepts the copy, or the former one is gone", Object},
+	{"UpdateResourceFailed", "the API server accepts the copy, and other writers leave it", Object},
+	{"DeleteResourceFailed", "the API server accepts the deletion of the copy", Object},
+	{"ConflictOccurred", "the object of that name is gone", Object},
+	{"NamespaceNotExists", "the namespace is created, or is no target any more", Object},
+	{"SourceMissing", "the source exists and has the label that lets it be read", Object},
+
 	// SidecarSet.
 	{"NotUpdate", "the type of the updateStrategy is another one, or the pods are recreated", Asked},
 	{"NotSelected", "the selector of the updateStrategy matches the pod", Asked},

@@ -196,7 +196,13 @@ func (d *distributing) checkStatus(v *violations, status *v1alpha1.ResourceDistr
 	}
 	failed := map[string]bool{}
 	var types []v1alpha1.ResourceDistributionConditionType
-	for _, c := range status.Conditions {
+	for i, c := range status.Conditions {
+		if c.Type == v1alpha1.ResourceDistributionHeldUp {
+			if c.Status != "True" || i != len(status.Conditions)-1 {
+				v.add(Status, "HeldUp is %s at place %d of %d", c.Status, i+1, len(status.Conditions))
+			}
+			continue
+		}
 		types = append(types, c.Type)
 		if (c.Status == "True") != (len(c.FailedNamespaces) > 0) {
 			v.add(Status, "%s is %s in %v", c.Type, c.Status, c.FailedNamespaces)
