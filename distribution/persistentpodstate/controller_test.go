@@ -28,6 +28,35 @@ func (c *cluster) web(replicas int, annotations string) metav1.OwnerReference {
 	return c.owner(webPath, "web")
 }
 
+// PPS-7: a workload that is created anew under its name inherits nothing, also if its controller was not there while it was gone.
+func TestWorkloadOfTheSameName(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		_, stop := c.start()
+		c.nodes("a1", "b1")
+		c.createState(newState("web", requires(host)))
+		owner := c.web(2, "")
+		for _, name := range []string{"web-0", "web-1"} {
+			c.create(name, owner)
+			c.bind(name, "a1")
+		}
+		c.expect("PPS-4: they are ready", "web", "web-0 on a1, web-1 on a1")
+		stop()
+		c.remove(webPath, "web")
+		c.removePod("web-0")
+		c.removePod("web-1")
+		owner = c.web(2, "")
+		c.create("web-0", owner)
+		if pod := c.pod("web-0"); len(pod.Spec.NodeSelector) > 0 {
+			t.Errorf("PPS-11: a pod of another workload is placed at %v", pod.Spec.NodeSelector)
+		}
+		_, stop = c.start()
+		defer stop()
+		c.expect("PPS-7: before they are ready", "web", "nothing recorded")
+		c.bind("web-0", "b1")
+		c.expect("PPS-4: once one is", "web", "web-0 on b1")
+	})
+}
+
 // PPS-25: what is recorded comes within a second of what happens, without anybody else's doing, and nothing else does.
 func TestStatus(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/podstate"
@@ -42,7 +43,10 @@ func Place(s *v1alpha1.PersistentPodState, pod *corev1.Pod, nodes *Nodes) *Place
 		return p
 	}
 	record, found := s.Status.PodStates[pod.Name]
-	switch {
+	switch ref := metav1.GetControllerOfNoCopy(pod); {
+	case ref != nil && ofAnother(&s.Status, ref.UID):
+		p.Reason = fmt.Sprintf("what PersistentPodState %s has recorded is of another workload of the name, which is gone", s.Name)
+		return p
 	case !found:
 		p.Reason = fmt.Sprintf("PersistentPodState %s has not seen a pod of this name ready", s.Name)
 		return p

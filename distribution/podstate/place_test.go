@@ -57,6 +57,9 @@ func TestPlace(t *testing.T) {
 		{"PPS-11: no labels", newState(requires(host), func(s *v1alpha1.PersistentPodState) {
 			s.Status.PodStates = map[string]v1alpha1.PodState{"web-0": {NodeName: "a1"}}
 		}), newPod("web-0", ""), nil, nil, nil, "", "it ran on node a1, which has had none of the topology keys of PersistentPodState web"},
+		{"PPS-11: of another workload of the name", newState(requires(host), prefers(7, zone), ran("a1", "web-0"), of("former")), newPod("web-0", ""), nil, nil, nil, "",
+			"what PersistentPodState web has recorded is of another workload of the name, which is gone"},
+		{"PPS-11: of its workload", newState(requires(host), ran("a1", "web-0"), of("web")), newPod("web-0", ""), nil, labels{host: "a1"}, nil, host, ""},
 		{"PPS-12: required", newState(requires(host), ran("a1", "web-0")), newPod("web-0", ""), nil, labels{host: "a1"}, nil, host, ""},
 		{"PPS-12: two required keys, one recorded", newState(requires(host, "rack"), ran("a1", "web-0")), newPod("web-0", ""), nil, labels{host: "a1"}, nil, host, ""},
 		{"PPS-12: beside others of its own", newState(requires(host), ran("a1", "web-0")), newPod("web-0", "", selects(zone, "zone-a")), nil, labels{zone: "zone-a", host: "a1"}, nil, host, ""},

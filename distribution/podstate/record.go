@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/podstate"
@@ -48,14 +49,16 @@ type Record struct {
 	UnknownNodes []string
 }
 
-// Compute says where the pods of a workload ran when they were last seen ready. Of a workload that is missing or being
-// deleted nothing is kept. (PPS-7)
+// Compute says where the pods of a workload ran when they were last seen ready. Of a workload that is missing, being
+// deleted or another one of the name nothing is kept. (PPS-7)
 func Compute(in Input) *Record {
 	r := &Record{Status: v1alpha1.PersistentPodStateStatus{ObservedGeneration: in.State.Generation}}
 	before := in.State.Status.PodStates
 	states := map[string]v1alpha1.PodState{}
 	if in.Workload != nil && !in.Workload.Deleting {
-		maps.Copy(states, before)
+		if !ofAnother(&in.State.Status, in.Workload.UID) {
+			maps.Copy(states, before)
+		}
 		in.record(states, r)
 		in.retain(states)
 	}
@@ -72,11 +75,16 @@ func Compute(in Input) *Record {
 	}
 	in.lose(states, r)
 	if len(states) > 0 {
-		r.Status.PodStates = states
+		r.Status.PodStates, r.Status.WorkloadUID = states, in.Workload.UID
 	}
 	r.Status.Pods, r.Status.Lost = int32(len(states)), int32(len(r.Lost))
 	in.conditions(r)
 	return r
+}
+
+// ofAnother tells whether states are those of another workload than the one of the UID. (PPS-7)
+func ofAnother(status *v1alpha1.PersistentPodStateStatus, uid types.UID) bool {
+	return status.WorkloadUID != "" && status.WorkloadUID != uid
 }
 
 // record writes down where ready pods run. (PPS-4 to PPS-6)
@@ -177,7 +185,7 @@ func some(names []string) string {
 
 // Equal tells whether two statuses say the same, so that the one need not be written over the other. (PPS-9)
 func Equal(a, b *v1alpha1.PersistentPodStateStatus) bool {
-	return a.ObservedGeneration == b.ObservedGeneration && a.Pods == b.Pods && a.Lost == b.Lost &&
+	return a.ObservedGeneration == b.ObservedGeneration && a.Pods == b.Pods && a.Lost == b.Lost && a.WorkloadUID == b.WorkloadUID &&
 		maps.EqualFunc(a.PodStates, b.PodStates, same) && equality.Semantic.DeepEqual(a.Conditions, b.Conditions)
 }
 

@@ -53,6 +53,9 @@ func TestRecord(t *testing.T) {
 		{"PPS-6: a pod that is not ready", newState(requires(host), ran("b1", "web-0")), []*corev1.Pod{newPod("web-0", "a1", unready), newPod("web-1", "a1", unready)}, false, states{"web-0": at("b1", host, "b1", zone, "zone-b")}, nil},
 		{"PPS-6: a pod that waits", newState(requires(host), ran("b1", "web-0")), []*corev1.Pod{newPod("web-0", "")}, false, states{"web-0": at("b1", host, "b1", zone, "zone-b")}, nil},
 		{"PPS-6: a pod that has moved", newState(requires(host), ran("b1", "web-0")), []*corev1.Pod{newPod("web-0", "a1")}, false, states{"web-0": at("a1", host, "a1")}, nil},
+		{"PPS-7: of another workload of the name", newState(requires(host), ran("b1", "web-0", "web-1"), of("former")), []*corev1.Pod{newPod("web-0", "a1")}, false, states{"web-0": at("a1", host, "a1")}, nil},
+		{"PPS-7: of this workload", newState(requires(host), ran("b1", "web-0", "web-1"), of("web")), []*corev1.Pod{newPod("web-0", "a1")}, false, states{"web-0": at("a1", host, "a1"), "web-1": at("b1", host, "b1", zone, "zone-b")}, nil},
+		{"PPS-7: it is not known of which workload", newState(requires(host), ran("b1", "web-1")), nil, false, states{"web-1": at("b1", host, "b1", zone, "zone-b")}, nil},
 		{"PPS-7: no workload", newState(requires(host), ran("b1", "web-0")), []*corev1.Pod{newPod("web-0", "a1")}, true, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ package v1alpha1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // PersistentPodStateSpec says of which pods to remember where they ran, and how much of
@@ -79,6 +80,11 @@ type NodeTopologyTerm struct {
 type PersistentPodStateStatus struct {
 	// ObservedGeneration is the generation that the status is about.
 	ObservedGeneration int64 `json:"observedGeneration"`
+
+	// WorkloadUID is the UID of the workload whose pods the states are about: another one of its name inherits none.
+	// OpenKruise 1.4 does not know the field; states without it are those of whatever workload there is.
+	// +optional
+	WorkloadUID types.UID `json:"workloadUID,omitempty"`
 
 	// PodStates is where each pod ran when it was last seen ready, by the name of the pod.
 	// +optional

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -82,7 +83,9 @@ func (r *remembering) recorded() map[string]v1alpha1.PodState {
 	if r.set == nil || r.set.DeletionTimestamp != nil {
 		return states
 	}
-	maps.Copy(states, r.Status.PodStates)
+	if r.ofThis(r.set.UID) {
+		maps.Copy(states, r.Status.PodStates)
+	}
 	var annotations []string
 	for _, a := range r.Spec.PersistentPodAnnotations {
 		annotations = append(annotations, a.Key)
@@ -112,6 +115,11 @@ func (r *remembering) recorded() map[string]v1alpha1.PodState {
 	return states
 }
 
+// ofThis tells whether the status is about the workload of that UID, or says of none. (PPS-7)
+func (r *remembering) ofThis(uid types.UID) bool {
+	return r.Status.WorkloadUID == "" || r.Status.WorkloadUID == uid
+}
+
 func sameState(a, b v1alpha1.PodState) bool {
 	return a.NodeName == b.NodeName && maps.Equal(a.NodeTopologyLabels, b.NodeTopologyLabels) && maps.Equal(a.Annotations, b.Annotations)
 }
@@ -121,6 +129,9 @@ func (r *remembering) checkStatus(v *violations, status *v1alpha1.PersistentPodS
 	want := r.recorded()
 	if !maps.EqualFunc(status.PodStates, want, sameState) {
 		v.add(Status, "the states are %v, and should be %v", status.PodStates, want)
+	}
+	if len(want) > 0 && status.WorkloadUID != r.set.UID {
+		v.add(Status, "the states are said to be of workload %q, and are of %q", status.WorkloadUID, r.set.UID)
 	}
 	lost := int32(0)
 	for _, s := range status.PodStates {
@@ -213,7 +224,7 @@ func PersistentPodStatePlaced(cached *State, before, after *corev1.Pod) []Violat
 		r = nil
 	}
 	var record v1alpha1.PodState
-	if r != nil {
+	if ref := metav1.GetControllerOfNoCopy(before); r != nil && (ref == nil || r.ofThis(ref.UID)) {
 		record = r.Status.PodStates[before.Name]
 	}
 	selector := map[string]string{}
