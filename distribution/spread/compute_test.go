@@ -135,6 +135,24 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// WS-20: percentages are rounded up, so that together they may have room for more pods than the workload wants, before it is scaled and after.
+func TestRoomOfPercentages(t *testing.T) {
+	ws := spreadOf(t, "subsets: [{name: a, maxReplicas: 34%}, {name: b, maxReplicas: 33%}, {name: c, maxReplicas: 33%}]")
+	for _, test := range []struct {
+		wants, a, b, c int
+		want           string
+	}{
+		{10, 4, 3, 3, "a 4/0, b 3/1, c 3/1"},
+		{100, 34, 33, 33, "a 34/0, b 33/0, c 33/0"},
+		{9, 4, 3, 2, "a 4/0, b 3/0, c 2/1"},
+	} {
+		got := Compute(State{Spread: ws, Workload: deployment(int32(test.wants)), Pods: slices.Concat(some(test.a, "a"), some(test.b, "b"), some(test.c, "c")), Now: now})
+		if status := show(got)[0]; status != test.want || len(got.Deletions) > 0 {
+			t.Errorf("of %d pods: %s, and %d deleted; want %s and none", test.wants, status, len(got.Deletions), test.want)
+		}
+	}
+}
+
 // before gives subsets the condition Schedulable, since a time ago.
 func before(ws *v1alpha1.WorkloadSpread, subset string, status corev1.ConditionStatus, age time.Duration) *v1alpha1.WorkloadSpread {
 	ws.Status.SubsetStatuses = append(ws.Status.SubsetStatuses, v1alpha1.WorkloadSpreadSubsetStatus{Name: subset, Conditions: []v1alpha1.WorkloadSpreadSubsetCondition{
