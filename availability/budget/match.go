@@ -37,11 +37,25 @@ func For(pod *corev1.Pod, workload *Workload, budgets []*v1alpha1.PodUnavailable
 // kind and name of the pod's workload, nil where it has none or that is not known; with
 // selector by its labels. A selector that cannot be read matches nothing. (PUB-20)
 func Matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workload *Workload) bool {
+	if b.Spec.TargetReference == nil && b.Spec.Selector != nil {
+		for key, value := range b.Spec.Selector.MatchLabels { // most pods lack them, so that most selectors need not be read
+			if own, found := pod.Labels[key]; !found || own != value {
+				return false
+			}
+		}
+	}
+	return Matcher(b)(pod, workload)
+}
+
+// Matcher returns Matches of a budget for many pods: it reads the selector once. (PUB-20)
+func Matcher(b *v1alpha1.PodUnavailableBudget) func(pod *corev1.Pod, workload *Workload) bool {
 	if b.Spec.TargetReference != nil {
-		return workload != nil && Targets(b, workload.GroupKind, workload.Name)
+		return func(_ *corev1.Pod, workload *Workload) bool {
+			return workload != nil && Targets(b, workload.GroupKind, workload.Name)
+		}
 	}
 	selector, err := selectorOf(b)
-	return err == nil && selector.Matches(labels.Set(pod.Labels))
+	return func(pod *corev1.Pod, _ *Workload) bool { return err == nil && selector.Matches(labels.Set(pod.Labels)) }
 }
 
 // MayMatch tells whether a budget may be about a pod of its namespace that names none, where nobody knows the workloads: with
@@ -57,18 +71,24 @@ func MayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 
 // MayCount tells whether a budget may be about a pod that names it, as far as the pod itself says. What is taken out of its selector, or released by its
 // workload, is not counted, and so not judged. (PUB-35)
-func MayCount(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+func MayCount(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool { return MayCounter(b)(pod) }
+
+// MayCounter returns MayCount of a budget for many pods: it reads the selector once. (PUB-35)
+func MayCounter(b *v1alpha1.PodUnavailableBudget) func(pod *corev1.Pod) bool {
 	target := b.Spec.TargetReference
 	if target == nil {
-		return Matches(b, pod, nil)
-	}
-	ref := metav1.GetControllerOfNoCopy(pod)
-	if ref == nil {
-		return false
+		matches := Matcher(b)
+		return func(pod *corev1.Pod) bool { return matches(pod, nil) }
 	}
 	group, kind := groupKind(target)
-	of := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
-	return of.Group != group || of.Kind != kind || ref.Name == target.Name // what another kind controls may come from it
+	return func(pod *corev1.Pod) bool {
+		ref := metav1.GetControllerOfNoCopy(pod)
+		if ref == nil {
+			return false
+		}
+		of := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+		return of.Group != group || of.Kind != kind || ref.Name == target.Name // what another kind controls may come from it
+	}
 }
 
 // Targets tells whether the targetRef of a budget names a workload. Versions do not matter.

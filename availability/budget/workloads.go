@@ -164,6 +164,7 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, worklo
 	default:
 		s.Total, s.Selector = target.Wants(), target.Selector
 	}
+	is = byController(is)
 	for _, pod := range pods {
 		if Active(pod) && is(pod) {
 			s.Pods = append(s.Pods, pod)
@@ -177,6 +178,23 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, worklo
 		s.Total, s.Unknown = int32(len(s.Pods)), []string{b.Spec.TargetReference.Kind + " " + b.Spec.TargetReference.Name}
 	}
 	return s
+}
+
+// byController asks once for all pods of a controller what nothing else of them decides.
+func byController(is func(*corev1.Pod) bool) func(*corev1.Pod) bool {
+	known := map[types.UID]bool{}
+	return func(pod *corev1.Pod) bool {
+		ref := metav1.GetControllerOfNoCopy(pod)
+		if ref == nil {
+			return false
+		}
+		answer, found := known[ref.UID]
+		if !found {
+			answer = is(pod)
+			known[ref.UID] = answer
+		}
+		return answer
+	}
 }
 
 func selectByLabels(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) (s Selection, err error) {

@@ -78,6 +78,10 @@ func NewPlan(s *Snapshot) *Plan {
 			p.Link = append(p.Link, pod)
 		}
 	}
+	// What is to be told is in the order of names; what is counted needs none.
+	slices.SortFunc(p.Link, byName)
+	slices.SortFunc(result.NotDeleted, byName)
+	slices.SortFunc(result.Unavailable, func(a, b budget.Unavailable) int { return byName(a.Pod, b.Pod) })
 	p.NoPods, p.Elsewhere = len(selection.Pods) == 0, selection.Elsewhere
 	p.Computed, p.Unavailable, p.NotDeleted, p.RequeueAfter = &result.Status, result.Unavailable, result.NotDeleted, result.RequeueAfter
 	if s.LookAfter > 0 && (p.RequeueAfter == 0 || p.RequeueAfter > s.LookAfter) {
@@ -102,22 +106,22 @@ func (s *Snapshot) compute() (budget.Selection, *budget.Result, error) {
 	return selection, result, err
 }
 
-// selection is what the budget is about, but for what belongs to others, by name. (PUB-20)
+// selection is what the budget is about, but for what belongs to others. (PUB-20)
 func (s *Snapshot) selection() (budget.Selection, error) {
-	others := make(map[string]*v1alpha1.PodUnavailableBudget, len(s.Others))
+	others := make(map[string]func(*corev1.Pod) bool, len(s.Others)) // whether they may count a pod that names them
 	for _, other := range s.Others {
-		others[other.Name] = other
+		others[other.Name] = budget.MayCounter(other)
 	}
-	var own, elsewhere []*corev1.Pod
+	matches := budget.Matcher(s.Budget)
+	own, elsewhere := make([]*corev1.Pod, 0, len(s.Pods)), []*corev1.Pod(nil)
 	for _, pod := range s.Pods {
-		if other := others[relatedTo(pod)]; other == nil || !budget.MayCount(other, pod) {
+		if counts := others[relatedTo(pod)]; counts == nil || !counts(pod) {
 			own = append(own, pod)
-		} else if budget.Active(pod) && (budget.Matches(s.Budget, pod, nil) || s.Workloads.Names(pod, s.Budget)) {
+		} else if budget.Active(pod) && (matches(pod, nil) || s.Workloads.Names(pod, s.Budget)) {
 			elsewhere = append(elsewhere, pod)
 		}
 	}
 	selection, err := budget.Select(s.Budget, own, s.Workloads)
-	slices.SortFunc(selection.Pods, byName)
 	slices.SortFunc(elsewhere, byName)
 	selection.Elsewhere = elsewhere
 	return selection, err

@@ -94,8 +94,9 @@ type owner struct {
 // to look at them again, and why some of them are not known. (PUB-2 to PUB-4, PUB-23)
 func (r *Reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) (budget.Workloads, time.Duration, error) {
 	f := &finder{reader: r.options.Reader, scales: r.scales, now: now, budget: b, owners: map[types.UID]*owner{}, workloads: budget.Workloads{}}
+	matches := budget.Matcher(b)
 	for _, pod := range pods {
-		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && budget.Active(pod) && (b.Spec.TargetReference != nil || budget.Matches(b, pod, nil)) {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && budget.Active(pod) && (b.Spec.TargetReference != nil || matches(pod, nil)) {
 			f.add(ref, 1, pod.CreationTimestamp.Time)
 		}
 	}

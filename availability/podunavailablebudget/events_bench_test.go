@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// BenchmarkPodEvent measures what an event of a pod costs: "event" is to find its budgets among those of its namespace, which each event does, and
+// "count" is to count a budget anew, which is done once for the events of SettleTime, 20 times as long as it takes. Every pod is of
+// a CloneSet that has a budget of its own.
+func BenchmarkPodEvent(b *testing.B) {
+	for _, bb := range []struct{ budgets, pods int }{{1, 10}, {1, 1000}, {1, 5000}, {100, 50}, {1000, 5}} {
+		for _, by := range []string{"selector", "targetRef"} {
+			for _, part := range []string{"event", "count"} {
+				b.Run(fmt.Sprintf("%d budgets of %d pods by %s/%s", bb.budgets, bb.pods, by, part), func(b *testing.B) {
+					w := newCrowdedNamespace(b, bb.budgets, bb.pods, by)
+					for i := 0; b.Loop(); i++ {
+						w.event(i, part == "count")
+					}
+				})
+			}
+		}
+	}
+}
+
+// crowdedNamespace is the namespace of a benchmark.
+type crowdedNamespace struct {
+	b          *testing.B
+	reconciler *Reconciler
+	pods       cache.Indexer
+	all        []*corev1.Pod
+}
+
+func newCrowdedNamespace(b *testing.B, budgets, pods int, by string) *crowdedNamespace {
+	reader := caches.Reader{}
+	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceCloneSets} {
+		reader[resource] = cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace)
+	}
+	w := &crowdedNamespace{b: b, pods: reader[ResourcePods]}
+	for i := range budgets {
+		name := fmt.Sprint("web-", i)
+		owner := ownerOf("apps.kruise.io/v1alpha1", "CloneSet", name, "uid-"+name)
+		of := targeting(owner.APIVersion, owner.Kind, name)
+		if by == "selector" {
+			of = selecting(name)
+		}
+		_ = reader[resourceCloneSets].Add(&workloadsv1alpha1.CloneSet{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: owner.UID},
+			Spec:       workloadsv1alpha1.CloneSetSpec{Replicas: new(int32(pods)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
+		})
+		_ = reader[ResourceBudgets].Add(newBudget(name, "1", of))
+		for j := range pods {
+			pod := newPod(fmt.Sprint(name, "-", j), owner, func(pod *corev1.Pod) {
+				pod.UID, pod.Labels, pod.Annotations = types.UID(pod.Name), map[string]string{"app": name}, map[string]string{v1alpha1.RelatedPubAnnotation: name}
+				pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+					ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "nginx:1", ImageID: "nginx@sha256:1", Ready: true}}}
+			})
+			_ = w.pods.Add(pod)
+			w.all = append(w.all, pod)
+		}
+	}
+	server := fakecluster.New(nil, append(slices.Clone(others), budgetResource)...)
+	o := Options{Reader: informerReader{reader}, Kubernetes: fixture.Connect(b, server, "test", kubernetes.NewForConfig),
+		Availability: fixture.Connect(b, server, "test", client.NewForConfig)}
+	w.reconciler = newReconciler(&o)
+	return w
+}
+
+// event has a pod become unready, or ready again, and counts its budget anew if it is to.
+func (w *crowdedNamespace) event(i int, count bool) {
+	before := w.all[i/2%len(w.all)]
+	after := before.DeepCopy()
+	after.Status.Conditions[0].Status = []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue}[i%2]
+	after.ResourceVersion = fmt.Sprint(i)
+	w.all[i/2%len(w.all)] = after
+	_ = w.pods.Update(after)
+	found := 0
+	w.reconciler.options.podChanged(before, after, func(key types.NamespacedName) {
+		if found++; !count {
+			return
+		}
+		plan, err := w.reconciler.Plan(key)
+		if err != nil || plan.Problem != nil || plan.Computed.UnavailableAllowed != int32(i%2) {
+			w.b.Fatalf("event %d: %v, plan %v", i, err, plan)
+		}
+	})
+	if found != 1 {
+		w.b.Fatalf("%d budgets were found", found)
+	}
+}
