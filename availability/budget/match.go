@@ -71,10 +71,10 @@ func MayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 
 // MayCount tells whether a budget may be about a pod that names it, as far as the pod itself says. What is taken out of its selector, or released by its
 // workload, is not counted, and so not judged. (PUB-35)
-func MayCount(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool { return MayCounter(b)(pod) }
+func MayCount(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool { return MayCountBy(b)(pod) }
 
-// MayCounter returns MayCount of a budget for many pods: it reads the selector once. (PUB-35)
-func MayCounter(b *v1alpha1.PodUnavailableBudget) func(pod *corev1.Pod) bool {
+// MayCountBy returns MayCount of a budget for many pods: it reads the selector once. (PUB-35)
+func MayCountBy(b *v1alpha1.PodUnavailableBudget) func(pod *corev1.Pod) bool {
 	target := b.Spec.TargetReference
 	if target == nil {
 		matches := Matcher(b)

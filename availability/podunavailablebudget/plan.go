@@ -110,7 +110,7 @@ func (s *Snapshot) compute() (budget.Selection, *budget.Result, error) {
 func (s *Snapshot) selection() (budget.Selection, error) {
 	others := make(map[string]func(*corev1.Pod) bool, len(s.Others)) // whether they may count a pod that names them
 	for _, other := range s.Others {
-		others[other.Name] = budget.MayCounter(other)
+		others[other.Name] = budget.MayCountBy(other)
 	}
 	matches := budget.Matcher(s.Budget)
 	own, elsewhere := make([]*corev1.Pod, 0, len(s.Pods)), []*corev1.Pod(nil)
