@@ -134,6 +134,12 @@ var Reasons = []Reason{
 	{"NamespaceNotExists", "the namespace is created, or is no target any more", Object},
 	{"SourceMissing", "the source exists and has the label that lets it be read", Object},
 
+	// PodProbeMarker.
+	{"ProbeTooLarge", "the probe is made smaller", Object},
+	{"NoSuchContainer", "a pod has the container, or the probe names another one", Object},
+	{"NoResult", "the agent of the node reports a result", Object},
+	{"ProbesLeft", "the controller takes the probes off the node, or the node is deleted", Object},
+
 	// SidecarSet.
 	{"NotUpdate", "the type of the updateStrategy is another one, or the pods are recreated", Asked},
 	{"NotSelected", "the selector of the updateStrategy matches the pod", Asked},

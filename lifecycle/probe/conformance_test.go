@@ -27,6 +27,9 @@ import (
 // of is the cluster of this package's tests on that of the suite.
 func of(c *conformance.Cluster) *cluster { return newCluster(c.T, c.Server) }
 
+// probedIdle is the result of the probe of a pod, without which the marker would be held up.
+const probedIdle = `{"status":{"conditions":[{"type":"Idle","status":"True"}]}}`
+
 // TestConformanceOfPodProbeMarker counts the pods of a marker, and again when there is one more.
 func TestConformanceOfPodProbeMarker(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
@@ -47,10 +50,14 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 		},
 		Create: func(c *conformance.Cluster, name string) {
 			of(c).addPod("n1", name+"-0", name)
+			c.PatchPod(name+"-0", probedIdle, "status")
 			of(c).mark(name, name, idle)
 		},
-		Change: func(c *conformance.Cluster, name string) { of(c).addPod("n1", name+"-1", name) },
-		Step:   func(*conformance.Cluster) {},
+		Change: func(c *conformance.Cluster, name string) {
+			of(c).addPod("n1", name+"-1", name)
+			c.PatchPod(name+"-1", probedIdle, "status")
+		},
+		Step: func(*conformance.Cluster) {},
 		Outcome: func(c *conformance.Cluster, name string) string {
 			m, err := of(c).markers.Get(c.T.Context(), name, metav1.GetOptions{})
 			if apierrors.IsNotFound(err) {

@@ -85,6 +85,13 @@ type PodProbeMarkerStatus struct {
 	// MatchedPods is the number of pods that are selected, run on a node and are initialized.
 	// +optional
 	MatchedPods int64 `json:"matchedPods,omitempty"`
+
+	// Conditions are HeldUp, which says what has held the marker up for a minute: it is True or absent. OpenKruise does not know the
+	// field.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // PodProbeMarker has containers of pods probed, beside the probes of the kubelet, and writes what comes out on the pods:

@@ -36,10 +36,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return 0, err
 		}
 	}
+	requeueAfter = a.NoteHeld(a.Key, plan.Held, s.Now)
 	if plan.Status == nil {
-		return 0, nil
+		return requeueAfter, nil
 	}
-	return 0, a.WriteStatus(ctx, &s.Marker.Status, plan.Status)
+	return requeueAfter, a.WriteStatus(ctx, &s.Marker.Status, plan.Status)
 }
 
 // InvalidSelectorEvent is the reason of the event about a marker whose selector admission should have refused.

@@ -3,6 +3,7 @@
 package podprobemarker
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 
@@ -38,7 +39,8 @@ func TestPodsThatMatter(t *testing.T) {
 			What: "pod", Copy: (*corev1.Pod).DeepCopy,
 			Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.NodeName$|Status)`),
 			Of: func(pod *corev1.Pod) string {
-				return shown(NewPlan(&Snapshot{Marker: marker, Pods: []*corev1.Pod{pod}}))
+				plan := NewPlan(&Snapshot{Marker: marker, Pods: []*corev1.Pod{pod}})
+				return shown(plan) + fmt.Sprint(plan.Held)
 			},
 			Matters: func(before, after *corev1.Pod) (enqueued bool) {
 				if controller.Changed(before, after, podFields) != 0 {

@@ -46,7 +46,8 @@ func (o *Options) reads() []controller.Read {
 	}
 }
 
-// podChanged enqueues the markers that come to select a pod, or cease to. (PPM-2.5)
+// podChanged enqueues the markers that come to select a pod, or cease to, and those of which it comes to have all results, or ceases to, or
+// says in other words why it has not. (PPM-2.5, PPM-2.7)
 func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	pod := after
 	if pod == nil {
@@ -58,7 +59,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	}
 	for _, m := range markers {
 		was, is := before != nil && m.Selects(before), after != nil && m.Selects(after)
-		if was != is {
+		if was != is || is && firstUnknown(m, before) != firstUnknown(m, after) {
 			enqueue(cache.MetaObjectToName(m).AsNamespacedName())
 		}
 	}
@@ -107,7 +108,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read PodProbeMarker %s: %w", key, err)
 	}
-	s := &Snapshot{Marker: marker}
+	s := &Snapshot{Marker: marker, HeldSince: r.writer.HeldSince(marker), Now: r.shell.Clock.Now()}
 	if marker.DeletionTimestamp != nil {
 		if s.Probed, err = r.options.Reader.NodePodProbes(key); err != nil {
 			return nil, fmt.Errorf("read the NodePodProbes with probes of PodProbeMarker %s: %w", key, err)

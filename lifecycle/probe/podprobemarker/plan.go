@@ -5,10 +5,12 @@ package podprobemarker
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -27,6 +29,8 @@ type Plan struct {
 	Problem error
 	// LeftOut says of probes that no node runs why, by their names; empty where all are.
 	LeftOut []string
+	// Held lists what holds the marker up. What has for a minute is told by the condition HeldUp. (PPM-2.7)
+	Held []rollout.Hold
 	// NoContainer says in words for which probes pods have no container of the name, sorted as the probes; empty where all have.
 	NoContainer []string
 }
@@ -59,6 +63,7 @@ func planStatus(s *Snapshot, plan *Plan) {
 	_, tooLarge := s.Marker.ProbeSizes()
 	for i, why := range tooLarge {
 		if why != "" {
+			plan.hold("probe", s.Marker.Spec.Probes[i].Name, RuleProbeTooLarge, why)
 			plan.LeftOut = append(plan.LeftOut, fmt.Sprintf("probe %s: %s", s.Marker.Spec.Probes[i].Name, why))
 		}
 	}
@@ -71,9 +76,15 @@ func planStatus(s *Snapshot, plan *Plan) {
 	}
 	status.MatchedPods = int64(len(selected))
 	planContainers(s.Marker, selected, plan)
-	if !equality.Semantic.DeepEqual(status, s.Marker.Status) {
-		plan.Status = &status
+	if plan.Problem != nil {
+		plan.hold("", "", heldup.BadValue, "spec.selector: "+plan.Problem.Error())
 	}
+	for _, pod := range selected {
+		if why := firstUnknown(s.Marker, pod); why != "" {
+			plan.hold("pod", pod.Name, RuleNoResult, why)
+		}
+	}
+	s.tell(plan, status)
 }
 
 // planContainers finds the probes that are run nowhere, since no pod that is selected has a container of the name. (PPM-2.6)
@@ -82,7 +93,9 @@ func planContainers(marker *v1alpha1.PodProbeMarker, selected []*corev1.Pod, pla
 		probe := &marker.Spec.Probes[i]
 		has := func(pod *corev1.Pod) bool { return hasContainer(pod, probe.ContainerName) }
 		if len(selected) > 0 && !slices.ContainsFunc(selected, has) {
-			plan.NoContainer = append(plan.NoContainer, fmt.Sprintf("probe %s: none of %d pods has a container %s", probe.Name, len(selected), probe.ContainerName))
+			why := fmt.Sprintf("none of %d pods has a container %s", len(selected), probe.ContainerName)
+			plan.NoContainer = append(plan.NoContainer, fmt.Sprintf("probe %s: %s", probe.Name, why))
+			plan.hold("probe", probe.Name, RuleNoContainer, why)
 		}
 	}
 }
@@ -104,10 +117,16 @@ func planEnd(s *Snapshot, plan *Plan) {
 	switch {
 	case !slices.Contains(s.Marker.Finalizers, v1alpha1.PodProbeMarkerFinalizer):
 		plan.Waiting = "it waits for finalizers of others"
+		plan.hold("", "", heldup.Finalizer, "it is being deleted, and has the finalizers "+strings.Join(s.Marker.Finalizers, ", "))
 	case len(plan.Nodes) > 0:
 		plan.Waiting = "nodes still have its probes"
+		for _, node := range plan.Nodes {
+			plan.hold("node", node, RuleProbesLeft, "its NodePodProbe still has probes of the marker, which is being deleted")
+		}
 	default:
 		without := slices.DeleteFunc(slices.Clone(s.Marker.Finalizers), func(f string) bool { return f == v1alpha1.PodProbeMarkerFinalizer })
 		plan.Finalizers = &without
+		return
 	}
+	s.tell(plan, *s.Marker.Status.DeepCopy())
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -71,7 +72,10 @@ func shown(p *Plan) (out string) {
 		out += fmt.Sprint("finalizers ", *p.Finalizers, " ")
 	}
 	if p.Status != nil {
-		out += fmt.Sprintf("status %+v ", *p.Status)
+		out += fmt.Sprintf("status {ObservedGeneration:%d MatchedPods:%d} ", p.Status.ObservedGeneration, p.Status.MatchedPods)
+		if told := heldup.Kubernetes.Told(p.Status.Conditions); told != nil {
+			out += told.Reason + ": " + told.Message + " "
+		}
 	}
 	if p.Waiting != "" {
 		out += fmt.Sprintf("wait: %s %v ", p.Waiting, p.Nodes)

@@ -3,8 +3,11 @@
 package podprobemarker
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -18,4 +21,8 @@ type Snapshot struct {
 	Pods []*corev1.Pod
 	// Probed are the NodePodProbes that have probes of it, in any order. They matter while it is being deleted.
 	Probed []*v1alpha1.NodePodProbe
+	// HeldSince is when what holds the marker up began, as far as a controller remembers. (PPM-2.7)
+	HeldSince map[rollout.HoldKey]time.Time
+	// Now is the time for which to plan.
+	Now time.Time
 }
