@@ -140,6 +140,10 @@ var Reasons = []Reason{
 	{"NoResult", "the agent of the node reports a result", Object},
 	{"ProbesLeft", "the controller takes the probes off the node, or the node is deleted", Object},
 
+	// ContainerRecreateRequest.
+	{"RequestAhead", "the other request of the pod ends, or is deleted", Object},
+	{"AgentSilent", "the agent of the node works again", Object},
+
 	// SidecarSet.
 	{"NotUpdate", "the type of the updateStrategy is another one, or the pods are recreated", Asked},
 	{"NotSelected", "the selector of the updateStrategy matches the pod", Asked},

@@ -135,7 +135,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		pod = nil
 	}
 	now := r.shell.Clock.Now()
-	s := &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request, now), Now: now}
+	s := &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request, now), HeldSince: r.writer.HeldSince(request), Now: now}
 	s.Silent = r.running.silent(key, s.Turn(), now)
 	return s, nil
 }

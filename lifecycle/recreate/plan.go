@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -25,12 +26,16 @@ type Plan struct {
 	// before it has been made: wherever that is cut short, what stands by then
 	// is enough for a later plan to put the pod back into service.
 	Steps []Step
+	// Held lists what keeps the request from its end. What has for a minute is told by the message of the status. (CRR-7)
+	Held []rollout.Hold
 	// Waiting says what the request waits for, and for how long where that is
 	// known. Empty: for nothing any more.
 	Waiting string
 	// RequeueAfter is the time after which the plan may be another without
 	// any event; 0 when only events can change it.
 	RequeueAfter time.Duration
+
+	heldAfter time.Duration // after which something begins to hold the request up; 0 for nothing
 }
 
 // Step is one write, and why it is made. Exactly one of Status, Change, Pod and
@@ -57,7 +62,9 @@ func NewPlan(s *Snapshot) *Plan {
 	switch {
 	case s.over():
 		p.planEnd()
+		return p.plan
 	case p.planCompletion():
+		return p.plan
 	case s.Request.Status.Phase == v1alpha1.ContainerRecreateRequestRecreating:
 		p.planWork()
 	case s.Request.Status.Phase == "":
@@ -65,6 +72,7 @@ func NewPlan(s *Snapshot) *Plan {
 	default:
 		p.plan.Waiting = "the node agent has another request of the pod to finish first, " + p.onNode()
 	}
+	p.planHeld()
 	return p.plan
 }
 

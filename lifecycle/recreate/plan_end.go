@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -28,6 +29,11 @@ func (p *planner) planEnd() {
 	}
 	_, change.Deactivate = p.Request.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]
 	p.change(change, "the request is completed: node agents need not watch it any more")
+	if heldup.OfText(p.Request.Status.Message) != nil { // by an agent that leaves messages alone (CRR-7)
+		status := p.Request.Status.DeepCopy()
+		status.Message = ""
+		p.plan.Steps = append(p.plan.Steps, Step{Why: "nothing holds it up any more", Status: status})
+	}
 	if p.plan.RequeueAfter > 0 {
 		p.plan.Waiting = fmt.Sprintf("the request is deleted %d seconds after its completion", *p.Request.Spec.TTLSecondsAfterFinished)
 	}

@@ -5,6 +5,7 @@ package recreate
 import (
 	"encoding/json"
 
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -37,15 +38,21 @@ func (s *Snapshot) Turn() string {
 			return ""
 		}
 	}
-	status, _ := json.Marshal(&r.Status) // always encodes
+	said := r.Status
+	if heldup.OfText(said.Message) != nil {
+		said.Message = "" // the manager says that, not the agent (CRR-7)
+	}
+	status, _ := json.Marshal(&said) // always encodes
 	return acquired + string(status) + encodeStatuses(s.replaced())
 }
 
 // lost tells whether the node agent has been silent for too long. (CRR-M9)
 func (p *planner) lost() bool {
-	if p.Silent.IsZero() {
-		return false
-	}
+	return !p.Silent.IsZero() && p.due(p.Silent, p.allowed())
+}
+
+// allowed are the seconds that a node agent may be silent. (CRR-M9)
+func (p *planner) allowed() int64 {
 	allowed := int64(silenceSeconds)
 	add := func(seconds int64) { allowed += min(max(seconds, 0), mostSeconds-allowed) }
 	grace := int64(v1alpha1.DefaultContainerRecreateGracePeriodSeconds)
@@ -59,5 +66,5 @@ func (p *planner) lost() bool {
 		add(int64(strategy.MinStartedSeconds))
 	}
 	add(min(grace, maxGraceSeconds))
-	return p.due(p.Silent, allowed)
+	return allowed
 }

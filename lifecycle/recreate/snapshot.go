@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -32,6 +33,8 @@ type Snapshot struct {
 	// taken it, as far as the controller knows, by its own clock. Zero: it is not.
 	// See Turn.
 	Silent time.Time
+	// HeldSince is when what holds the request up began, as far as a controller remembers. (CRR-7)
+	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -170,7 +171,7 @@ func (s *story) state(name string) string {
 	for _, c := range r.Status.ContainerRecreateStates {
 		text += fmt.Sprintf(", %s %s", c.Name, c.Phase)
 	}
-	if r.Status.Message != "" {
+	if r.Status.Message != "" && heldup.OfText(r.Status.Message) == nil { // see TestHeldUp
 		text += ": " + r.Status.Message
 	}
 	if _, active := r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]; active {

@@ -4,7 +4,6 @@ package imagepulljob
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
@@ -19,7 +18,7 @@ func (p *planner) withHeldUp(message string) string {
 		return message
 	}
 	p.plan.HeldUp = append(p.plan.HeldUp, fmt.Sprintf("%s: %s", told.Reason, told.Message))
-	return fmt.Sprintf("%s; held up since %s: %s: %s", message, told.Since.UTC().Format(time.RFC3339), told.Reason, told.Message)
+	return message + "; " + heldup.Text(told)
 }
 
 // listHeld lists what keeps the job from its end: once each what holds for all nodes, and the nodes that wait for something of
