@@ -109,6 +109,7 @@ var Reasons = []Reason{
 	{"NoNodeImage", "the manager has made the NodeImage of the node", Object},
 	{"PullSecrets", "the pull secrets of the job can be read and copied", Whole},
 	{"TooManyImages", "other jobs take their images off the node", Object},
+	{"PullSlot", "a pull of the node ends", Object},
 	{"NodeImageFull", "other jobs of the namespace take their images off the node", Object},
 
 	// PodUnavailableBudget.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -25,7 +26,7 @@ func (p *planner) pulling(t *task) {
 	switch {
 	case t.pull != nil && t.pull.Err != nil:
 		t.status.Message = t.pull.Err.Error()
-	case t.pull == nil && t.reported != nil:
+	case t.pull == nil && t.reported != nil && heldup.OfText(t.reported.Message) == nil:
 		t.status.Message = t.reported.Message // from before a restart of the agent
 	}
 }

@@ -87,6 +87,7 @@ func (s *slots) assign(p *planner, due []*task) {
 		due = slices.Delete(due, i, i+1)
 	}
 	for _, t := range due {
+		p.holdUp(t, s.running)
 		p.wait(t.Task, fmt.Sprintf("%d other pulls are under way, which is as many as may be", s.running))
 	}
 }

@@ -189,7 +189,7 @@ func TestStoryManyAtOnce(t *testing.T) {
 		if status := n.nodeImage().Status; status.Succeeded != 20 || most != 4 {
 			n.Errorf("succeeded %d, at most %d at once", status.Succeeded, most)
 		}
-		n.want("IMG-3.4: what happens at the same time is one write", []string{"6 patch nodeimages/status"}, n.sent())
+		n.want("IMG-3.4: what happens at the same time is one write; one says what waits for its turn (IMG-3.13)", []string{"7 patch nodeimages/status"}, n.sent())
 	}, all...)
 }
 
