@@ -72,7 +72,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		}
 		plan = NewPlan(&answered)
 	}
-	return plan.RequeueAfter, errors.Join(a.note(ctx, plan.Note), a.report(ctx, plan.Report))
+	err = a.note(ctx, plan.Note)
+	if apiwriter.OnlyContested(err) {
+		return plan.RequeueAfter, err // a report goes with the note
+	}
+	return plan.RequeueAfter, errors.Join(err, a.report(ctx, plan.Report))
 }
 
 // confirm asks the API server itself which pod there is. (EVR-2)
@@ -173,7 +177,7 @@ func (r *Report) patch(e *Eviction) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// report writes a report. An Eviction that is gone needs none.
+// report writes a report, with pauses if another writer takes it back. (CT-12)
 func (a *applier) report(ctx context.Context, report *Report) error {
 	if report == nil {
 		return nil
@@ -182,6 +186,26 @@ func (a *applier) report(ctx context.Context, report *Report) error {
 	if err != nil {
 		return err
 	}
+	wanted, err := report.replaces(a.snapshot.Eviction)
+	if err != nil {
+		return err
+	}
+	return a.PutBack("evictions/status", wanted, func() error { return a.send(ctx, data) })
+}
+
+// replaces says what a report changes from what is there to what is wanted. A heartbeat after another one is not the same twice.
+func (r *Report) replaces(e *Eviction) (string, error) {
+	_, i := own(e)
+	before, err := json.Marshal(map[string]any{"entry": e.Status.Responders[i]})
+	if err != nil {
+		return "", err
+	}
+	after, err := json.Marshal(map[string]any{"entry": map[string]any{"message": r.Message, "completed": r.Completed}})
+	return string(before) + string(after), err
+}
+
+// send patches the Eviction with a report. One that is gone needs none.
+func (a *applier) send(ctx context.Context, data []byte) error {
 	patched, err := a.options.Lifecycle.Evictions(a.Key.Namespace).Patch(ctx, a.Key.Name, types.JSONPatchType, data, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -28,9 +28,8 @@ func TestConformance(t *testing.T) {
 	}
 	conformance.Test(t, conformance.Kind{
 		Resource: budgetResource, More: others,
-		Contested: true,
-		Watches:   []string{"podunavailablebudgets", "pods"},
-		Writes:    []string{"patch pods", "patch podunavailablebudgets/status"},
+		Watches: []string{"podunavailablebudgets", "pods"},
+		Writes:  []string{"patch pods", "patch podunavailablebudgets/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := clusterOf(c).options
 			o.Workloads, o.Metrics = nil, c.Reconciles

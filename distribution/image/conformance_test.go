@@ -33,9 +33,8 @@ func of(c *conformance.Cluster) *cluster {
 func TestConformanceOfImagePullJob(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: jobResource, More: []fakecluster.Resource{nodeImageResource, cloneSetResource, statefulSetResource, secretResource},
-		Contested: true,
-		Watches:   []string{"imagepulljobs", "nodeimages", "secrets"},
-		Writes:    []string{"patch nodeimages", "patch imagepulljobs/status", "delete imagepulljobs"},
+		Watches: []string{"imagepulljobs", "nodeimages", "secrets"},
+		Writes:  []string{"patch nodeimages", "patch imagepulljobs/status", "delete imagepulljobs"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			controller, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
@@ -82,9 +81,8 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 func TestConformanceOfNodeImage(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: nodeImageResource, More: []fakecluster.Resource{jobResource},
-		Contested: true,
-		Watches:   []string{"nodeimages", "nodes", "imagepulljobs"},
-		Writes:    []string{"create nodeimages", "patch nodeimages"},
+		Watches: []string{"nodeimages", "nodes", "imagepulljobs"},
+		Writes:  []string{"create nodeimages", "patch nodeimages"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			controller, err := nodeimage.New(nodeimage.Options{Distribution: d, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,

@@ -76,10 +76,9 @@ func TestConformance(t *testing.T) {
 	const two = `{"spec":{"resource":{"data":{"key":"dHdv"}},"targets":{"excludedNamespaces":{"list":[{"name":"ns-3"}]}}}}`
 	conformance.Test(t, conformance.Kind{
 		Resource: distributionResource, More: more,
-		Contested: true,
-		Watches:   []string{"resourcedistributions", "namespaces", "secrets", "configmaps"},
-		Writes:    []string{"create secrets", "update secrets", "delete secrets", "patch resourcedistributions/status"},
-		Repeats:   []string{"create secrets"}, // of one name, in the next namespace
+		Watches: []string{"resourcedistributions", "namespaces", "secrets", "configmaps"},
+		Writes:  []string{"create secrets", "update secrets", "delete secrets", "patch resourcedistributions/status"},
+		Repeats: []string{"create secrets"}, // of one name, in the next namespace
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(c.Cluster, c.Share)
 			o.Metrics = c.Reconciles

@@ -4,6 +4,7 @@ package apiwriter
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -41,9 +42,14 @@ type contests struct {
 	swept time.Time          // when those that are over were dropped
 }
 
+// mostWrites is how many distinct writes about an object are remembered: those of a cycle that another writer takes back, as
+// a pod that leaves service and its update.
+const mostWrites = 8
+
 // Contest is about one object.
 type Contest struct {
-	wanted uint64 // the hash of it
+	writes [mostWrites]uint64 // hashes of the last distinct ones, the newest first; 0 is none
+	last   fields             // what was written last to each field
 	pause  time.Duration
 	// Until is before when the object is not written again, Over when the contest is over if it is not written until then.
 	Until, Over time.Time
@@ -75,9 +81,50 @@ func OnlyContested(err error) bool {
 	return false
 }
 
-// Wrote takes note that an owner has written to an object what it wants there. It returns how often it was put back: 0 if
-// something else was written last.
+// Write is one that another writer may take back.
+type Write struct {
+	// Owner is on whose behalf it is made. Object names what is written, and its part.
+	Owner  types.NamespacedName
+	Object string
+	// Wanted is what is written there: JSON texts, as patches, one behind the other. Two writes are the same if that is.
+	Wanted string
+	// Send sends it. ErrNotSent says that it was not sent after all, and is none of PutBack.
+	Send func() error
+	// Tell records a Warning event of that reason. Nil records none.
+	Tell func(reason, message string)
+}
+
+// ContestedEvent is the reason of the Warning about what another writer changes whenever it is written. (CT-12)
+const ContestedEvent = "Contested"
+
+// mostQuiet is how often something is put back before an event says so.
+const mostQuiet = 3
+
+// ErrNotSent says that a write was not made, and need not be.
+var ErrNotSent = errors.New("not sent")
+
+// PutBack sends a write, unless another writer takes it back each time: then it returns a Contested, which is a conflict,
+// until the pause is over. Next says when that is. A write that fails does not count. (CT-12)
+func (c *Contests) PutBack(w Write, now func() time.Time) error {
+	if c.waits(w.Owner, w.Object, w.Wanted, now()) {
+		return NewContested(w.Object)
+	}
+	if err := w.Send(); err != nil {
+		if errors.Is(err, ErrNotSent) {
+			return nil
+		}
+		return err
+	}
+	if times := c.Wrote(w.Owner, w.Object, w.Wanted, now()); times >= mostQuiet && w.Tell != nil {
+		w.Tell(ContestedEvent, fmt.Sprintf("Another writer takes back each write of %s, which is made again less and less often, every 5 minutes in the end", w.Object))
+	}
+	return nil
+}
+
+// Wrote takes note that an owner has written to an object what it wants there. It returns how often something was put back there:
+// 0 if this was not.
 func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now time.Time) (times int) {
+	hash, fields := maphash.String(seed, wanted), fieldsOf(wanted)
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.known[owner] == nil {
@@ -87,21 +134,47 @@ func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now 
 		c.known[owner] = &contests{of: map[string]Contest{}, asked: map[string]bool{}, swept: now}
 	}
 	all := c.known[owner].of
-	known, hash := all[object], maphash.String(seed, wanted)
-	if known.wanted != hash || !now.Before(known.Over) {
-		all[object] = Contest{wanted: hash, Over: now.Add(overContest)}
-		return 0
+	known := all[object]
+	if !now.Before(known.Over) {
+		known = Contest{}
 	}
-	known.pause = min(max(2*known.pause, firstContest), lastContest)
-	known.Times++
-	known.Until, known.Over = now.Add(known.pause), now.Add(overContest)
+	switch {
+	case known.undone(hash, fields):
+		known.pause = min(max(2*known.pause, firstContest), lastContest)
+		known.Times++
+		known.Until, known.Over = now.Add(known.pause), now.Add(overContest)
+		times = known.Times
+	case !slices.Contains(known.writes[:], hash): // something else is wanted
+		known.pause, known.Times = 0, 0
+		known.Until, known.Over = time.Time{}, now.Add(overContest)
+	}
+	known.wrote(hash, fields)
 	all[object] = known
-	return known.Times
+	return times
 }
 
-// Waits tells whether an owner is to leave an object alone for now, to which it would write what it wants: it put the same
+// undone tells whether a write was made before, and is made again since something of it does not stand, though the owner has
+// written nothing else there since.
+func (t *Contest) undone(hash uint64, fields fields) bool {
+	return slices.Contains(t.writes[:], hash) && t.last.shares(fields)
+}
+
+// wrote takes note of a write.
+func (t *Contest) wrote(hash uint64, fields fields) {
+	before := t.writes
+	for i, n := 0, 1; i < mostWrites && n < mostWrites; i++ {
+		if before[i] != hash {
+			t.writes[n] = before[i]
+			n++
+		}
+	}
+	t.writes[0] = hash
+	t.last = t.last.with(fields)
+}
+
+// waits tells whether an owner is to leave an object alone for now, to which it would write what it wants: it put the same
 // back before, and the pause since then is not over. Next says when it is.
-func (c *Contests) Waits(owner types.NamespacedName, object, wanted string, now time.Time) bool {
+func (c *Contests) waits(owner types.NamespacedName, object, wanted string, now time.Time) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	own := c.known[owner]
@@ -109,7 +182,7 @@ func (c *Contests) Waits(owner types.NamespacedName, object, wanted string, now 
 		return false
 	}
 	known, found := own.of[object]
-	if !found || !now.Before(known.Until) || known.wanted != maphash.String(seed, wanted) {
+	if !found || !now.Before(known.Until) || !known.undone(maphash.String(seed, wanted), fieldsOf(wanted)) {
 		return false
 	}
 	own.asked[object] = true
@@ -141,6 +214,18 @@ func (c *Contests) Next(owner types.NamespacedName, now time.Time) (in time.Dura
 	return in
 }
 
+// After is after what time a reconcile that ended so is to be repeated, and its error: writes that wait are none. (CT-12)
+func (c *Contests) After(owner types.NamespacedName, now time.Time, requeueAfter time.Duration, err error) (time.Duration, error) {
+	contested := c.Next(owner, now)
+	if !OnlyContested(err) {
+		return requeueAfter, err
+	}
+	if requeueAfter > 0 {
+		contested = min(contested, requeueAfter)
+	}
+	return contested, nil
+}
+
 // ChangedBy takes note of who changed an object that was put back.
 func (c *Contests) ChangedBy(owner types.NamespacedName, object, manager string) {
 	c.lock.Lock()
@@ -166,6 +251,15 @@ func (c *Contests) Of(owner types.NamespacedName, now time.Time) map[string]Cont
 		}
 	}
 	return all
+}
+
+// Deleted drops what is remembered of an object that its owner has deleted: it may want it again.
+func (c *Contests) Deleted(owner types.NamespacedName, object string) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if own := c.known[owner]; own != nil {
+		delete(own.of, object)
+	}
 }
 
 // Forget drops what is remembered of an owner that no longer exists.

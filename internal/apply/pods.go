@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -177,7 +178,7 @@ func (p *Sync) putPod(ctx context.Context, patches []rollout.PodPatch, i int, al
 func (p *Sync) wantedOf(patch *rollout.PodPatch) (what, wanted string, err error) {
 	writes, err := patch.Patch.Writes(patch.Pod)
 	for _, w := range writes {
-		wanted += w.Subresource + Wanted(w.Data)
+		wanted += strconv.Quote(w.Subresource) + Wanted(w.Data)
 	}
 	return "pod " + p.nameOf(patch.Pod), wanted, err
 }
@@ -186,7 +187,7 @@ func (p *Sync) wantedOf(patch *rollout.PodPatch) (what, wanted string, err error
 func (p *Sync) tryPatch(ctx context.Context, patches []rollout.PodPatch, i int, allow Allow) error {
 	if allow != nil {
 		if allowed, err := allow(ctx, i); !allowed || err != nil {
-			return cmp.Or(err, errNotSent)
+			return cmp.Or(err, apiwriter.ErrNotSent)
 		}
 	}
 	err := apiwriter.Safely(ctx, func() error { return p.patchPod(ctx, &patches[i]) })
@@ -278,8 +279,11 @@ func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatc
 // WritePod sends one patch of a pod. One that is gone is no error. The errors of others
 // say what it was for. What another writer takes back is written again with pauses. (CT-12)
 func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
-	return p.PutBack("pod "+p.nameOf(pod)+", "+what, string(precondition.ReplaceAll(w.Data, nil)), // another time is another write
-		func() error { return p.writePod(ctx, pod, w, what) })
+	before, err := noted(pod, w.Data)
+	if err != nil {
+		return fmt.Errorf("%s of pod %s: %w", what, pod.Name, err)
+	}
+	return p.PutBack("pod "+p.nameOf(pod)+", "+what, before+Wanted(w.Data), func() error { return p.writePod(ctx, pod, w, what) })
 }
 
 func (p *Sync) writePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {

@@ -4,7 +4,6 @@ package apply
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"reflect"
 	"regexp"
@@ -15,46 +14,45 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// ContestedEvent is the reason of the Warning about what another writer changes whenever it is written. (CT-12)
-const ContestedEvent = "Contested"
-
-// mostQuiet is how often something is put back before an event says so.
-const mostQuiet = 3
-
-// errNotSent says that a write was not made.
-var errNotSent = errors.New("not sent")
-
 // PutBack sends a write, unless another writer takes it back each time: then it returns an apiwriter.Contested, which is a conflict,
 // until the pause is over, and the shell reconciles again by then. what names the object and its part, wanted what is written
-// there. A write that fails does not count, nor one that wants something else than the last. (CT-12)
+// there. A write that fails does not count, nor one that wants something else than those before. (CT-12)
 func (p *Sync) PutBack(what, wanted string, send func() error) error {
-	if p.Own.Contests.Waits(p.Key, what, wanted, p.now()) {
-		return apiwriter.NewContested(what)
-	}
-	if err := send(); err != nil {
-		if errors.Is(err, errNotSent) {
-			return nil
-		}
-		return err
-	}
-	if times := p.Own.Contests.Wrote(p.Key, what, wanted, p.now()); times >= mostQuiet {
-		p.Event(corev1.EventTypeWarning, ContestedEvent, "Another writer takes back each write of %s, which is made again less and less often, every 5 minutes in the end", what)
-	}
-	return nil
+	return p.Own.Contests.PutBack(apiwriter.Write{Owner: p.Key, Object: what, Wanted: wanted, Send: send,
+		Tell: func(reason, message string) { p.Event(corev1.EventTypeWarning, reason, "%s", message) }}, p.now)
 }
 
-// precondition is the version of the object that a patch asks for.
-var precondition = regexp.MustCompile(`"resourceVersion":"[^"]*",?`)
+// passing is what differs between two patches that want the same: versions, also that of the SidecarSet which a hot upgrade notes on a
+// pod, and times.
+var passing = regexp.MustCompile(`(\\?"(?:resourceVersion|version(?:alt)?\.sidecarset\.kruise\.io/[^"\\]*)\\?":\\?")[^"\\]*|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
 
-// passing is what differs between two patches that want the same.
-var passing = regexp.MustCompile(`\\?"resourceVersion\\?":\\?"[^"\\]*\\?",?|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
+// Wanted is what a patch wants: all but the version on which it is made, and times, which are empty.
+func Wanted(patch []byte) string { return string(passing.ReplaceAll(patch, []byte("$1"))) }
 
-// Wanted is what a patch wants: all but the version on which it is made, and times.
-func Wanted(patch []byte) string { return string(passing.ReplaceAll(patch, nil)) }
+// noted are the labels and annotations of a pod that a patch changes, as they are before. A note that is renewed has another time
+// by then; one that is taken back has the old one.
+func noted(pod *corev1.Pod, patch []byte) (string, error) {
+	var changes struct {
+		Metadata struct {
+			Labels, Annotations map[string]any
+		}
+	}
+	if err := json.Unmarshal(patch, &changes); err != nil {
+		return "", err
+	}
+	have := func(all map[string]string, named map[string]any) map[string]string {
+		all = maps.Clone(all)
+		maps.DeleteFunc(all, func(key, _ string) bool { _, found := named[key]; return !found })
+		return all
+	}
+	text, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"labels": have(pod.Labels, changes.Metadata.Labels), "annotations": have(pod.Annotations, changes.Metadata.Annotations)}})
+	return string(text), err
+}
 
-// difference is what a write of a status changes, from which values to which. Writers share some statuses: the same is wanted
+// Difference is what a write of a status changes, from which values to which. Writers share some statuses: the same is wanted
 // again only if all that is changed has come back to what it was. Times that are written do not count: they are those of the write.
-func difference(before, after any) (string, error) {
+func Difference(before, after any) (string, error) {
 	old, err := fields(before)
 	if err != nil {
 		return "", err
@@ -63,6 +61,7 @@ func difference(before, after any) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	old, wanted = byName(old).(map[string]any), byName(wanted).(map[string]any)
 	differ(old, wanted)
 	was, err := json.Marshal(old)
 	if err != nil {
@@ -85,4 +84,27 @@ func differ(before, after map[string]any) {
 			delete(after, key)
 		}
 	}
+}
+
+// byName is a value whose lists of objects with names or types of their own are maps by those.
+func byName(of any) any {
+	switch of := of.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(of))
+		for key, value := range of {
+			out[key] = byName(value)
+		}
+		return out
+	case []any:
+		out := map[string]any{}
+		for _, element := range of {
+			key := apiwriter.NameIn(element)
+			if _, twice := out[key]; key == "" || twice {
+				return of
+			}
+			out[key] = byName(element)
+		}
+		return out
+	}
+	return of
 }

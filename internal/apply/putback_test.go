@@ -3,9 +3,11 @@
 package apply
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -18,7 +20,7 @@ func TestDifference(t *testing.T) {
 		return &v1alpha1.PodUnavailableBudgetStatus{UnavailableAllowed: allowed, DisruptedPods: disrupted, TotalReplicas: 3,
 			Conditions: []metav1.Condition{{Type: "TotalUnknown", LastTransitionTime: at(since)}}}
 	}
-	first, err := difference(status(0, map[string]metav1.Time{"web-1": at(1)}, 1), status(1, nil, 2))
+	first, err := Difference(status(0, map[string]metav1.Time{"web-1": at(1)}, 1), status(1, nil, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +36,39 @@ func TestDifference(t *testing.T) {
 		{"CT-12: the number was another", status(2, map[string]metav1.Time{"web-1": at(1)}, 1), status(1, nil, 2), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			again, err := difference(test.before, test.after)
+			again, err := Difference(test.before, test.after)
 			if err != nil || (again == first) != test.same {
 				t.Errorf("%s, %v; first %s", again, err, first)
 			}
 		})
+	}
+}
+
+// A note that is renewed is no contest: it has another time by then. One that is taken back has the one before. (CT-12)
+func TestNoted(t *testing.T) {
+	pod := func(noted string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}, Annotations: map[string]string{"note": noted, "other": noted}}}
+	}
+	first, err := noted(pod("2026-01-01T12:00:00Z"), []byte(`{"metadata":{"annotations":{"note":"2026-01-01T12:05:00Z"}}}`))
+	if err != nil || first != `{"metadata":{"annotations":{"note":"2026-01-01T12:00:00Z"},"labels":{}}}` {
+		t.Fatalf("%s, %v", first, err)
+	}
+	for _, test := range []struct {
+		name, was string
+		same      bool
+	}{
+		{"CT-12: it is taken back", "2026-01-01T12:00:00Z", true},
+		{"CT-12: it is renewed", "2026-01-01T12:05:00Z", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			again, err := noted(pod(test.was), []byte(`{"metadata":{"annotations":{"note":"2026-01-01T12:10:00Z"}}}`))
+			if err != nil || (again == first) != test.same {
+				t.Errorf("%s, %v; first %s", again, err, first)
+			}
+		})
+	}
+	if _, err := noted(pod(""), []byte("no patch")); err == nil {
+		t.Error("what is no patch changes nothing")
 	}
 }
 
@@ -47,13 +77,15 @@ func TestWanted(t *testing.T) {
 		name, a, b string
 		same       bool
 	}{
-		{"CT-12: another version, another time", `{"metadata":{"resourceVersion":"7","uid":"u"},"status":{"lastTransitionTime":"2026-01-01T12:00:00Z"}}`,
-			`{"metadata":{"resourceVersion":"12","uid":"u"},"status":{"lastTransitionTime":"2026-01-01T12:03:00Z"}}`, true},
+		{"CT-12: another version, another time", `{"metadata":{"uid":"u","resourceVersion":"7"},"status":{"lastTransitionTime":"2026-01-01T12:00:00Z"}}`,
+			`{"metadata":{"uid":"u","resourceVersion":"12"},"status":{"lastTransitionTime":"2026-01-01T12:03:00Z"}}`, true},
 		{"CT-12: a time in an annotation", `{"a":"{\"updateTimestamp\":\"2026-01-01T12:00:00Z\"}"}`, `{"a":"{\"updateTimestamp\":\"2026-01-01T12:00:01Z\"}"}`, true},
+		{"CT-12: a hot upgrade by the next version of the SidecarSet", `{"a":{"version.sidecarset.kruise.io/log-1":"7","versionalt.sidecarset.kruise.io/log-2":"0"}}`,
+			`{"a":{"version.sidecarset.kruise.io/log-1":"9","versionalt.sidecarset.kruise.io/log-2":"0"}}`, true},
 		{"CT-12: another value", `{"spec":{"replicas":3}}`, `{"spec":{"replicas":4}}`, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if (Wanted([]byte(test.a)) == Wanted([]byte(test.b))) != test.same {
+			if (Wanted([]byte(test.a)) == Wanted([]byte(test.b))) != test.same || !json.Valid([]byte(Wanted([]byte(test.a)))) {
 				t.Errorf("%s, %s", Wanted([]byte(test.a)), Wanted([]byte(test.b)))
 			}
 		})

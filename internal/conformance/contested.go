@@ -3,7 +3,12 @@
 package conformance
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,11 +20,16 @@ import (
 )
 
 // contested: another writer takes back each change of an object at once, for an hour. It is made again less and less
-// often, whatever is patched or updated. (CT-12)
+// often, whatever is patched or updated, and all is done ten minutes after the end. (CT-12, CT-15)
 func contested(t *testing.T, k *Kind, want calm) {
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated := statedOf(t, wd)
 	for _, write := range k.Writes {
 		changes := strings.HasPrefix(write, "patch ") || strings.HasPrefix(write, "update ")
-		if !changes || !k.Contested || write == "patch pods/ephemeralcontainers" { // these the API server lets no writer take back
+		if _, cannot := k.Uncontested[write]; !changes || cannot {
 			continue
 		}
 		t.Run(write, func(t *testing.T) {
@@ -38,26 +48,63 @@ func contested(t *testing.T, k *Kind, want calm) {
 				c.minutes(40)
 				before := c.perObject()
 				c.minutes(20)
-				c.expectFew(before, 10*mostAnHour)
-				c.logMost(before)
+				c.expectStated(before, stated)
+				c.expectTold(write)
 				c.fail(nil, nil)
-				c.minutes(15)
-				c.settle()
+				c.minutes(10)
 				c.expect(name, want)
 			})
 		})
 	}
 }
 
-// logMost says which request there was most often, and how often.
-func (c *Cluster) logMost(before map[string]int) {
+// expectStated checks that no request was made more often than the table of CT-12 says of this package.
+func (c *Cluster) expectStated(before map[string]int, stated int) {
+	c.T.Helper()
 	n, most := c.perObject(), ""
 	for request := range n {
 		if most == "" || n[request] > n[most] {
 			most = request
 		}
+		if late := n[request] - before[request]; n[request] > stated || late > stated/4 {
+			c.T.Errorf("%s: %d requests in an hour, %d of them in its last 20 minutes; CT-12 says %d and %d at most", request, n[request], late, stated, stated/4)
+		}
+	}
+	if events := len(c.Events.All()); events > 5*stated {
+		c.T.Errorf("%d events in an hour, want %d at most", events, 5*stated)
 	}
 	c.T.Logf("%s: %d requests in an hour, %d of them in its last 20 minutes", most, n[most], n[most]-before[most])
+}
+
+// statedOf is how many requests of one kind about one object there are in an hour, at most, while another writer takes back a write
+// of the kinds of a package: the table of CT-12 says so.
+func statedOf(t *testing.T, dir string) int {
+	t.Helper()
+	root := root(t)
+	rules, err := os.ReadFile(filepath.Join(root, "internal/controller/RULES.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := filepath.Rel(root, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(filepath.ToSlash(name)) + "` \\|.*\\| (\\d+) \\|$").FindSubmatch(rules)
+	if row == nil {
+		t.Fatalf("the table of CT-12 has no row of %s, with the most requests that another writer causes in an hour", name)
+	}
+	stated, err := strconv.Atoi(string(row[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stated
+}
+
+// root is the directory of the module.
+func root(t *testing.T) string {
+	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }
 
 // takeBack makes the object of a write what it was before, if that is the last one.
@@ -82,5 +129,23 @@ func (c *Cluster) takeBack(r *fakecluster.Request) {
 	if err := put.SubResource(strings.FieldsFunc(r.Subresource, func(c rune) bool { return c == '/' })...).SetHeader("Content-Type", "application/json").
 		Body(data).Do(c.T.Context()).Error(); err != nil && !apierrors.IsConflict(err) { // a conflict is one of several changes that came at the same time
 		c.T.Errorf("take back %s %s: %v", r.String(), r.Name, err)
+	}
+}
+
+// seldom is how often a write is made that nothing need be said about.
+const seldom = 8
+
+// expectTold checks that an event, or the object, says that a write is taken back each time.
+func (c *Cluster) expectTold(write string) {
+	c.T.Helper()
+	most := 0
+	for request, n := range c.perObject() {
+		if strings.HasPrefix(request, write+" ") {
+			most = max(most, n)
+		}
+	}
+	said := slices.ContainsFunc(c.Events.All(), func(event string) bool { return strings.Contains(event, "Warning Contested: ") })
+	if most >= seldom && !said && !strings.Contains(c.about(), "whenever it is put back") {
+		c.T.Errorf("%d requests %s about one object, and neither an event nor the object says that another writer takes them back", most, write)
 	}
 }

@@ -29,8 +29,9 @@ type Kind struct {
 	// without a look at the object: made twice they change nothing.
 	Repeats []string
 
-	// Contested says that another writer takes back each write that patches or updates: it is made again, with pauses that grow.
-	Contested bool
+	// Uncontested are those of the writes that another writer cannot take back, or that are not made again then, with the reason. All
+	// others are made again, with pauses that grow. (CT-12)
+	Uncontested map[string]string
 	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds: where something is due by a
 	// schedule, or the longest pause is shorter.
 	MoreTries int

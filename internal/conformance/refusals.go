@@ -181,11 +181,15 @@ func (c *Cluster) expectSaid() {
 			return
 		}
 	}
-	about := c.kind.About
-	if about == nil {
-		about = func(*Cluster, string) string { return fmt.Sprint(c.Raw()["status"]) }
-	}
-	if raw := about(c, name); !strings.Contains(raw, refusalText) {
+	if raw := c.about(); !strings.Contains(raw, refusalText) {
 		c.T.Errorf("UNSAID neither an event nor the object says what is refused: %s", raw)
 	}
+}
+
+// about is what the object says about itself.
+func (c *Cluster) about() string {
+	if c.kind.About != nil {
+		return c.kind.About(c, name)
+	}
+	return fmt.Sprint(c.Raw()["status"])
 }

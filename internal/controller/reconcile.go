@@ -180,14 +180,7 @@ func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (r
 	if requeueAfter > 0 { // it counts from what was observed, and requests may have taken their time since
 		requeueAfter = max(requeueAfter-r.Clock.Since(observed), min(requeueAfter, StaleRetry))
 	}
-	contested := r.Writes.Contests.Next(key, r.Clock.Now())
-	if !apiwriter.OnlyContested(err) {
-		return requeueAfter, err
-	}
-	if requeueAfter > 0 {
-		contested = min(contested, requeueAfter)
-	}
-	return contested, nil // (CT-12)
+	return r.Writes.Contests.After(key, r.Clock.Now(), requeueAfter, err)
 }
 
 func (r *Reconciler[S, P]) forget(key types.NamespacedName) {

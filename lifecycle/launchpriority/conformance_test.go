@@ -22,9 +22,10 @@ import (
 // TestConformance starts a pod of two containers: one, and then the other.
 func TestConformance(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
-		Resource: configMaps,
-		Watches:  []string{"pods"},
-		Writes:   []string{"create configmaps", "patch configmaps"},
+		Resource:    configMaps,
+		Watches:     []string{"pods"},
+		Writes:      []string{"create configmaps", "patch configmaps"},
+		Uncontested: map[string]string{"patch configmaps": "a key is written while a container waits for it, and looked after once a minute (LP-12)"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			controller, err := New(Options{Kubernetes: kube, Recorder: &c.Events, Metrics: c.Reconciles,

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 )
@@ -26,22 +27,33 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	for _, w := range changes {
 		// What another writer takes back is written again with pauses. (CT-12)
-		key, wanted, contests := types.NamespacedName{Namespace: s.Pod.Namespace, Name: s.Pod.Name}, apply.Wanted(w.Data), &r.shell.Writes.Contests
-		if contests.Waits(key, w.Subresource, wanted, s.Now) {
-			return 0, apiwriter.NewContested(s.Pod.Name)
-		}
-		_, err := r.pods.Patch(ctx, s.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)
-		if apierrors.IsNotFound(err) {
-			return 0, nil
-		}
-		if err != nil {
-			err = fmt.Errorf("patch the status of pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
-			if r.options.Recorder != nil && !apierrors.IsConflict(err) {
-				r.options.Recorder.Event(s.Pod, corev1.EventTypeWarning, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
-			}
+		if err := r.shell.Writes.Contests.PutBack(apiwriter.Write{
+			Owner: types.NamespacedName{Namespace: s.Pod.Namespace, Name: s.Pod.Name}, Object: "pods/" + w.Subresource, Wanted: apply.Wanted(w.Data),
+			Send: func() error { return r.send(ctx, s, w) },
+			Tell: func(reason, message string) { r.warn(s, reason, message) },
+		}, r.shell.Clock.Now); err != nil {
 			return 0, err
 		}
-		contests.Wrote(key, w.Subresource, wanted, s.Now)
 	}
 	return plan.RequeueAfter, nil
+}
+
+// send patches the pod. One that is gone needs none.
+func (r *Reconciler) send(ctx context.Context, s *Snapshot, w podpatch.Write) error {
+	_, err := r.pods.Patch(ctx, s.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+	if err == nil || apierrors.IsNotFound(err) {
+		return nil
+	}
+	err = fmt.Errorf("patch the status of pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
+	if !apierrors.IsConflict(err) {
+		r.warn(s, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+	}
+	return err
+}
+
+// warn records a Warning event about the pod.
+func (r *Reconciler) warn(s *Snapshot, reason, message string) {
+	if r.options.Recorder != nil {
+		r.options.Recorder.Event(s.Pod, corev1.EventTypeWarning, reason, message)
+	}
 }

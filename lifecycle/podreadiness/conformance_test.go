@@ -24,10 +24,9 @@ import (
 // TestConformance opens the gate of a pod, and again where the condition is lost.
 func TestConformance(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
-		Resource:  fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-		Contested: true,
-		Watches:   []string{"pods"},
-		Writes:    []string{"patch pods/status"},
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Watches:  []string{"pods"},
+		Writes:   []string{"patch pods/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,

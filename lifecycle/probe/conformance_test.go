@@ -34,9 +34,8 @@ const probedIdle = `{"status":{"conditions":[{"type":"Idle","status":"True"}]}}`
 func TestConformanceOfPodProbeMarker(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: markerResource, More: []fakecluster.Resource{probesResource},
-		Contested: true,
-		Watches:   []string{"podprobemarkers", "pods", "nodepodprobes"},
-		Writes:    []string{"patch podprobemarkers", "patch podprobemarkers/status"},
+		Watches: []string{"podprobemarkers", "pods", "nodepodprobes"},
+		Writes:  []string{"patch podprobemarkers", "patch podprobemarkers/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			controller, err := podprobemarker.New(podprobemarker.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
@@ -74,10 +73,9 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 func TestConformanceOfNodePodProbe(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: probesResource, More: []fakecluster.Resource{markerResource},
-		Contested: true,
-		Watches:   []string{"nodepodprobes", "nodes", "podprobemarkers", "pods"},
-		Writes:    []string{"create nodepodprobes", "patch nodepodprobes", "patch pods/status"},
-		Repeats:   []string{"patch pods/status", "patch nodepodprobes"}, // no other client writes what it says
+		Watches: []string{"nodepodprobes", "nodes", "podprobemarkers", "pods"},
+		Writes:  []string{"create nodepodprobes", "patch nodepodprobes", "patch pods/status"},
+		Repeats: []string{"patch pods/status", "patch nodepodprobes"}, // no other client writes what it says
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")

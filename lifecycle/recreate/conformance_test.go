@@ -37,11 +37,10 @@ func TestConformance(t *testing.T) {
 		return c.Data.(*story)
 	}
 	conformance.Test(t, conformance.Kind{
-		Resource:  requestResource,
-		Contested: true,
-		Watches:   []string{"containerrecreaterequests", "pods"},
-		Writes:    []string{"patch containerrecreaterequests", "patch pods/status", "delete containerrecreaterequests"},
-		Repeats:   []string{"patch containerrecreaterequests"}, // labels and annotations of its own
+		Resource: requestResource,
+		Watches:  []string{"containerrecreaterequests", "pods"},
+		Writes:   []string{"patch containerrecreaterequests", "patch pods/status", "delete containerrecreaterequests"},
+		Repeats:  []string{"patch containerrecreaterequests"}, // labels and annotations of its own
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
 			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, Metrics: c.Reconciles, Recorder: &c.Events,

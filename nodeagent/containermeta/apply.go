@@ -33,25 +33,37 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	if err != nil {
 		return 0, err
 	}
-	contests := &r.writes.Contests
-	if contests.Waits(key, "status", string(data), r.clock.Now()) { // (CT-12)
-		return contests.Next(key, r.clock.Now()), nil
+	err = r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: "pods/status", Wanted: string(data),
+		Send: func() error { return r.send(ctx, key, s, data) },
+		Tell: func(reason, message string) { r.warn(s, reason, message) }}, r.clock.Now)
+	if err == nil {
+		logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
 	}
+	return r.writes.Contests.After(key, r.clock.Now(), plan.RequeueAfter, err)
+}
+
+// send patches the pod with a report. One that is gone needs none.
+func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, data []byte) error {
 	version, err := r.pods.Patch(ctx, s.Pod, "status", types.StrategicMergePatchType, data)
 	if apierrors.IsNotFound(err) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
 		err = fmt.Errorf("report the containers of pod %s: %w", key, err)
-		if r.recorder != nil && !apierrors.IsConflict(err) {
-			r.recorder.Event(s.Pod, corev1.EventTypeWarning, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+		if !apierrors.IsConflict(err) {
+			r.warn(s, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
-		return 0, err
+		return err
 	}
 	r.writes.Wrote(key, ResourcePods, version)
-	contests.Wrote(key, "status", string(data), r.clock.Now())
-	logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
-	return plan.RequeueAfter, nil
+	return nil
+}
+
+// warn records a Warning event about the pod.
+func (r *Reconciler) warn(s *Snapshot, reason, message string) {
+	if r.recorder != nil {
+		r.recorder.Event(s.Pod, corev1.EventTypeWarning, reason, message)
+	}
 }
 
 // reportPatch is a strategic-merge patch of a pod's status. It names the UID, so

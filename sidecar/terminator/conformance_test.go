@@ -29,11 +29,10 @@ func TestConformance(t *testing.T) {
 		return c.Data.(*cluster)
 	}
 	conformance.Test(t, conformance.Kind{
-		Resource:  requestResource,
-		Contested: true,
-		Watches:   []string{"pods", "containerrecreaterequests"},
-		Writes:    []string{"patch pods", "create containerrecreaterequests", "patch pods/status"},
-		Prepare:   func(c *conformance.Cluster) { clusterOf(c).createNodes() },
+		Resource: requestResource,
+		Watches:  []string{"pods", "containerrecreaterequests"},
+		Writes:   []string{"patch pods", "create containerrecreaterequests", "patch pods/status"},
+		Prepare:  func(c *conformance.Cluster) { clusterOf(c).createNodes() },
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), lifecycleClient(c.Cluster, fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")

@@ -26,9 +26,8 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	conformance.Test(t, conformance.Kind{
-		Resource:  fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-		Contested: true,
-		Watches:   []string{"clonesets", "pods", "persistentvolumeclaims", "controllerrevisions", "nodes"},
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Watches:  []string{"clonesets", "pods", "persistentvolumeclaims", "controllerrevisions", "nodes"},
 		Writes: []string{"create controllerrevisions", "create persistentvolumeclaims", "create pods", "delete pods", "delete controllerrevisions",
 			"delete persistentvolumeclaims", "patch pods", "patch pods/status", "patch clonesets/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {

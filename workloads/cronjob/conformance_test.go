@@ -30,7 +30,6 @@ func TestConformance(t *testing.T) {
 		t.Run(resource, func(t *testing.T) {
 			conformance.Test(t, conformance.Kind{
 				Resource: cronJobResource, More: []fakecluster.Resource{jobResource, broadcastJobResource},
-				Contested: true,
 				Watches:   []string{"advancedcronjobs", resource},
 				MoreTries: 60,
 				Writes:    []string{"create " + resource, "patch advancedcronjobs", "patch advancedcronjobs/status", "delete " + resource},

@@ -79,8 +79,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 		uniteddeployment.CloneSet, uniteddeployment.Deployment}, func(k uniteddeployment.TemplateKind) bool { return k == kind })
 	return conformance.Kind{
 		Resource: setResource, More: []fakecluster.Resource{resource},
-		Contested: true,
-		Watches:   []string{"uniteddeployments", resource.Name, "controllerrevisions", "pods"},
+		Watches: []string{"uniteddeployments", resource.Name, "controllerrevisions", "pods"},
 		Writes: []string{"create controllerrevisions", "create " + resource.Name, "patch " + resource.Name, "delete " + resource.Name,
 			"patch uniteddeployments/status", "delete controllerrevisions"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {

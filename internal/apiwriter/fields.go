@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apiwriter
+
+import (
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"io"
+	"maps"
+	"strings"
+)
+
+// fields are hashes of values by the hashes of their paths in an object.
+type fields map[uint64]uint64
+
+// mostFields is how many fields of an object are remembered; of a write of more it counts only as a whole.
+const mostFields = 64
+
+// fieldsOf returns what JSON texts, one behind the other, write to which field: one value for what several say of the same field, as what
+// was found there and what is wanted. Empty texts, as times and versions are in what is compared, are no fields. A text that is no JSON is one field, and so are texts that name none.
+func fieldsOf(wanted string) fields {
+	of := fields{}
+	for decoder := json.NewDecoder(strings.NewReader(wanted)); ; {
+		var text any
+		err := decoder.Decode(&text)
+		if errors.Is(err, io.EOF) && len(of) > 0 && len(of) <= mostFields {
+			return of
+		}
+		if err != nil {
+			return fields{0: maphash.String(seed, wanted)}
+		}
+		if object, ok := text.(map[string]any); ok {
+			of.add("", object)
+		}
+	}
+}
+
+// add adds a value. Objects in lists count as a whole, by their names.
+func (f fields) add(path string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, value := range value {
+			if at := path + "/" + key; at != "/metadata/uid" && value != "" && !strings.HasPrefix(key, "$") { // of which object, when, and how to merge
+				f.add(at, value)
+			}
+		}
+		return
+	case []any:
+		named := len(value) > 0
+		for _, element := range value {
+			named = named && NameIn(element) != ""
+		}
+		for _, element := range value {
+			if named {
+				f.set(path+"/"+NameIn(element), element)
+			}
+		}
+		if named {
+			return
+		}
+	}
+	f.set(path, value)
+}
+
+func (f fields) set(path string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		text = nil // it was decoded from JSON
+	}
+	at := maphash.String(seed, path)
+	f[at] = 31*f[at] + maphash.Bytes(seed, text)
+}
+
+// shares tells whether a field has the same value in both.
+func (f fields) shares(other fields) bool {
+	for path, value := range other {
+		if is, found := f[path]; found && is == value {
+			return true
+		}
+	}
+	return false
+}
+
+// with returns both, the other one where both have a value. The other one alone, if both were too many.
+func (f fields) with(other fields) fields {
+	both := maps.Clone(f)
+	if both == nil {
+		both = fields{}
+	}
+	maps.Copy(both, other)
+	if len(both) > mostFields {
+		return other
+	}
+	return both
+}
+
+// NameIn is what tells an object in a list from the others: its name, its type or its UID; empty if it has none.
+func NameIn(element any) string {
+	object, _ := element.(map[string]any)
+	for _, key := range []string{"name", "type", "uid"} {
+		if name, ok := object[key].(string); ok && name != "" {
+			return name
+		}
+	}
+	return ""
+}
