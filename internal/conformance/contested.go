@@ -20,7 +20,7 @@ import (
 )
 
 // contested: another writer takes back each change of an object at once, for an hour. It is made again less and less
-// often, whatever is patched or updated, and all is done ten minutes after the end. (CT-12, CT-15)
+// often, whatever is patched or updated, and all is done a quarter of an hour after the end. (CT-12, CT-15)
 func contested(t *testing.T, k *Kind, want calm) {
 	wd, err := os.Getwd()
 	if err != nil {
@@ -51,7 +51,7 @@ func contested(t *testing.T, k *Kind, want calm) {
 				c.expectStated(before, stated)
 				c.expectTold(write)
 				c.fail(nil, nil)
-				c.minutes(10)
+				c.minutes(15)
 				c.expect(name, want)
 			})
 		})
