@@ -84,6 +84,12 @@ func TestContestsEnd(t *testing.T) {
 	if c.Next(owner, now.Add(3*overContest)); c.known[owner] != nil {
 		t.Error("it remembers what is over")
 	}
+	for range 4 {
+		c.Wrote(owner, "thing", "a", now)
+	}
+	if c.Deleted(owner, "thing"); c.waits(owner, "thing", "a", now) {
+		t.Error("what its owner has deleted, and wants again, waits")
+	}
 	c.Wrote(owner, "thing", "a", now)
 	if c.Forget(owner); len(c.known) > 0 {
 		t.Error("it remembers what is gone")

@@ -4,8 +4,10 @@ package policies
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +30,7 @@ const (
 
 // newWriter returns what a Reconciler remembers its writes and records events with.
 func newWriter(o *Options) *apply.Writer {
-	return &apply.Writer{Workloads: resourceSidecarSets, Recorder: o.Recorder}
+	return &apply.Writer{Workloads: resourceSidecarSets, Recorder: o.Recorder, Clock: o.Clock}
 }
 
 // applier applies one plan. Every write goes through it.
@@ -75,18 +77,51 @@ type object[T any] interface {
 	apiwriter.Object
 }
 
+// put sends an object, with pauses if another writer changes or deletes it each time. (SPC-7, CT-12)
+func put(a *applier, action apply.Action, resource Resource, o apiwriter.Object, send func() (apiwriter.Object, error)) error {
+	wanted, err := asked(o)
+	if err != nil {
+		return fmt.Errorf("%s %s %s: %w", action, resource, o.GetName(), err)
+	}
+	return a.PutBack(contested(resource, o.GetName()), wanted, func() error {
+		sent, err := send()
+		if err != nil {
+			return a.failed(action, resource, o.GetName(), err)
+		}
+		a.Wrote(resource, sent.GetResourceVersion())
+		return nil
+	})
+}
+
+// contested names an object for apply.Sync.PutBack.
+func contested(resource Resource, name string) string { return fmt.Sprint(resource, " ", name) }
+
+// asked is what the controller asks for of an object: not what the API server adds.
+func asked(o apiwriter.Object) (string, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return "", err
+	}
+	var all map[string]any
+	if err := json.Unmarshal(data, &all); err != nil {
+		return "", err
+	}
+	data, err = json.Marshal(map[string]any{"annotations": o.GetAnnotations(), "owners": o.GetOwnerReferences(), "spec": all["spec"]})
+	return string(data), err
+}
+
 // create creates an object, nil for none.
 func create[T any, O object[T]](ctx context.Context, a *applier, resource Resource, o O, send func(context.Context, O, metav1.CreateOptions) (O, error)) error {
 	if o == nil {
 		return nil
 	}
-	created, err := send(ctx, o, metav1.CreateOptions{})
-	if err != nil {
-		return a.failed("create", resource, o.GetName(), err)
-	}
-	a.Wrote(resource, created.GetResourceVersion())
-	a.Own.Created(a.Key, apiwriter.Creation{Resource: resource, Name: o.GetName(), Owner: a.Workload.GetUID()})
-	return nil
+	return put(a, apply.Create, resource, o, func() (apiwriter.Object, error) {
+		created, err := send(ctx, o, metav1.CreateOptions{})
+		if err == nil {
+			a.Own.Created(a.Key, apiwriter.Creation{Resource: resource, Name: o.GetName(), Owner: a.Workload.GetUID()})
+		}
+		return created, err
+	})
 }
 
 // update writes an object, nil for none.
@@ -94,12 +129,7 @@ func update[T any, O object[T]](ctx context.Context, a *applier, resource Resour
 	if o == nil {
 		return nil
 	}
-	updated, err := send(ctx, o, metav1.UpdateOptions{})
-	if err != nil {
-		return a.failed("update", resource, o.GetName(), err)
-	}
-	a.Wrote(resource, updated.GetResourceVersion())
-	return nil
+	return put(a, apply.Update, resource, o, func() (apiwriter.Object, error) { return send(ctx, o, metav1.UpdateOptions{}) })
 }
 
 // remove deletes an object, nil for none, if it is still this one. It does so once, though the
@@ -111,16 +141,19 @@ func remove[T any, O object[T]](ctx context.Context, a *applier, deleted *apiwri
 	uid := o.GetUID()
 	err := send(ctx, o.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("delete %s %s: %w", resource, o.GetName(), err)
+		return a.failed(apply.Delete, resource, o.GetName(), err)
 	}
 	deleted.Set(a.Key, uid)
+	a.Own.Contests.Deleted(a.Key, contested(resource, o.GetName()))
 	return nil
 }
 
 // failed remembers that a write may have been made where the API server did not say that it
-// was not.
-func (a *applier) failed(verb string, resource Resource, name string, err error) error {
-	return fmt.Errorf("%s %s %s: %w", verb, resource, name, a.Unanswered(resource, name, err))
+// was not, and records an event. (SPC-11)
+func (a *applier) failed(action apply.Action, resource Resource, name string, err error) error {
+	err = fmt.Errorf("%s %s %s: %w", strings.ToLower(string(action)), resource, name, a.Unanswered(resource, name, err))
+	a.RecordFailure(action, err)
+	return err
 }
 
 // record records an event about what is wrong, when it begins.

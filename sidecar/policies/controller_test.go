@@ -96,6 +96,14 @@ func (c *cluster) observed(set *v1alpha1.SidecarSet, number int) *v1alpha1.Sidec
 	return set
 }
 
+// get reads a SidecarSet.
+func (c *cluster) get(name string) *v1alpha1.SidecarSet {
+	c.T.Helper()
+	set, err := c.sets.Get(c.T.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	return set
+}
+
 // update updates the spec of a SidecarSet.
 func (c *cluster) update(set *v1alpha1.SidecarSet) *v1alpha1.SidecarSet {
 	c.T.Helper()
