@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -35,6 +36,17 @@ var (
 func RuntimeOf(node *corev1.Node) (name, version string) {
 	name, version, _ = strings.Cut(node.Status.NodeInfo.ContainerRuntimeVersion, "://")
 	return name, version
+}
+
+// NodeAddressOf returns the first InternalIP in the status of a node, which the kubelet has told; empty where there is none, and for one of the
+// loopback interface. (PPM-4.4)
+func NodeAddressOf(node *corev1.Node) string {
+	for _, a := range node.Status.Addresses {
+		if ip := net.ParseIP(a.Address); a.Type == corev1.NodeInternalIP && ip != nil && ip.IsGlobalUnicast() {
+			return a.Address
+		}
+	}
+	return ""
 }
 
 // RuntimeOfRules returns the RBAC rules that it takes to read the node that RuntimeOf

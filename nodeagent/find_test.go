@@ -196,3 +196,25 @@ func TestFindWaits(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// PPM-4.4: the address of a node is what its kubelet has told.
+func TestNodeAddressOf(t *testing.T) {
+	type addresses = []corev1.NodeAddress
+	for _, test := range []struct {
+		name      string
+		addresses addresses
+		want      string
+	}{
+		{"none", nil, ""},
+		{"internal", addresses{{Type: corev1.NodeHostName, Address: "n1"}, {Type: corev1.NodeExternalIP, Address: "203.0.113.1"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.7"}}, "10.0.0.7"},
+		{"of two families the first", addresses{{Type: corev1.NodeInternalIP, Address: "fd00::7"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.7"}}, "fd00::7"},
+		{"of the loopback interface", addresses{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}, ""},
+		{"no address", addresses{{Type: corev1.NodeInternalIP, Address: "n1"}}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := nodeagent.NodeAddressOf(&corev1.Node{Status: corev1.NodeStatus{Addresses: test.addresses}}); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}

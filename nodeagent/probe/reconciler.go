@@ -29,7 +29,7 @@ type Reconciler struct {
 	recorder  record.EventRecorder
 	limits    Limits
 	began     time.Time
-	// nodeAddress tells the address of the node; nil for podnet.NodeAddress.
+	// nodeAddress tells the address of the node; nil for what the runtime says, or podnet.NodeAddress.
 	nodeAddress func() (string, error)
 
 	writes apiwriter.Store

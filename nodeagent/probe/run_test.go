@@ -165,6 +165,15 @@ func TestLoopbackOfTheNode(t *testing.T) {
 			t.Errorf("%s, a server on 127.0.0.1 was asked %d times", got, asked)
 		}
 	}
+	listener, err := net.Listen("tcp", "127.0.0.3:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	p.reconciler.nodeAddress, p.reconciler.runtime.NodeAddress = nil, "127.0.0.3"
+	if got := p.probe(corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: portOf(t, listener.Addr())}}); got != "Succeeded" {
+		t.Errorf("the address that the kubelet has told: %s", got)
+	}
 	p.reconciler.nodeAddress = func() (string, error) { return "", errors.New("no address") }
 	if got := p.probe(corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port}}); got != "none: no address" {
 		t.Errorf("a node without an address: %s", got)

@@ -159,16 +159,18 @@ func (a *Agent) connectRuntime(ctx context.Context, client kubernetes.Interface)
 	if endpoint := a.config.endpoint(); endpoint != "" {
 		return nodeagent.Dial(ctx, endpoint)
 	}
-	var name, version string
+	var name, version, address string
 	node, err := client.CoreV1().Nodes().Get(ctx, a.config.NodeName, metav1.GetOptions{})
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "It is not known which container runtime the node has; there must be only one")
 	} else {
 		name, version = nodeagent.RuntimeOf(node)
+		address = nodeagent.NodeAddressOf(node)
 	}
 	runtime, err := nodeagent.Find(ctx, endpoints(), name, version)
 	if err != nil {
 		return nil, fmt.Errorf("looked for %s in %s; --cri-endpoint=<socket> names it: %w", strings.Join(sockets, ", "), strings.Join(folders, ", "), err)
 	}
+	runtime.NodeAddress = address
 	return runtime, nil
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // Address returns the address of the pod of a sandbox. It is an error where the runtime has none, which can be so for a while. For a
-// pod in the network of the node it is that of the node, which the function tells; nil stands for NodeAddress.
+// pod in the network of the node it is that of the node, which the function tells; nil stands for what the Runtime says, and that for NodeAddress.
 func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, node func() (string, error)) (string, error) {
 	sandbox, err := runtime.SandboxStatus(ctx, sandboxID)
 	if err != nil {
@@ -35,10 +35,13 @@ func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, 
 	// A pod in the network of the node has no address of its own. It is not asked on the loopback interface: servers of the node
 	// that listen there alone are for processes of the node, and not for authors of probes and hooks.
 	if sandbox.GetLinux().GetNamespaces().GetOptions().GetNetwork() == criv1.NamespaceMode_NODE {
-		if node == nil {
-			node = NodeAddress
+		switch {
+		case node != nil:
+			return node()
+		case runtime.NodeAddress != "":
+			return runtime.NodeAddress, nil
 		}
-		return node()
+		return NodeAddress()
 	}
 	return "", fmt.Errorf("the runtime has no address of sandbox %s", sandboxID)
 }
