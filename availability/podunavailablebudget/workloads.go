@@ -208,28 +208,42 @@ func (f *finder) target(ctx context.Context) {
 	case f.scales == nil:
 		err = fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Scales", kind)
 	default:
-		pods := 0
-		for _, o := range f.owners {
-			if o.ref.Name == ref.Name && schema.FromAPIVersionAndKind(o.ref.APIVersion, o.ref.Kind).GroupKind() == kind {
-				pods += o.pods
-			}
-		}
-		var l look
-		var again time.Duration
-		l, again, err = f.scales.look(ctx, f.budget.Namespace, gv.WithKind(ref.Kind), ref.Name, "", pods)
-		if err == nil {
-			f.lookAfter(again)
-		}
-		switch {
-		case err == nil && l.enough("", pods):
-			w = l.workload
-		case errors.Is(err, ErrNotRead):
-			err = fmt.Errorf("nothing reads the kind %s that targetRef names: allow Options.Scales to", kind)
-		}
+		w, err = f.foreignTarget(ctx, gv.WithKind(ref.Kind), ref.Name)
 	}
 	if f.fails(err, kind, ref.Name); w != nil {
 		f.workloads[w.UID] = w
 	}
+}
+
+// foreignTarget reads the workload that a budget names and no cache has. One that is not there is gone for the pods that name it. (PUB-3, PUB-23)
+func (f *finder) foreignTarget(ctx context.Context, kind schema.GroupVersionKind, name string) (*budget.Workload, error) {
+	var named []*owner
+	pods := 0
+	for _, o := range f.owners {
+		if o.ref.Name == name && schema.FromAPIVersionAndKind(o.ref.APIVersion, o.ref.Kind).GroupKind() == kind.GroupKind() {
+			named, pods = append(named, o), pods+o.pods
+		}
+	}
+	l, again, err := f.scales.look(ctx, f.budget.Namespace, kind, name, "", pods)
+	switch {
+	case errors.Is(err, ErrNotRead):
+		return nil, fmt.Errorf("nothing reads the kind %s that targetRef names: allow Options.Scales to", kind.GroupKind())
+	case err != nil:
+		return nil, err
+	}
+	f.lookAfter(again)
+	switch {
+	case !l.enough("", pods):
+		return nil, nil
+	case l.workload != nil:
+		return l.workload, nil
+	}
+	for _, o := range named {
+		if gone := f.ofOwner(nil, kind.GroupKind(), o); gone != nil {
+			f.workloads[o.ref.UID] = gone
+		}
+	}
+	return nil, nil
 }
 
 func (f *finder) lookAfter(again time.Duration) {
