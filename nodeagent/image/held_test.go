@@ -29,7 +29,7 @@ func TestStoryHeldUp(t *testing.T) {
 		n.sleep(30 * time.Second)
 		n.want("before a minute is over", []string{""}, []string{n.message()})
 		n.sleep(31 * time.Second)
-		want := fmt.Sprintf("held up since %s: PullSlot: image redis:7: 1 other pulls are under way, which is as many as may be", began)
+		want := fmt.Sprintf("held up since %s: PullSlot: image redis:7: 1 other pulls are under way, which is as many as may be: of a (1)", began)
 		n.want("after a minute", []string{want}, []string{n.message()})
 		n.sent()
 		n.sleep(10 * time.Minute)

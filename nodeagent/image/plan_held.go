@@ -12,9 +12,9 @@ import (
 // RulePullSlot: a task waits for its turn among the pulls of the node. (IMG-3.13)
 const RulePullSlot rollout.Rule = "PullSlot"
 
-// holdUp has the message of a task say that it has waited for its turn for a minute, since it was reported first. One whose attempt has
-// failed says why that did. (IMG-3.13)
-func (p *planner) holdUp(t *task, running int) {
+// holdUp has the message of a task say that it has waited for its turn for a minute, since it was reported first, and which pulls are
+// under way. One whose attempt has failed says why that did. (IMG-3.13)
+func (p *planner) holdUp(t *task, full string) {
 	if t.failures() > 0 || t.status.Message != "" {
 		return
 	}
@@ -28,5 +28,5 @@ func (p *planner) holdUp(t *task, running int) {
 		standing = t.reported.Message
 	}
 	t.status.Message = heldup.Retell(standing, &heldup.Told{Reason: string(RulePullSlot), Since: since,
-		Message: fmt.Sprintf("image %s: %d other pulls are under way, which is as many as may be", reference(t.Task), running)})
+		Message: fmt.Sprintf("image %s: %s", reference(t.Task), full)})
 }

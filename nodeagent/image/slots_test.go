@@ -71,8 +71,23 @@ func TestPlanSharesSlots(t *testing.T) {
 	}
 }
 
-// IMG-3.6: five tasks of one namespace whose registry does not answer hold up nobody
-// else, and none of them for good; and their number is bounded.
+// IMG-3.6: a task that waits for its turn says whose pulls it waits for.
+func TestPlanSaysWhoWaitsForWhom(t *testing.T) {
+	s := &Snapshot{NodeImage: newNodeImage(), Images: []*criv1.Image{}, Concurrency: 2, Now: now}
+	for i, task := range []string{"a/1", "a/2", "b/3", "b/4"} {
+		wants(task, "1", ownedBy(task[:1]), createdAgo(time.Hour-time.Duration(i)*time.Minute))(s.NodeImage)
+	}
+	for _, running := range []string{"a/1", "a/2", "b/3"} {
+		s.Pulls = append(s.Pulls, Pull{Task: Task{running, "1"}, Version: 1, Since: now.Add(-time.Minute), Running: true})
+	}
+	want := []Waiting{{Task{"b/4", "1"}, "3 other pulls are under way, which is as many as may be: of a (2), b (1)"}}
+	if diff := cmp.Diff(want, NewPlan(s).Waiting); diff != "" {
+		t.Errorf("waiting (-want +got):\n%s", diff)
+	}
+}
+
+// IMG-3.6: five tasks of one namespace whose registry does not answer hold up no
+// other, and none of them for good; and their number is bounded.
 func TestStorySilentRegistry(t *testing.T) {
 	play(t, func(n *node) {
 		most, running := 0, 0
