@@ -166,8 +166,8 @@ type ContainerRecreateRequestStatus struct {
 	// +optional
 	ContainerRecreateStates []ContainerRecreateRequestContainerRecreateState `json:"containerRecreateStates,omitempty"`
 
-	// Message says in words why the request was cut short. It is empty when
-	// the node agent came to an end with all containers, also where some failed.
+	// Message says in words why the request was cut short, or what it waits for before the
+	// node agent works on it. It is empty when the agent came to an end with all containers, also where some failed.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

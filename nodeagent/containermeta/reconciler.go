@@ -107,7 +107,7 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 	if len(plan.Restarts) > 0 {
 		free, ok := r.shares.Take(key.Namespace)
 		if !ok {
-			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted")
+			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted", "restarting", r.shares.Holders())
 			return shareAgain, nil
 		}
 		defer free()

@@ -90,8 +90,19 @@ func (r *Reconciler) write(ctx context.Context, writes *apiwriter.Store, key typ
 	klog.FromContext(ctx).V(2).Info("Writing a status", "request", w.Request.Name, "phase", w.Status.Phase, "reason", w.Why)
 	return r.patch(ctx, writes, key, w.Request, map[string]any{
 		"metadata": map[string]any{"uid": w.Request.UID, "resourceVersion": w.Request.ResourceVersion},
-		"status":   w.Status,
+		"status":   w.status(),
 	})
+}
+
+// status is the status of a merge patch, which takes back a message that is there no more.
+func (w *Write) status() any {
+	if w.Status.Message != "" || w.Request.Status.Message == "" {
+		return w.Status
+	}
+	return struct {
+		*v1alpha1.ContainerRecreateRequestStatus
+		Message *string `json:"message"`
+	}{w.Status, nil}
 }
 
 // patch patches the status of a request. A merge patch replaces the whole list of

@@ -38,6 +38,9 @@ func inOrder(all []*v1alpha1.ContainerRecreateRequest) []*v1alpha1.ContainerRecr
 // is answered. A controller ends it after a minute without an answer.
 const answerAfter = 10 * time.Second
 
+// waitsForAWorker begins the message of a request that waits for a worker, until the work on it begins. (CRR-5.1)
+const waitsForAWorker = "waits for a worker of the node agent: "
+
 // late answers the chosen request where the work on it has not begun for a while,
 // since all workers wait for the ends of containers of other pods. Where it is not
 // yet time for that, again says when it will be; 0 where it needs no answer.
@@ -55,7 +58,12 @@ func (s *Snapshot) late() (answer *Write, again time.Duration) {
 	}
 	status := chosen.Status.DeepCopy()
 	status.Phase, status.ObservedGeneration = v1alpha1.ContainerRecreateRequestPending, chosen.Generation
-	return &Write{Request: chosen, Status: status, Why: "containers of other pods are being stopped"}, 0
+	why := "containers of other pods are being stopped"
+	if s.Stopping != "" {
+		why += ", of " + s.Stopping
+		status.Message = waitsForAWorker + why
+	}
+	return &Write{Request: chosen, Status: status, Why: why}, 0
 }
 
 func over(r *v1alpha1.ContainerRecreateRequest) bool {

@@ -235,13 +235,16 @@ func TestLate(t *testing.T) {
 		{"over", isOver, false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &Snapshot{Requests: requests(newRequest("r", test.with)), Now: now}
+			s := &Snapshot{Requests: requests(newRequest("r", test.with)), Stopping: "shop (3)", Now: now}
 			answer, again := s.late()
 			if (answer != nil) != test.want || again != test.again {
 				t.Errorf("answer %v, again after %s", answer, again)
 			}
 			if answer != nil && answer.Status.Phase != pending {
 				t.Errorf("answered with %q", answer.Status.Phase)
+			}
+			if answer != nil && answer.Status.Message != "waits for a worker of the node agent: containers of other pods are being stopped, of shop (3)" {
+				t.Errorf("CRR-5.1: answered with %q", answer.Status.Message)
 			}
 			if answer != nil && answer.Status.ObservedGeneration != answer.Request.Generation {
 				t.Errorf("CRR-6: %s", showWrite(answer))

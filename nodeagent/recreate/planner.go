@@ -33,7 +33,7 @@ func (p *planner) work(r *v1alpha1.ContainerRecreateRequest) {
 		p.strategy = *r.Spec.Strategy
 	}
 	if p.status.Phase != v1alpha1.ContainerRecreateRequestRecreating {
-		p.status.Phase = v1alpha1.ContainerRecreateRequestRecreating
+		p.status.Phase, p.status.Message = v1alpha1.ContainerRecreateRequestRecreating, "" // it waits no more
 		p.why = "it is the turn of the request"
 	}
 	p.recreate()

@@ -78,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	if plan.Stop != nil {
 		free, ok := r.shares.Take(key.Namespace)
 		if !ok {
-			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many containers as may are being stopped")
+			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many containers as may are being stopped", "stopping", r.shares.Holders())
 			return shareAgain, nil
 		}
 		defer free()
@@ -108,6 +108,7 @@ func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requ
 		return 0, nil
 	}
 	s := r.snapshot(key, requests)
+	s.Stopping = r.shares.Holders()
 	answers := NewPlan(s).Answers
 	late, again := s.late()
 	if late != nil {

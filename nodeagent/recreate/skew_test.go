@@ -97,7 +97,7 @@ func TestSkewedClocks(t *testing.T) {
 			n.sleep(9 * time.Second)
 			n.is("next", "")
 			n.sleep(2 * time.Second)
-			n.is("next", "Pending")
+			n.is("next", "Pending: waits for a worker of the node agent: containers of other pods are being stopped, of default (1)")
 			n.work(5 * time.Minute)
 			n.is("next", "Completed, main Succeeded killed")
 		},

@@ -36,6 +36,9 @@ type Snapshot struct {
 	// request that is not in it, the times that stand in it count, as if the
 	// clocks of the cluster were one.
 	Seen map[types.UID]Seen
+	// Stopping are the namespaces whose containers the workers wait for, with their numbers: "shop (3)". A request that waits for a worker
+	// says so. Empty where that is not known.
+	Stopping string
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -98,7 +98,7 @@ func TestStoryBusy(t *testing.T) {
 		n.sleep(time.Second)
 		n.create("last", "web-1", only("side"))
 		n.work(2 * time.Minute)
-		n.is("next", "Pending")
+		n.is("next", "Pending: waits for a worker of the node agent: containers of other pods are being stopped, of default (1)")
 		n.is("last", "Pending")
 		n.work(2 * time.Minute)
 		for name, want := range map[string]string{"long": "main", "next": "main", "last": "side"} {
@@ -124,6 +124,13 @@ func TestStoryShare(t *testing.T) {
 		if got := n.stops(); len(got) != 3 {
 			t.Errorf("of a namespace with 5 requests %q are being stopped, want 3", got)
 		}
+		waiting := map[string]int{}
+		for _, name := range []string{"web-0", "web-1", "web-2", "web-3", "web-4"} {
+			waiting[n.get(name).Status.Message]++
+		}
+		if n := waiting["waits for a worker of the node agent: containers of other pods are being stopped, of default (3)"]; n != 2 || waiting[""] != 3 {
+			t.Errorf("%d say who waits for whom, want 2: %v", n, waiting)
+		}
 		other := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "db-0", UID: "db"},
 			Spec:       corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "db", Image: "db:1"}}},
@@ -138,6 +145,11 @@ func TestStoryShare(t *testing.T) {
 		n.sleep(3 * time.Hour)
 		if got := n.stops(); len(got) != 2 {
 			t.Errorf("then %q are stopped, want the other 2", got)
+		}
+		for _, name := range []string{"web-0", "web-1", "web-2", "web-3", "web-4"} {
+			if r := n.get(name); r.Status.Message != "" {
+				t.Errorf("in the end %s says %q", name, r.Status.Message)
+			}
 		}
 	})
 }

@@ -3,7 +3,14 @@
 // Package shares divides the workers of an agent among the namespaces whose pods make them wait.
 package shares
 
-import "sync"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
 
 // Shares are those of a number of workers, each of which may wait for a long time for a pod. A namespace may hold three quarters of
 // what the others leave, and one worker in any case: so of five or more workers one is left for a third namespace, whatever
@@ -31,6 +38,26 @@ func (s *Shares) Take(namespace string) (free func(), ok bool) {
 	s.all++
 	s.held[namespace]++
 	return func() { s.give(namespace) }, true
+}
+
+// mostHolders is how many namespaces Holders names.
+const mostHolders = 3
+
+// Holders names the namespaces that hold workers, with how many each, those that hold the most first: "shop (3), bank (1)". Empty where all are free.
+func (s *Shares) Holders() string {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	names := slices.SortedFunc(maps.Keys(s.held), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.held[b], s.held[a]), cmp.Compare(a, b))
+	})
+	var words []string
+	for _, name := range names[:min(len(names), mostHolders)] {
+		words = append(words, fmt.Sprintf("%s (%d)", name, s.held[name]))
+	}
+	if more := len(names) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("%d more namespaces", more))
+	}
+	return strings.Join(words, ", ")
 }
 
 func (s *Shares) give(namespace string) {

@@ -50,3 +50,28 @@ func TestTake(t *testing.T) {
 		})
 	}
 }
+
+// CRR-5.1: those that wait can be told for whom.
+func TestHolders(t *testing.T) {
+	s := &Shares{Workers: 32}
+	if got := s.Holders(); got != "" {
+		t.Errorf("%q hold a free worker", got)
+	}
+	var frees []func()
+	for _, namespace := range []string{"b", "a", "b", "c", "d", "d", "d", "e"} {
+		free, ok := s.Take(namespace)
+		if !ok {
+			t.Fatalf("%s gets no worker", namespace)
+		}
+		frees = append(frees, free)
+	}
+	if got, want := s.Holders(), "d (3), b (2), a (1), 2 more namespaces"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, free := range frees[1:] {
+		free()
+	}
+	if got, want := s.Holders(), "b (1)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
