@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,7 @@ func simulated(bug *bug) *simulation.Workload {
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Patience: 10 * time.Minute,
 		Act:      bug.controller.Act(act),
+		Rare:     actRarely,
 		Push:     push,
 		Ignores:  []string{string(caches.Claims), string(caches.Revisions)},
 		Beside:   []*simulation.Workload{cloneSetBeside(bug)},
@@ -216,6 +218,16 @@ func act(u *simulation.User, r *rand.Rand) {
 	default:
 		u.PatchPod(pod.Name, simulation.Pick(`{"metadata":{"annotations":{"apps.kruise.io/matched-workloadspread":%v}}}`, "null", `"{"`, `"{\"name\":\"other\",\"subset\":\"a\"}"`)(r))
 	}
+}
+
+// actRarely is what users of a WorkloadSpread do now and then.
+func actRarely(u *simulation.User, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		u.Edit(simulation.Pick(`{"spec":{"scheduleStrategy":{"type":"Adaptive","adaptive":{"disableSimulationSchedule":%v}}}}`, true, false)(r))
+		return
+	}
+	group, _, _ := strings.Cut(u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference.APIVersion, "/") // its version does not matter
+	u.Edit(fmt.Sprintf(`{"spec":{"targetRef":{"apiVersion":%q}}}`, group+simulation.Pick("/%v", "v1", "v1alpha1", "v1beta1")(r)))
 }
 
 // push is all that users do in the end: they see to it that there are nodes for all subsets, which take all pods.

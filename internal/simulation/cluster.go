@@ -164,8 +164,8 @@ func (h *history) actUser(r *rand.Rand) error {
 		user.Delete([]metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}[r.IntN(3)])
 	default:
 		k.Act(user, r)
-		if len(k.Rare) > 0 && r.IntN(rarely) == 0 { // at last, so that a history is the same until it happens
-			user.actRarely(r)
+		if k.Rare != nil && r.IntN(rarely) == 0 && user.Workload() != nil { // at last, so that a history is the same until it happens
+			k.Rare(user, r)
 		}
 	}
 	return h.settle()

@@ -5,6 +5,7 @@ package simulation
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
 )
@@ -42,7 +43,8 @@ func Edits(t *testing.T, w *Workload, seed uint64, moves int) (all []Edited) {
 func (h *history) edit() (edits []Edited, err error) {
 	record := h.records[h.workload.Resource.Name]
 	if h.step%usersPause == 0 {
-		if err := h.round(); err != nil {
+		time.Sleep(time.Minute)
+		if err := h.calm(h.random(h.step)); err != nil {
 			return nil, err
 		}
 	}

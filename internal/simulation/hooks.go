@@ -48,14 +48,16 @@ var RareHooks = []Edit{
 // rarely is one in how many moves of users something rare comes beside.
 const rarely = 6
 
-// actRarely is something rare that users do to the workload, or the owner of a hook that is about finalizers to a pod.
-func (u *User) actRarely(r *rand.Rand) {
-	pod := u.AnyPod(r)
-	if pod == nil || pod.DeletionTimestamp != nil || len(u.usedFinalizers()) == 0 || r.IntN(2) == 0 {
-		u.Edit(AnyEdit(r, u.kind.Rare))
-		return
+// Rarely is for Workload.Rare: users make one of the edits, or the owner of a hook that is about finalizers holds a pod.
+func Rarely(edits ...Edit) func(*User, *rand.Rand) {
+	return func(u *User, r *rand.Rand) {
+		pod := u.AnyPod(r)
+		if pod == nil || pod.DeletionTimestamp != nil || len(u.usedFinalizers()) == 0 || r.IntN(2) == 0 {
+			u.Edit(AnyEdit(r, edits))
+			return
+		}
+		u.hold(pod, finalizers[r.IntN(2)])
 	}
-	u.hold(pod, finalizers[r.IntN(2)])
 }
 
 // usedFinalizers are the finalizers that hooks of the workload are about.

@@ -67,7 +67,7 @@ type Workload struct {
 	// lifecycle hooks do to its pods.
 	Act func(u *User, r *rand.Rand)
 	// Rare are what users change now and then beside what Act does, of fields that are seldom changed. Nil: nothing.
-	Rare []Edit
+	Rare func(u *User, r *rand.Rand)
 	// Release is what owners of lifecycle hooks do at last: they release what
 	// waits for them. Nil: there are none.
 	Release func(u *User)

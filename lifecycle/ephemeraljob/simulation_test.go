@@ -66,6 +66,7 @@ func simulated(bug *spoil) *simulation.Workload {
 			}
 		},
 		Act:     bug.Act(act),
+		Rare:    simulation.Rarely(rareEdits...),
 		Push:    push,
 		Ignores: []string{string(caches.Claims), string(caches.Revisions)},
 		Judge: func(uint64) simulation.Judge {
@@ -178,6 +179,12 @@ var jobEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"ttlSecondsAfterFinished":%v}}`, "null", 0, 30, 100000, 100000),
 	simulation.Pick(`{"metadata":{"finalizers":%v}}`, "null", `["example.com/hold"]`),
 	simulation.Pick(`{"metadata":{"annotations":{"`+v1alpha1.EphemeralJobUniqueNamesAnnotation+`":%v}}}`, "null", "null", "null"),
+}
+
+// rareEdits are what users change seldom: for which pods the job is, and what it injects into those that are left.
+var rareEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"selector":{"matchExpressions":%v}}}`, "null", `[{"key":"app","operator":"In","values":["web","db"]}]`, `[{"key":"track","operator":"DoesNotExist"}]`),
+	simulation.Pick(`{"spec":{"template":{"ephemeralContainers":[{"name":"debug","image":"%v"}]}}}`, "busybox", "busybox:2", "alpine"),
 }
 
 // act is what users do in a step, to the job or to pods.

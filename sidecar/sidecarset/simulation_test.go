@@ -48,6 +48,7 @@ func simulated(bug bug) *simulation.Workload {
 		Populate:    populate,
 		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:         bug.Act(act),
+		Rare:        actRarely,
 		Others:      actOthers,
 		Release:     finishUpdates,
 		Push:        push,

@@ -71,6 +71,50 @@ func act(u *simulation.User, r *rand.Rand) {
 	}
 }
 
+// rareEdits are what users change seldom, beside its containers.
+var rareEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"imagePullSecrets":%v}}`, "null", `[{"name":"pull"}]`, `[{"name":"pull"},{"name":"more"}]`),
+	simulation.Pick(`{"spec":{"volumes":%v}}`, "null", `[{"name":"shared","emptyDir":{}}]`, `[{"name":"shared","emptyDir":{}},{"name":"more","emptyDir":{}}]`),
+}
+
+// actRarely is what users do to a SidecarSet now and then.
+func actRarely(u *simulation.User, r *rand.Rand) {
+	edit := func(c *v1alpha1.SidecarContainer) { editRarely(c, r) }
+	switch revision := u.AnyObject("controllerrevisions", r); r.IntN(4) {
+	case 0:
+		editContainers(u, edit)
+	case 1:
+		editInitContainers(u, edit)
+	case 2:
+		u.Edit(simulation.AnyEdit(r, rareEdits))
+	case 3:
+		if revision != nil {
+			u.Edit(fmt.Sprintf(`{"spec":{"injectionStrategy":{"revision":{"revisionName":%q,"policy":"Always"}}}}`, revision.GetName()))
+		}
+	}
+}
+
+// editRarely changes fields of a container that are seldom changed. The type of an upgrade stays when it is set.
+func editRarely(c *v1alpha1.SidecarContainer, r *rand.Rand) {
+	switch r.IntN(5) {
+	case 0:
+		c.PodInjectPolicy = []v1alpha1.PodInjectPolicyType{"", v1alpha1.BeforeAppContainerType, v1alpha1.AfterAppContainerType}[r.IntN(3)]
+	case 1:
+		c.ShareVolumePolicy.Type = []v1alpha1.ShareVolumePolicyType{"", v1alpha1.ShareVolumePolicyEnabled, v1alpha1.ShareVolumePolicyDisabled}[r.IntN(3)]
+	case 2:
+		if c.UpgradeStrategy.UpgradeType == "" {
+			c.UpgradeStrategy.UpgradeType = v1alpha1.SidecarContainerColdUpgrade
+		}
+	case 3:
+		if c.UpgradeStrategy.UpgradeType != v1alpha1.SidecarContainerHotUpgrade { // it has no meaning
+			c.UpgradeStrategy.HotUpgradeEmptyImage = []string{"", "empty:1"}[r.IntN(2)]
+		}
+	default:
+		c.TransferEnv = [][]v1alpha1.TransferEnvVar{nil, {{SourceContainerName: "main", EnvName: "A"}, {SourceContainerName: "main", EnvNames: []string{"B", "C"}}},
+			{{EnvName: "A", SourceContainerNameFrom: &v1alpha1.SourceContainerNameSource{FieldRef: &v1alpha1.PodFieldSelector{APIVersion: "v1", FieldPath: "metadata.labels['app']"}}}}}[r.IntN(3)]
+	}
+}
+
 // editContainers changes the containers of the SidecarSet.
 func editContainers(u *simulation.User, edit func(*v1alpha1.SidecarContainer)) {
 	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)

@@ -39,6 +39,7 @@ func simulated(bug bug) *simulation.Workload {
 		Create:   anyJob,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.Act(act),
+		Rare:     simulation.Rarely(simulation.Pick(`{"spec":{"failurePolicy":{"restartLimit":%v}}}`, 0, 1, 2, 3)),
 		Push: func(u *simulation.User) {
 			u.Edit(`{"spec":{"parallelism":3,"paused":false,"template":{"spec":{"containers":[{"name":"main","image":"busybox:9"}]}}}}`)
 			u.Edit(`{"spec":{"failurePolicy":{"type":"Continue"}}}`)

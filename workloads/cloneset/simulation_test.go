@@ -143,7 +143,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 type fields struct {
 	types []v1alpha1.CloneSetUpdateStrategyType
 	edits []simulation.Edit
-	rare  []simulation.Edit
+	rare  func(*simulation.User, *rand.Rand)
 	// lends says that they have the CloneSet own pods that another controller has.
 	lends bool
 }
@@ -157,7 +157,7 @@ var (
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
-	), simulation.RareHooks, true}
+	), simulation.Rarely(simulation.RareHooks...), true}
 )
 
 // anySet is a CloneSet of a seed.

@@ -36,7 +36,7 @@ func simulated(bug bug) *simulation.Workload {
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.Act(act),
-		Rare:     append(simulation.RareHooks[:1:1], simulation.RareHooks[2]),
+		Rare:     simulation.Rarely(simulation.RareHooks[0], simulation.RareHooks[2]),
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     push,
 		Judge: func(uint64) simulation.Judge {

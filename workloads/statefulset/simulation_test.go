@@ -38,7 +38,7 @@ func simulated(bug bug) *simulation.Workload {
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.Act(act),
-		Rare:     rareEdits,
+		Rare:     simulation.Rarely(rareEdits...),
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     push,
 		Judge: func(uint64) simulation.Judge {

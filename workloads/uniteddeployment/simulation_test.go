@@ -52,6 +52,7 @@ func simulated(bug *bug) *simulation.Workload {
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Patience: 20 * time.Minute,
 		Act:      bug.controller.Act(act),
+		Rare:     simulation.Rarely(simulation.Pick(`{"spec":{"updateStrategy":{"type":%v}}}`, "null", `"Manual"`)),
 		Others:   func(u *simulation.User, r *rand.Rand) { runSome(u, r) },
 		Release:  runAll,
 		Push:     push,

@@ -40,6 +40,7 @@ func someProbes(r *rand.Rand) (some []v1alpha1.PodContainerProbe) {
 	for _, i := range r.Perm(len(anyProbes))[:1+r.IntN(len(anyProbes))] {
 		probe := *anyProbes[i].DeepCopy()
 		probe.Probe = exec(fmt.Sprint("/", r.IntN(2)))
+		probe.HideOutput = r.IntN(8) == 0
 		some = append(some, probe)
 	}
 	return some

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"testing"
+
+	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Kind[v1alpha1.SidecarSet]{Create: ValidateCreate, Update: ValidateUpdate}, simulated(bug{}))
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uniteddeployment
+
+import (
+	"testing"
+
+	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.
+func TestUsersEditEveryField(t *testing.T) {
+	t.Parallel()
+	editing.Check(t, editing.Kind[v1alpha1.UnitedDeployment]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
+		"selector": `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
+	}, Elsewhere: map[string]string{
+		"template.advancedStatefulSetTemplate.metadata": "conformance_test.go", "template.advancedStatefulSetTemplate.spec": "conformance_test.go",
+		"topology.scheduleStrategy.adaptive.unschedulableLastSeconds": "adaptive_test.go",
+	}}, simulated(&bug{}), adaptiveSimulated(&bug{}))
+}
