@@ -39,6 +39,33 @@ type Kind[T any] struct {
 // admission refuses to change what is said to be.
 func Check[T any](t *testing.T, kind Kind[T], histories ...*simulation.Workload) {
 	t.Helper()
+	missing := kind.fields(t)
+	for _, w := range histories {
+		kind.checkImmutable(t, w.Create, missing)
+		for seed := range uint64(seeds) {
+			for _, e := range simulation.Edits(t, w, seed, moves) {
+				kind.look(t, e, missing)
+			}
+		}
+	}
+	kind.report(t, missing)
+}
+
+// CheckEdits is Check for histories of another making: create returns an object of a seed, and edits are what users made of
+// those that there were.
+func CheckEdits[T any](t *testing.T, kind Kind[T], create func(*rand.Rand) simulation.Object, edits []simulation.Edited) {
+	t.Helper()
+	missing := kind.fields(t)
+	kind.checkImmutable(t, create, missing)
+	for _, e := range edits {
+		kind.look(t, e, missing)
+	}
+	kind.report(t, missing)
+}
+
+// fields are those that histories have to edit.
+func (k *Kind[T]) fields(t *testing.T) map[string]bool {
+	t.Helper()
 	spec, found := reflect.TypeFor[T]().FieldByName("Spec")
 	if !found {
 		t.Fatal("the type has no Spec")
@@ -47,22 +74,20 @@ func Check[T any](t *testing.T, kind Kind[T], histories ...*simulation.Workload)
 	for _, path := range verdicts.Paths(spec.Type) {
 		missing[path] = true
 	}
-	for path := range kind.Elsewhere {
+	for path := range k.Elsewhere {
 		if !missing[path] {
 			t.Errorf("spec.%s is in the table, and no field", path)
 		}
 		delete(missing, path)
 	}
-	for _, w := range histories {
-		kind.checkImmutable(t, w, missing)
-		for seed := range uint64(seeds) {
-			for _, e := range simulation.Edits(t, w, seed, moves) {
-				kind.look(t, e, missing)
-			}
-		}
-	}
+	return missing
+}
+
+// report tells what is missing.
+func (k *Kind[T]) report(t *testing.T, missing map[string]bool) {
+	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(missing)) {
-		if !kind.immutable(path) {
+		if !k.immutable(path) {
 			t.Errorf("no history edits spec.%s in a way that admission accepts: add a move of users, or say why it is immutable", path)
 		}
 	}
@@ -100,14 +125,14 @@ func within(path, of string) bool {
 }
 
 // checkImmutable has admission refuse the changes of what is immutable.
-func (k *Kind[T]) checkImmutable(t *testing.T, w *simulation.Workload, fields map[string]bool) {
+func (k *Kind[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simulation.Object, fields map[string]bool) {
 	t.Helper()
 	for path, patch := range k.Immutable {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(fields)), func(f string) bool { return within(f, path) }) {
 			t.Errorf("spec.%s is said to be immutable, and no field", path)
 			continue
 		}
-		before, after := k.changed(t, w, path, patch)
+		before, after := k.changed(t, create, path, patch)
 		if before == nil {
 			t.Errorf("%s does not change spec.%s of any object that admission accepts", patch, path)
 			continue
@@ -121,11 +146,11 @@ func (k *Kind[T]) checkImmutable(t *testing.T, w *simulation.Workload, fields ma
 
 // changed is an object of the histories that admission accepts, and what a patch makes of it that changes a field; nil where
 // there is none.
-func (k *Kind[T]) changed(t *testing.T, w *simulation.Workload, path, patch string) (before, after simulation.Object) {
+func (k *Kind[T]) changed(t *testing.T, create func(*rand.Rand) simulation.Object, path, patch string) (before, after simulation.Object) {
 	t.Helper()
 	steps := strings.Split(path, ".")
 	for seed := range uint64(100) {
-		object := w.Create(rand.New(rand.NewPCG(seed, 0)))
+		object := create(rand.New(rand.NewPCG(seed, 0)))
 		object.SetName(simulation.Web.Name)
 		object.SetNamespace(simulation.Web.Namespace)
 		changed := object.DeepCopyObject().(simulation.Object)
