@@ -86,7 +86,7 @@ func TestWorkloads(t *testing.T) {
 		{"PUB-2: a Rollout by way of a ReplicaSet", rolling, newBudget("web", "1", targeting("argoproj.io/v1alpha1", "Rollout", "web")),
 			scalesOf{"Rollout": 4}, "2 of 4 available, 3 desired, 0 allowed; 2 linked"},
 		{"PUB-2: its pods by label", rolling, newBudget("web", "1", bySelector), scalesOf{"Rollout": 4}, "2 of 4 available, 3 desired, 0 allowed; 2 linked"},
-		{"PUB-23: its ReplicaSet counts where nobody reads Rollouts", rolling, newBudget("web", "1", bySelector), nil, "2 of 2 available, 1 desired, 1 allowed; 2 linked"},
+		{"PUB-23: its ReplicaSet counts if Rollouts are not read", rolling, newBudget("web", "1", bySelector), nil, "2 of 2 available, 1 desired, 1 allowed; 2 linked"},
 		{"PUB-23: of no known kind, by label", func(*cluster) metav1.OwnerReference { return ownerOf("batch/v1", "Job", "web", "job") },
 			newBudget("web", "1", bySelector), scalesOf{}, "2 of 0 available, 0 desired, 2 allowed; 2 linked"},
 		{"PUB-4: pods of nobody", func(*cluster) metav1.OwnerReference { return metav1.OwnerReference{} },

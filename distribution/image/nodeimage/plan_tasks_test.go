@@ -171,7 +171,7 @@ func TestPlanDropsReferencesThatJobsNameNoMore(t *testing.T) {
 		want  []v1alpha1.ReferenceObject
 	}{
 		{"all tags are of jobs", []v1alpha1.ImageTagSpec{task("1", owners("a")...)}, []v1alpha1.ReferenceObject{ref("june"), hand}},
-		{"one tag is nobody's", []v1alpha1.ImageTagSpec{task("1", owners("a")...), task("2")}, all},
+		{"one tag has no owner", []v1alpha1.ImageTagSpec{task("1", owners("a")...), task("2")}, all},
 		{"one tag is of what is no job", []v1alpha1.ImageTagSpec{task("1", owners("a")...), task("2", stranger)}, all},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -28,7 +28,7 @@ type Kind[T any] struct {
 	// counts for nothing.
 	Create func(*T) field.ErrorList
 	Update func(object, old *T) field.ErrorList
-	// Immutable are the fields that admission lets nobody change, or set at all, by their paths of [verdicts.Paths], with a
+	// Immutable are the fields that admission does not let users change, or set at all, by their paths of [verdicts.Paths], with a
 	// change of the spec for each, as a JSON merge patch. A path stands for those below it too.
 	Immutable map[string]string
 	// Elsewhere are the fields that no history of the kind edits, with the test that does.
