@@ -29,7 +29,8 @@ func (c *commands) explain() *cobra.Command {
 		Long: templates.LongDesc(`
 			Name what keeps a workload from moving, and what would end that: causes first, and then what follows from them.
 			Workloads are clonesets, advanced statefulsets and daemonsets, sidecarsets and uniteddeployments. After a
-			uniteddeployment comes the workload of each subset.
+			uniteddeployment comes the workload of each subset. Of other kinds it says what their status says: what has been held up
+			for a minute, by what, and since when.
 
 			It looks at what the controller plans, at the pods and their nodes, at budgets and requests, and at the manager and the
 			node agents. What you may not read is left out, and named at the end.`),
@@ -38,9 +39,16 @@ func (c *commands) explain() *cobra.Command {
 			` + c.name + ` explain cloneset/web
 
 			# Why do pods still have the old sidecars of a sidecarset
-			` + c.name + ` explain sidecarset/mesh`),
-		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, withPlans),
+			` + c.name + ` explain sidecarset/mesh
+
+			# What keeps a budget from allowing anything
+			` + c.name + ` explain podunavailablebudget/web`),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, slices.Concat(withPlans, onlyTold)),
 		Run: func(cmd *cobra.Command, args []string) {
+			if told, err := c.explainTold(cmd.Context(), &observer, args, output); told || err != nil {
+				cmdutil.CheckErr(err)
+				return
+			}
 			o, _, err := c.subject(args, "")
 			cmdutil.CheckErr(err)
 			s, children, unread, err := c.situation(cmd.Context(), &observer, o)

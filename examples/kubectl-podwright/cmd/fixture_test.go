@@ -75,6 +75,10 @@ func kruise(version string) []served {
 		{kind: kind("SidecarSet"), resource: "sidecarsets", clusterScoped: true}, {kind: kind("BroadcastJob"), resource: "broadcastjobs"},
 		{kind: kind("AdvancedCronJob"), resource: "advancedcronjobs"},
 		{kind: kind("ContainerRecreateRequest"), resource: "containerrecreaterequests"},
+		{kind: kind("PodProbeMarker"), resource: "podprobemarkers"}, {kind: kind("WorkloadSpread"), resource: "workloadspreads"},
+		{kind: kind("ImagePullJob"), resource: "imagepulljobs"}, {kind: kind("NodeImage"), resource: "nodeimages", clusterScoped: true},
+		{kind: kind("ResourceDistribution"), resource: "resourcedistributions", clusterScoped: true},
+		{kind: kind("NodePodProbe"), resource: "nodepodprobes", clusterScoped: true},
 		{kind: schema.GroupVersionKind{Group: "policy.kruise.io", Version: version, Kind: "PodUnavailableBudget"}, resource: "podunavailablebudgets"},
 	}
 }

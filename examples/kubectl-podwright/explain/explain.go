@@ -51,6 +51,8 @@ type Blocker struct {
 	// Why says what was found, and Ends what ends it.
 	Why  string `json:"why"`
 	Ends string `json:"ends"`
+	// Since is since when, as RFC 3339, where the status says so; empty otherwise.
+	Since string `json:"since,omitempty"`
 }
 
 // String says all of it, in two lines.
@@ -58,6 +60,9 @@ func (b Blocker) String() string {
 	about := ""
 	if len(b.Pods) > 0 {
 		about = " (" + strings.Join(b.Pods, ", ") + ")"
+	}
+	if b.Since != "" {
+		about = " since " + b.Since
 	}
 	return fmt.Sprintf("%s%s: %s\n  Ends when %s.", b.Code, about, b.Why, b.Ends)
 }
@@ -77,6 +82,14 @@ const slack = time.Minute
 
 // manager finds out whether a manager runs and has seen the spec.
 func manager(s *Situation) []Blocker {
+	if all := lease(s); all != nil {
+		return all
+	}
+	return notObserved(s)
+}
+
+// lease finds out whether a manager runs.
+func lease(s *Situation) []Blocker {
 	const ends = "a manager runs"
 	switch {
 	case s.LeaseMissing:
@@ -90,10 +103,15 @@ func manager(s *Situation) []Blocker {
 			return []Blocker{{Code: "ManagerAbsent", Why: fmt.Sprintf("the Lease %s ran out at %s", s.LeaseName, until.UTC().Format(time.RFC3339)), Ends: ends}}
 		}
 	}
+	return nil
+}
+
+// notObserved finds out whether the controller has seen the spec.
+func notObserved(s *Situation) []Blocker {
 	observed, _, _ := unstructured.NestedInt64(s.Object.Object, "status", "observedGeneration")
 	if observed < s.Object.GetGeneration() && s.Object.GetDeletionTimestamp() == nil {
 		by := "manager"
-		if s.Object.GroupVersionKind().Group != workload.Group {
+		if !strings.HasSuffix(s.Object.GroupVersionKind().Group, ".kruise.io") {
 			by = "controller manager of Kubernetes"
 		}
 		return []Blocker{{Code: "NotObserved", Why: fmt.Sprintf("the status is of generation %d, and the spec of %d", observed, s.Object.GetGeneration()),

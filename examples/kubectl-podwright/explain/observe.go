@@ -40,6 +40,9 @@ func (o *Observer) Fill(ctx context.Context, s *Situation) error {
 	return errors.Join(errs...)
 }
 
+// FillLease completes a situation that has its Object with the Lease of the manager, which is all that Told depends on.
+func (o *Observer) FillLease(ctx context.Context, s *Situation) error { return o.lease(ctx, s) }
+
 func (o *Observer) lease(ctx context.Context, s *Situation) error {
 	namespace, name, _ := strings.Cut(o.Lease, "/")
 	lease, err := o.Kubernetes.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
