@@ -4,6 +4,7 @@ package podunavailablebudget
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -36,13 +37,16 @@ func TestHeldUp(t *testing.T) {
 		begins func(s *stage)
 		want   string
 		ends   func(s *stage)
-		asks   bool // the scale is looked at again and again, by no request of ours
+		words  func(s *stage) // says the same in other words
+		asks   bool           // the scale is looked at again and again, by no request of ours
 	}{
 		{name: "a pod that crashes", begins: func(s *stage) {
 			three(s)
 			s.patchStatus("c", crashing)
 			s.createBudget(newBudget("web", "1"))
-		}, want: "CrashLoop: pod c: container main of image nginx:1: CrashLoopBackOff", ends: func(s *stage) { s.ready("c") }},
+		}, want: "CrashLoop: pod c: container main of image nginx:1: CrashLoopBackOff", ends: func(s *stage) { s.ready("c") }, words: func(s *stage) {
+			s.patchStatus("c", strings.ReplaceAll(crashing, "CrashLoopBackOff", "ErrImagePull"))
+		}},
 		{name: "a label", begins: func(s *stage) {
 			three(s)
 			s.createBudget(newBudget("web", "1"))
@@ -122,6 +126,9 @@ func TestHeldUp(t *testing.T) {
 				}
 				standing := c.budget("web").Status
 				c.ForgetRequests()
+				if test.words != nil {
+					test.words(s)
+				}
 				if c.Sleep("10m"); !test.asks && len(c.Sent()) > 0 {
 					t.Errorf("requests while it lasts: %v", c.Sent())
 				}
@@ -151,6 +158,7 @@ func (s *stage) refuse(request string) {
 func TestHeldUpByNothing(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
 		c.edit("web", `{"spec":{"maxUnavailable":0}}`)
+		c.patchStatus("c", crashing)
 		c.Sleep("1s")
 		c.ForgetRequests()
 		if c.Sleep("10m"); c.HeldUp() != "" || len(c.Sent()) > 0 {

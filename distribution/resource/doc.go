@@ -32,4 +32,5 @@
 //   - With Options.Sources, which is off, the copies have the content of a Secret or ConfigMap
 //     that spec.sourceRef names. Its owner consents by a label, and Webhook.Access is asked whether who
 //     writes the ResourceDistribution may get it. (RD-17, RD-18)
+//   - The condition HeldUp says what has been held up for a minute, by what, and since when. (RD-25)
 package resource

@@ -24,4 +24,5 @@
 //   - StatefulSets are watched, too.
 //   - The event TargetReferenceError is recorded when it begins to hold, not with every reconcile; an
 //     event tells of every pod that is deleted to go elsewhere.
+//   - The condition HeldUp of a subset says what has held it up for a minute, by what, and since when. (WS-32)
 package workloadspread

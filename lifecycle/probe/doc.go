@@ -23,6 +23,8 @@
 //
 // From OpenKruise 1.4:
 //
+//   - The condition HeldUp of a marker says what has been held up for a minute, by what, and since when. Its list of conditions is a field
+//     of ours. (PPM-2.7)
 //   - Probes may be httpGet and tcpSocket too, as in later versions, and never have a host: an agent would ask it from its node,
 //     whoever may reach it from there.
 //   - The probes of a node are computed as a whole. Those that a marker has no more are taken away, as are those of pods that do

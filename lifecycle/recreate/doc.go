@@ -61,6 +61,8 @@
 //     what was found first.
 //   - A client that does not know a kind of preStop hook can write a request
 //     back: that its spec lacks the hook then is no change.
+//   - Until the end the message of the status says what has held a request up for a
+//     minute, by what, and since when. (CRR-7)
 //
 // The release notes of OpenKruise promise that at the deadline the containers
 // that are not back count as failed. As in 1.4 itself, they do not here: the

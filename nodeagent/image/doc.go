@@ -77,4 +77,5 @@
 //   - Errors are shown without what is secret in them, and cut.
 //   - The status is written as a merge patch of what has changed, and not
 //     refreshed where nothing has. firstSyncStatus is left as it is.
+//   - The message of a tag says that it has waited for its turn for a minute. (IMG-3.13)
 package image
