@@ -14,6 +14,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -22,11 +23,7 @@ import (
 // contested: another writer takes back each change of an object at once, for an hour. It is made again less and less
 // often, whatever is patched or updated, and all is done a quarter of an hour after the end. (CT-12, CT-15)
 func contested(t *testing.T, k *Kind, want calm) {
-	wd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stated := statedOf(t, wd)
+	stated := stated(t)
 	for _, write := range k.Writes {
 		changes := strings.HasPrefix(write, "patch ") || strings.HasPrefix(write, "update ")
 		if _, cannot := k.Uncontested[write]; !changes || cannot {
@@ -36,7 +33,7 @@ func contested(t *testing.T, k *Kind, want calm) {
 			k.play(t, func(c *Cluster) {
 				c.fail(nil, func(r fakecluster.Request) error {
 					if r.User == fixture.ControllerUser && r.String() == write && !r.DryRun {
-						time.AfterFunc(10*time.Millisecond, func() { c.takeBack(&r) })
+						time.AfterFunc(10*time.Millisecond, func() { takeBack(c.T, c.Server, c.Kube, &r) })
 					}
 					return nil
 				})
@@ -76,11 +73,15 @@ func (c *Cluster) expectStated(before map[string]int, stated int) {
 	c.T.Logf("%s: %d requests in an hour, %d of them in its last 20 minutes", most, n[most], n[most]-before[most])
 }
 
-// statedOf is how many requests of one kind about one object there are in an hour, at most, while another writer takes back a write
+// stated is how many requests of one kind about one object there are in an hour, at most, while another writer takes back a write
 // of the kinds of a package: the table of CT-12 says so.
-func statedOf(t *testing.T, dir string) int {
+func stated(t *testing.T) int {
 	t.Helper()
-	root := root(t)
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := root()
 	rules, err := os.ReadFile(filepath.Join(root, "internal/controller/RULES.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -101,15 +102,14 @@ func statedOf(t *testing.T, dir string) int {
 }
 
 // root is the directory of the module.
-func root(t *testing.T) string {
-	t.Helper()
+func root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }
 
 // takeBack makes the object of a write what it was before, if that is the last one.
-func (c *Cluster) takeBack(r *fakecluster.Request) {
-	changes := slices.DeleteFunc(c.Changes(r.Resource, c.NewestVersion()-500), func(ch fakecluster.Change) bool {
+func takeBack(t *testing.T, api *fakecluster.Server, kube kubernetes.Interface, r *fakecluster.Request) {
+	changes := slices.DeleteFunc(api.Changes(r.Resource, api.NewestVersion()-500), func(ch fakecluster.Change) bool {
 		return ch.Object.GetNamespace() != r.Namespace || ch.Object.GetName() != r.Name
 	})
 	if len(changes) < 2 || changes[len(changes)-1].Gone || changes[len(changes)-2].Gone {
@@ -125,10 +125,10 @@ func (c *Cluster) takeBack(r *fakecluster.Request) {
 	if !strings.Contains(before.GetAPIVersion(), "/") {
 		path = "/api/" + before.GetAPIVersion()
 	}
-	put := c.Kube.CoreV1().RESTClient().Put().AbsPath(path).NamespaceIfScoped(r.Namespace, r.Namespace != "").Resource(r.Resource).Name(r.Name)
+	put := kube.CoreV1().RESTClient().Put().AbsPath(path).NamespaceIfScoped(r.Namespace, r.Namespace != "").Resource(r.Resource).Name(r.Name)
 	if err := put.SubResource(strings.FieldsFunc(r.Subresource, func(c rune) bool { return c == '/' })...).SetHeader("Content-Type", "application/json").
-		Body(data).Do(c.T.Context()).Error(); err != nil && !apierrors.IsConflict(err) { // a conflict is one of several changes that came at the same time
-		c.T.Errorf("take back %s %s: %v", r.String(), r.Name, err)
+		Body(data).Do(t.Context()).Error(); err != nil && !apierrors.IsConflict(err) { // a conflict is one of several changes that came at the same time
+		t.Errorf("take back %s %s: %v", r.String(), r.Name, err)
 	}
 }
 

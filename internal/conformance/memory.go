@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -16,22 +17,31 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
-// forgets: what a controller remembers of objects goes with them, also if writes about them have failed. (CT-14)
+// forgets: what a controller remembers of objects goes with them, also if writes about them have failed, or were made and not answered. (CT-14)
 func forgets(t *testing.T, k *Kind, _ calm) {
-	k.play(t, func(c *Cluster) {
-		var writes atomic.Int64
-		c.fail(func(r fakecluster.Request) error {
-			if r.User == fixture.ControllerUser && !reads(&r) && writes.Add(1)%3 == 1 {
-				return fixture.ErrInternal
-			}
-			return nil
-		}, nil)
-		defer c.start()()
-		c.comeAndGo("web-1", "web-2")
-		before := remembered(c.memory)
-		c.comeAndGo("web-3", "web-4", "web-5", "web-6")
-		c.expectNoMore("after four more objects came and went", before)
-	})
+	for what, err := range map[string]error{"writes fail": fixture.ErrInternal, "answers are lost": fixture.ErrLost} {
+		t.Run(what, func(t *testing.T) {
+			k.play(t, func(c *Cluster) {
+				var writes atomic.Int64
+				fail := func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && !reads(&r) && writes.Add(1)%3 == 1 {
+						return err
+					}
+					return nil
+				}
+				if errors.Is(err, fixture.ErrLost) {
+					c.fail(nil, fail)
+				} else {
+					c.fail(fail, nil)
+				}
+				defer c.start()()
+				c.comeAndGo("web-1", "web-2")
+				before := remembered(c.memory)
+				c.comeAndGo("web-3", "web-4", "web-5", "web-6")
+				c.expectNoMore("after four more objects came and went", before)
+			})
+		})
+	}
 }
 
 // comeAndGo has objects come, change and go, one after the other. Two hours later all that was to end after a time has.

@@ -14,6 +14,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -46,7 +48,7 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		}
 		return early, nil
 	}
-	return plan.RequeueAfter, r.report(ctx, key, s, plan)
+	return r.writes.Contests.After(key, r.clock.Now(), plan.RequeueAfter, r.report(ctx, key, s, plan))
 }
 
 func (r *Reconciler) lastWrite() time.Time {
@@ -55,10 +57,25 @@ func (r *Reconciler) lastWrite() time.Time {
 	return r.written
 }
 
-// report writes the status, and then records how tasks have ended. The patch is
+// report writes the status, with pauses if another writer takes it back. (CT-12)
+func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+	difference, err := apply.Difference(&s.NodeImage.Status, plan.Status)
+	if err != nil {
+		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
+	}
+	return r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodeImages) + "/status", Wanted: difference,
+		Send: func() error { return r.send(ctx, key, s, plan) },
+		Tell: func(reason, message string) {
+			if r.recorder != nil {
+				r.recorder.Event(s.NodeImage, corev1.EventTypeWarning, reason, message)
+			}
+		}}, r.clock.Now)
+}
+
+// send writes the status, and then records how tasks have ended. The patch is
 // for this NodeImage in any state: nobody else reports on it, but for tasks that are
 // left alone.
-func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	type part struct {
 		Status *v1alpha1.NodeImageStatus `json:"status"`
 	}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -19,6 +20,9 @@ import (
 // writePause is the least time between two writes of the status: what happens
 // meanwhile goes into one. (PPM-4.8)
 const writePause = 500 * time.Millisecond
+
+// mostWritePause is the longest time between two writes that fail, as with the other agents: the probes go on meanwhile. (CT-11)
+const mostWritePause = 50 * time.Second
 
 // apply applies the plan. Probes are run whatever becomes of the report.
 func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
@@ -43,8 +47,10 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		return early, nil
 	}
 	err = r.report(ctx, key, s, plan)
-	r.wrote(err)
-	return plan.RequeueAfter, err
+	if !apiwriter.OnlyContested(err) {
+		r.wrote(err)
+	}
+	return r.writes.Contests.After(key, r.clock.Now(), plan.RequeueAfter, err)
 }
 
 // untilWrite is how long the next write has to wait: longer after writes that have failed, since the probes go on to have
@@ -52,7 +58,7 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 func (r *Reconciler) untilWrite() time.Duration {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	return min(writePause<<min(r.failures, 8), lastBackOff) - r.clock.Since(r.written)
+	return min(writePause<<min(r.failures, 8), mostWritePause) - r.clock.Since(r.written)
 }
 
 // wrote notes how a write has ended.
@@ -83,9 +89,24 @@ func specsOf(n *v1alpha1.NodePodProbe) map[ID]*corev1.Probe {
 	return out
 }
 
-// report writes the status, and then records what has changed. The patch is
-// for this NodePodProbe in any state: nobody else writes the status.
+// report writes the status, with pauses if another writer takes it back. (CT-12)
 func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+	difference, err := apply.Difference(&s.NodePodProbe.Status, plan.Status)
+	if err != nil {
+		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
+	}
+	return r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodePodProbes) + "/status", Wanted: difference,
+		Send: func() error { return r.send(ctx, key, s, plan) },
+		Tell: func(reason, message string) {
+			if r.recorder != nil {
+				r.recorder.Event(s.NodePodProbe, corev1.EventTypeWarning, reason, message)
+			}
+		}}, r.clock.Now)
+}
+
+// send writes the status, and then records what has changed. The patch is
+// for this NodePodProbe in any state: nobody else writes the status.
+func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	data, err := apply.StatusPatch(apply.Observed{UID: s.NodePodProbe.UID}, &s.NodePodProbe.Status, plan.Status)
 	if err != nil {
 		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)

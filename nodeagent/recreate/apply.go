@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
@@ -43,7 +45,7 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 			return after, nil
 		}
 		if err != nil {
-			return 0, err
+			return r.writes.Contests.After(key, r.clock.Now(), 0, err)
 		}
 	}
 	switch {
@@ -67,7 +69,7 @@ func (r *Reconciler) answer(ctx context.Context, key types.NamespacedName, answe
 		}
 		errs = append(errs, err)
 	}
-	return requeueAfter, errors.Join(errs...)
+	return r.answers.Contests.After(key, r.clock.Now(), requeueAfter, errors.Join(errs...))
 }
 
 // outdated tells of the error of a write whether it came about because the cache
@@ -78,20 +80,32 @@ func outdated(err error) (requeueAfter time.Duration, is bool) {
 	switch {
 	case apierrors.IsNotFound(err):
 		return 0, true
-	case apierrors.IsConflict(err):
+	case apierrors.IsConflict(err) && !apiwriter.OnlyContested(err):
 		return firstBackOff, true
 	}
 	return 0, false
 }
 
-// write writes a status. It is refused where the request has changed: it may have
+// write writes a status, with pauses if another writer takes it back (CT-12). It is refused where the request has changed: it may have
 // been completed meanwhile, and must not be worked on then.
 func (r *Reconciler) write(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, w *Write) error {
-	klog.FromContext(ctx).V(2).Info("Writing a status", "request", w.Request.Name, "phase", w.Status.Phase, "reason", w.Why)
-	return r.patch(ctx, writes, key, w.Request, map[string]any{
-		"metadata": map[string]any{"uid": w.Request.UID, "resourceVersion": w.Request.ResourceVersion},
-		"status":   w.status(),
-	})
+	difference, err := apply.Difference(&w.Request.Status, &w.Status)
+	if err != nil {
+		return err
+	}
+	return writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: "ContainerRecreateRequest " + w.Request.Name, Wanted: difference,
+		Send: func() error {
+			klog.FromContext(ctx).V(2).Info("Writing a status", "request", w.Request.Name, "phase", w.Status.Phase, "reason", w.Why)
+			return r.patch(ctx, writes, key, w.Request, map[string]any{
+				"metadata": map[string]any{"uid": w.Request.UID, "resourceVersion": w.Request.ResourceVersion},
+				"status":   w.status(),
+			})
+		},
+		Tell: func(reason, message string) {
+			if r.recorder != nil {
+				r.recorder.Event(w.Request, corev1.EventTypeWarning, reason, message)
+			}
+		}}, r.clock.Now)
 }
 
 // status is the status of a merge patch, which takes back a message that is there no more.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -28,6 +29,7 @@ type Reconciler struct {
 	reader    Reader
 	lifecycle client.Interface
 	clock     clock.PassiveClock
+	recorder  record.EventRecorder
 	stopper   *stop.Stopper
 
 	// memory is since when requests are known.
@@ -51,7 +53,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		o.Clock = clock.RealClock{}
 	}
 	return &Reconciler{
-		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock,
+		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock, recorder: o.Recorder,
 		shares:  shares.Shares{Workers: o.Workers},
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil

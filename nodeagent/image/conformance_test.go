@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/podwright/podwright/internal/conformance"
+)
+
+// TestConformance has an image pulled while the report of it is refused, or taken back. (IMG-3.3)
+func TestConformance(t *testing.T) {
+	conformance.TestAgent(t, "patch nodeimages/status", "nodeimages", func(t *testing.T, story func(*conformance.Agent)) {
+		play(t, func(n *node) {
+			story(&conformance.Agent{T: n.T, API: n.api, Events: &n.events, User: n.user(), Start: n.start,
+				Outcome: func() string { return strings.Join(shown(&n.nodeImage().Status), "; ") }})
+		}, wants("nginx", "1"))
+	})
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recreate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/podwright/podwright/internal/conformance"
+)
+
+// TestConformance has a container restarted while the report of it is refused, or taken back. (CRR-5.3.7)
+func TestConformance(t *testing.T) {
+	conformance.TestAgent(t, "patch containerrecreaterequests/status", "containerrecreaterequests", func(t *testing.T, story func(*conformance.Agent)) {
+		play(t, func(n *node) {
+			n.pod("web-0")
+			n.create("one", "web-0", only("main"))
+			story(&conformance.Agent{T: n.T, API: n.api, Events: n.events, User: agentUser, Start: n.start,
+				Step: func() { n.work(3 * time.Second) }, Outcome: func() string { return string(n.get("one").Status.Phase) }}) // the manager ends it, if the agent does not report
+		})
+	})
+}
