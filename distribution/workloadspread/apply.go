@@ -82,7 +82,7 @@ func (a *applier) patch(ctx context.Context, p PodPatch) error {
 		a.refused.Store(p.Pod.Name, true)
 	}
 	switch cost := p.Annotations[corev1.PodDeletionCost]; {
-	case err == nil:
+	case err == nil, apierrors.IsConflict(err): // or it waits, since another writer takes it back (CT-12)
 	case cost != nil:
 		a.Event(corev1.EventTypeWarning, v1alpha1.PatchPodDeletionCostFailedEvent, v1alpha1.PatchPodDeletionCostFailedFormat+": %v",
 			a.Key.Namespace, a.Key.Name, *cost, p.Pod.Namespace, p.Pod.Name, p.Subset, err)

@@ -135,9 +135,15 @@ func takeBack(t *testing.T, api *fakecluster.Server, kube kubernetes.Interface, 
 // seldom is how often a write is made that nothing need be said about.
 const seldom = 8
 
-// expectTold checks that an event, or the object, says that a write is taken back each time.
+// expectTold checks that an event, or the object, says that a write is taken back each time. One that waits has not failed.
 func (c *Cluster) expectTold(write string) {
 	c.T.Helper()
+	for _, event := range c.Events.All() {
+		if strings.Contains(event, "the next one waits") {
+			c.T.Errorf("an event takes a write that waits for one that has failed: %s", event)
+			break
+		}
+	}
 	most := 0
 	for request, n := range c.perObject() {
 		if strings.HasPrefix(request, write+" ") {
