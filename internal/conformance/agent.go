@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/fakecluster"
@@ -81,6 +83,10 @@ func (a *Agent) refused(write, watches string, r *refusal, want string) {
 	a.minutes(20)
 	if n := a.count(write); n == 0 || n > agentAnHour || n-before > agentAtLast {
 		a.Errorf("%s: %d requests in an hour, %d of them in its last 20 minutes, want at most %d and %d", write, n, n-before, agentAnHour, agentAtLast)
+	}
+	var status apierrors.APIStatus
+	if events := fmt.Sprint(a.Events.All()); errors.As(r.refuse(0), &status) && !strings.Contains(events, refusalText) {
+		a.Errorf("no event says what is refused: %s", events)
 	}
 	a.API.FailBefore(nil)
 	a.API.FailAfter(nil)

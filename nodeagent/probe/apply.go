@@ -97,11 +97,14 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	}
 	return r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodePodProbes) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
-		Tell: func(reason, message string) {
-			if r.recorder != nil {
-				r.recorder.Event(s.NodePodProbe, corev1.EventTypeWarning, reason, message)
-			}
-		}}, r.clock.Now)
+		Tell: func(reason, message string) { r.warn(s, reason, message) }}, r.clock.Now)
+}
+
+// warn records a Warning event about the NodePodProbe.
+func (r *Reconciler) warn(s *Snapshot, reason, message string) {
+	if r.recorder != nil {
+		r.recorder.Event(s.NodePodProbe, corev1.EventTypeWarning, reason, message)
+	}
 }
 
 // send writes the status, and then records what has changed. The patch is
@@ -116,7 +119,11 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 		return nil // the cache will show it
 	}
 	if err != nil {
-		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
+		err = fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
+		if !apierrors.IsConflict(err) {
+			r.warn(s, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+		}
+		return err
 	}
 	r.writes.Wrote(key, ResourceNodePodProbes, written.ResourceVersion)
 	for i := range plan.Changed {

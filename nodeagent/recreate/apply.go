@@ -101,11 +101,14 @@ func (r *Reconciler) write(ctx context.Context, writes *apiwriter.Store, key typ
 				"status":   w.status(),
 			})
 		},
-		Tell: func(reason, message string) {
-			if r.recorder != nil {
-				r.recorder.Event(w.Request, corev1.EventTypeWarning, reason, message)
-			}
-		}}, r.clock.Now)
+		Tell: func(reason, message string) { r.warn(w.Request, reason, message) }}, r.clock.Now)
+}
+
+// warn records a Warning event about a request.
+func (r *Reconciler) warn(request *v1alpha1.ContainerRecreateRequest, reason, message string) {
+	if r.recorder != nil {
+		r.recorder.Event(request, corev1.EventTypeWarning, reason, message)
+	}
 }
 
 // status is the status of a merge patch, which takes back a message that is there no more.
@@ -128,7 +131,11 @@ func (r *Reconciler) patch(ctx context.Context, writes *apiwriter.Store, key typ
 	}
 	patched, err := r.lifecycle.ContainerRecreateRequests(request.Namespace).Patch(ctx, request.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
 	if err != nil {
-		return fmt.Errorf("write the status of ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
+		err = fmt.Errorf("write the status of ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
+		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			r.warn(request, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+		}
+		return err
 	}
 	writes.Wrote(key, ResourceRequests, patched.ResourceVersion)
 	return nil
