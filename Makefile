@@ -192,11 +192,14 @@ test-properties: # Check properties on random cases, more than test-library does
 
 # How many histories of each workload are played: "go test" alone plays the first 10.
 SEEDS ?= 100
+# Of budgets more: what two webhooks allow at once is rare. Half an hour on two cores.
+BUDGET_SEEDS ?= 10000
 
 .PHONY: test-histories
-test-histories: # Play random histories of workloads, more than test-library does. Takes SEEDS=100.
+test-histories: # Play random histories of workloads, more than test-library does. Takes SEEDS=100 and BUDGET_SEEDS=10000.
 	$(call heading,test: histories)
 	$(GOTEST) -count=1 -run '^Test(Adaptive)?Simulation$$' $(SOAKED) -args -seeds=$(SEEDS)
+	$(GOTEST) -count=1 -timeout=3h -run '^TestSimulation$$' ./availability/podunavailablebudget -args -seeds=$(BUDGET_SEEDS)
 	$(GOTEST) -count=1 -run '^TestEveryMinute$$' ./workloads/cronjob -args -every-minute
 	$(GOTEST) -count=1 -run '^TestJobsEndInTime$$' ./sidecar/terminator -args -jobs=1000
 	$(GOTEST) -count=1 -timeout=1h -run '^Test(Adaptive)?Conformance' $$(git grep -l 'internal/conformance"' -- '*_test.go' ':!internal/layers' | xargs -n1 dirname | sort -u | sed 's|^|./|') -args -every-refusal

@@ -247,10 +247,15 @@ func (a *Answer) may(spared bool) bool {
 	return false
 }
 
-// worn tells whether a pod may have been allowed to go again and again for a minute, so that it has to stand in line again. (PUB-14.8)
+// worn tells whether a pod may have been allowed to go again and again for a minute, so that it has to stand in line again, or was allowed once
+// longer ago, and nobody has counted since. (PUB-14.8)
 func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+	record := recordsOf(&b.Status)[pod.Name]
 	since, found := b.Status.BookedSince[pod.Name]
-	return found && (recordsOf(&b.Status)[pod.Name].kind == "" || a.Ended.Sub(since.Time) > bookedAgain)
+	if !found {
+		return record.kind != "" && record.uid == pod.UID && a.Ended.Sub(record.at) > bookedAgain
+	}
+	return record.kind == "" || a.Ended.Sub(since.Time) > bookedAgain
 }
 
 // bookedAgain is for how long a pod that was allowed to go is allowed again.
