@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // A pod is replaced at once the first time, and after so long when its
@@ -93,15 +95,7 @@ func (p *BackOff) Forget(workload types.NamespacedName) {
 	delete(p.known, workload)
 }
 
-// HasRun tells whether a container of a pod runs or has run.
+// HasRun tells whether a container of a pod runs or has run, init containers included.
 func HasRun(pod *corev1.Pod) bool {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			s := &statuses[i]
-			if s.ContainerID != "" || s.State.Running != nil || s.RestartCount > 0 || s.State.Terminated != nil && !s.State.Terminated.StartedAt.IsZero() {
-				return true
-			}
-		}
-	}
-	return false
+	return podstate.AnyRan(pod.Status.InitContainerStatuses) || podstate.AnyRan(pod.Status.ContainerStatuses)
 }

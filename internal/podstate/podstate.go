@@ -6,7 +6,6 @@
 package podstate
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,9 +31,18 @@ func NeverReady(pod *corev1.Pod, since time.Time) bool {
 	return true
 }
 
-// hasRun tells whether a container of a pod runs or has run.
-func hasRun(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.ContainerID != "" || s.RestartCount > 0 })
+// hasRun tells whether a container of a pod runs or has run, other than init containers, which make no pod ready.
+func hasRun(pod *corev1.Pod) bool { return AnyRan(pod.Status.ContainerStatuses) }
+
+// AnyRan tells whether one of some containers runs or has run.
+func AnyRan(statuses []corev1.ContainerStatus) bool {
+	for i := range statuses {
+		s := &statuses[i]
+		if s.ContainerID != "" || s.State.Running != nil || s.RestartCount > 0 || s.State.Terminated != nil && !s.State.Terminated.StartedAt.IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 // Container is the container of a pod with a name, nil where there is none. It points into
