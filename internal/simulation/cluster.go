@@ -44,6 +44,9 @@ func (h *history) actNode(r *rand.Rand) error {
 		return nil
 	}
 	works := r.IntN(12) > 0
+	if is, err := h.reject(pod); is || err != nil {
+		return err
+	}
 	h.visitContainer(pod, r)
 	defer h.visitContainer(nil, r)
 	return h.sync(pod, works)
@@ -59,7 +62,7 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
 		return nil // the scheduler waits
 	}
-	if h.starting(pod) {
+	if h.starting(pod) || h.isDead(pod) {
 		return nil
 	}
 	if h.waitsForNode(pod) {

@@ -54,6 +54,7 @@ type history struct {
 	sick         map[types.UID]ailment
 	visited      string // the container that kubelets act for; empty: all
 	idle         map[types.UID]idle
+	dead         map[string]bool // nodes whose kubelets are
 
 	requests  requests
 	processes []*Process // those that run, the older first

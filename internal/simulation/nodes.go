@@ -102,6 +102,20 @@ func (h *history) changeNodes(r *rand.Rand) error {
 	name := fmt.Sprint("n", 1+r.IntN(h.workload.Nodes+2))
 	node, _ := h.records[nodes].objects[name].(*corev1.Node)
 	ring := []string{"a", "b"}[r.IntN(2)]
+	if node == nil {
+		delete(h.dead, name)
+	}
+	switch n := h.beside().IntN(died); {
+	case h.dead[name] && n < died/2:
+		if err := h.revive(name); err != nil {
+			return err
+		}
+		return h.settle()
+	case h.dead[name]:
+		return nil
+	case h.workload.KubeletsDie && n == 0 && node != nil:
+		return h.kill(name)
+	}
 	var err error
 	switch n := r.IntN(9); {
 	case n == 0:

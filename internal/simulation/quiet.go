@@ -33,6 +33,9 @@ func (h *history) quiet() error {
 		}
 	}
 	clear(h.sick)
+	if err := h.endDead(); err != nil {
+		return err
+	}
 	if len(h.policies) > 0 { // what they refuse must not hold up anything else
 		h.say("nothing more happens while there is %s", &h.policies[0])
 		h.policiesStay = true

@@ -31,15 +31,16 @@ func TestSimulationReplays(t *testing.T) {
 // simulated is what a simulation needs to know of BroadcastJobs, whose controllers have a bug.
 func simulated(bug bug) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: jobResource,
-		Empty:    func() simulation.Object { return &v1alpha1.BroadcastJob{} },
-		Nodes:    5,
-		Injected: true,
-		PodsEnd:  true,
-		Create:   anyJob,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:      bug.Act(act),
-		Rare:     simulation.Rarely(simulation.Pick(`{"spec":{"failurePolicy":{"restartLimit":%v}}}`, 0, 1, 2, 3)),
+		Resource:    jobResource,
+		Empty:       func() simulation.Object { return &v1alpha1.BroadcastJob{} },
+		Nodes:       5,
+		Injected:    true,
+		PodsEnd:     true,
+		KubeletsDie: true,
+		Create:      anyJob,
+		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Act:         bug.Act(act),
+		Rare:        simulation.Rarely(simulation.Pick(`{"spec":{"failurePolicy":{"restartLimit":%v}}}`, 0, 1, 2, 3)),
 		Push: func(u *simulation.User) {
 			u.Edit(`{"spec":{"parallelism":3,"paused":false,"template":{"spec":{"containers":[{"name":"main","image":"busybox:9"}]}}}}`)
 			u.Edit(`{"spec":{"failurePolicy":{"type":"Continue"}}}`)

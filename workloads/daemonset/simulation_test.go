@@ -29,16 +29,17 @@ func TestSimulationReplays(t *testing.T) {
 // simulated is what a simulation needs to know of DaemonSets, whose controllers have a bug.
 func simulated(bug bug) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: setResource,
-		Empty:    func() simulation.Object { return &v1alpha1.DaemonSet{} },
-		Nodes:    4,
-		Injected: true,
-		Create:   anySet,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:      bug.Act(act),
-		Rare:     simulation.Rarely(simulation.RareHooks[0], simulation.RareHooks[2]),
-		Release:  (*simulation.User).AnswerHooks,
-		Push:     push,
+		Resource:    setResource,
+		Empty:       func() simulation.Object { return &v1alpha1.DaemonSet{} },
+		Nodes:       4,
+		Injected:    true,
+		KubeletsDie: true,
+		Create:      anySet,
+		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Act:         bug.Act(act),
+		Rare:        simulation.Rarely(simulation.RareHooks[0], simulation.RareHooks[2]),
+		Release:     (*simulation.User).AnswerHooks,
+		Push:        push,
 		Judge: func(uint64) simulation.Judge {
 			past := invariants.NewPast()
 			return simulation.Judge{Observe: past.Observe, Write: past.DaemonSet, Settled: past.DaemonSetSettled}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// How often kubelets reject pods and die: one in so many of those that start, and of the moves of nodes.
+const (
+	rejected = 25
+	died     = 8
+)
+
+// beside returns random numbers of a step that are nobody else's: a history is the same until what they decide happens.
+func (h *history) beside() *rand.Rand { return rand.New(rand.NewPCG(h.seed, 1<<32+uint64(h.step))) }
+
+// reject has a kubelet reject a pod that is to start, and tells whether it has.
+func (h *history) reject(pod *corev1.Pod) (bool, error) {
+	if !h.workload.KubeletsDie || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || h.starting(pod) || h.lacksClaim(pod) || h.waitsForNode(pod) || h.beside().IntN(rejected) > 0 {
+		return false, nil
+	}
+	err := h.kube.CoreV1().Pods(pod.Namespace).Bind(context.Background(), &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: h.schedule(pod)}}, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	(&User{history: h, kind: h.kinds[0], name: "kubelet"}).PatchPod(pod.Name,
+		`{"status":{"phase":"Failed","reason":"OutOfcpu","message":"Pod was rejected: Node didn't have enough resource: cpu"}}`, "status")
+	return true, h.settle()
+}
+
+// isDead tells whether the kubelet of a pod is dead, or that of the node which the scheduler would find for it.
+func (h *history) isDead(pod *corev1.Pod) bool {
+	node := pod.Spec.NodeName
+	if node == "" && len(h.dead) > 0 {
+		node = h.schedule(pod)
+	}
+	return h.dead[node]
+}
+
+// kill has the kubelet of a node die: pods are unready, and those that are deleted stay.
+func (h *history) kill(node string) error {
+	h.say("the kubelet of node %s dies", node)
+	h.dead[node] = true
+	if err := h.patchNode(node, map[string]any{"spec": map[string]any{"unschedulable": nil, "taints": []corev1.Taint{
+		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule}, {Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}}}}); err != nil {
+		return err
+	}
+	controller := &User{history: h, kind: h.kinds[0], name: "node controller"}
+	for _, pod := range h.podList() {
+		if pod.Spec.NodeName == node && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue }) {
+			controller.PatchPod(pod.Name, `{"status":{"conditions":[{"type":"Ready","status":"False","reason":"NodeLost"}]}}`, "status")
+		}
+	}
+	return h.settle()
+}
+
+// revive has a dead kubelet come back.
+func (h *history) revive(node string) error {
+	h.say("the kubelet of node %s is back", node)
+	delete(h.dead, node)
+	if h.records[nodes].objects[node] != nil {
+		return h.patchNode(node, map[string]any{"spec": map[string]any{"taints": nil}})
+	}
+	return nil
+}
+
+// endDead has dead nodes leave, or come back.
+func (h *history) endDead() error {
+	for _, node := range slices.Sorted(maps.Keys(h.dead)) {
+		if (h.seed+uint64(len(node)))%2 == 0 {
+			if err := h.revive(node); err != nil {
+				return err
+			}
+			continue
+		}
+		h.say("node %s, whose kubelet is dead, leaves", node)
+		delete(h.dead, node)
+		if h.records[nodes].objects[node] == nil {
+			continue
+		}
+		if err := h.kube.CoreV1().Nodes().Delete(context.Background(), node, metav1.DeleteOptions{}); err != nil {
+			return err
+		}
+	}
+	if err := h.settle(); err != nil {
+		return fmt.Errorf("end dead nodes: %w", err)
+	}
+	return nil
+}
