@@ -202,11 +202,11 @@ test-histories: # Play random histories of workloads, more than test-library doe
 	$(GOTEST) -count=1 -timeout=3h -run '^TestSimulation$$' ./availability/podunavailablebudget -args -seeds=$(BUDGET_SEEDS)
 	$(GOTEST) -count=1 -run '^TestEveryMinute$$' ./workloads/cronjob -args -every-minute
 	$(GOTEST) -count=1 -run '^TestJobsEndInTime$$' ./sidecar/terminator -args -jobs=1000
-	$(GOTEST) -count=1 -timeout=1h -run '^Test(Adaptive)?Conformance' $$(git grep -l 'internal/conformance"' -- '*_test.go' ':!internal/layers' | xargs -n1 dirname | sort -u | sed 's|^|./|') -args -every-refusal
+	$(GOTEST) -count=1 -timeout=1h -run '^Test(Adaptive)?Conformance' $$(git grep -l 'internal/testing/conformance"' -- '*_test.go' ':!internal/layers' | xargs -n1 dirname | sort -u | sed 's|^|./|') -args -every-refusal
 
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m
-SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset ./internal/simulation/together \
+SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset ./internal/testing/simulation/together \
             ./availability/podunavailablebudget ./distribution/workloadspread ./workloads/uniteddeployment \
             ./distribution/persistentpodstate ./lifecycle/ephemeraljob ./distribution/resource ./lifecycle/probe/nodepodprobe
 
@@ -222,7 +222,7 @@ soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and
 # names of the files to change, in place of those that decide and write. What only tests are made of is left alone.
 MUTANTS ?= 300
 MUTATED ?= ./...
-UNJUDGED := internal/(fakecluster|scenario|simulation)
+UNJUDGED := internal/testing
 
 # Packages whose tests against an API server stand in another one.
 TESTED_IN := distribution/image/imagepulljob=distribution/image distribution/image/nodeimage=distribution/image \

@@ -11,7 +11,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/revision"
-	"github.com/podwright/podwright/internal/conformance/podfields"
+	"github.com/podwright/podwright/internal/testing/conformance/podfields"
 )
 
 // IP-3, CS-CR1: a field of a pod that comes, goes or changes is another revision, and has the pod recreated, but for the image of

@@ -8,7 +8,7 @@ import (
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 

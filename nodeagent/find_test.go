@@ -12,7 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/nodeagent"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/conformance"
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 

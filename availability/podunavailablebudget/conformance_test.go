@@ -13,9 +13,9 @@ import (
 
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/client/fake"
-	"github.com/podwright/podwright/internal/conformance"
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestConformance counts three pods of nobody, of which one becomes not ready.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 var errConflict = apierrors.NewConflict(v1alpha1.Resource("podunavailablebudgets"), "web", errors.New("it has changed"))

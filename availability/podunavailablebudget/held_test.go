@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 // crashing has a container of a pod end again and again.

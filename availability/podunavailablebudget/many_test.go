@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/availability/budget"
-	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 // Of 50 pods at least 40 are to be available. Somebody deletes, evicts and updates them in place, 100 times at

@@ -20,9 +20,9 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/simulation"
-	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
 // TestSimulation has users change a PersistentPodState and its StatefulSet at random among nodes that come and go, amid

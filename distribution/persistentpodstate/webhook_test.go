@@ -19,8 +19,8 @@ import (
 	"github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 func about(operation admissionv1.Operation, object, old any) *admissionv1.AdmissionRequest {

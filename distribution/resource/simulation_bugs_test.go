@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/simulation"
-	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
 type spoil = simulation.Spoil[Options, Reconciler]

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 )
 
 // TestUsersEditEveryField has the users of the histories edit every field of the spec that admission lets them edit.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/resource"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/conformance/verdicts"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 )
 
 // Every field of the spec, with the values that never do anything or do harm, and what admission says of them. (RD-23)

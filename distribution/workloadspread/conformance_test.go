@@ -13,9 +13,9 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/client/fake"
-	"github.com/podwright/podwright/internal/conformance"
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/conformance"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestConformance spreads three pods of a Deployment. What becomes of those that cannot be scheduled depends on the time, and

@@ -23,7 +23,7 @@ import (
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/install"
 	"github.com/podwright/podwright/examples/nodeagent/app"
-	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 )
 
 // nodeAgent is the real agent of a node whose containers and kubelet are played. It reaches the API server as one does that

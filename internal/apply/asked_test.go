@@ -16,8 +16,8 @@ import (
 	clock "k8s.io/utils/clock/testing"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 func labelled(name string) *corev1.Pod {

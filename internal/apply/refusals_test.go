@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 var errRefused = errors.New("refused")

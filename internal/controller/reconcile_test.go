@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 var web = types.NamespacedName{Namespace: "shop", Name: "web"}

@@ -35,8 +35,8 @@ var furtherModules = map[string]string{
 
 // testPackages are for tests alone: no other package imports them, and they may
 // use what tests use.
-var testPackages = modules("internal/typedclient/clienttest", "internal/fakecluster", "internal/fakecluster/scheduler", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/conformance", "internal/conformance/podfields", "internal/conformance/verdicts", "internal/conformance/editing", "internal/fakecri",
-	"internal/simulation", "internal/simulation/invariants", "internal/simulation/together", "internal/scenario", "workloads/fakecluster")
+var testPackages = modules("internal/typedclient/clienttest", "internal/testing/fakecluster", "internal/testing/fakecluster/scheduler", "internal/testing/fakecluster/mutation", "internal/testing/fakecluster/fixture", "internal/testing/conformance", "internal/testing/conformance/podfields", "internal/testing/conformance/verdicts", "internal/testing/conformance/editing", "internal/testing/fakecri",
+	"internal/testing/simulation", "internal/testing/simulation/invariants", "internal/testing/simulation/together", "internal/testing/scenario", "workloads/fakecluster")
 
 // testModules may be imported by tests, and by testPackages beside what
 // controllers may import.
@@ -217,8 +217,8 @@ func TestImportProblems(t *testing.T) {
 			/lifecycle/client > /lifecycle/v1alpha1 /internal/typedclient k8s.io/client-go/rest
 			/lifecycle > /internal/manifests
 			/internal/manifests > k8s.io/apimachinery/meta
-			/internal/scenario > /inplace/rollout /internal/apiwriter pgregory.net/rapid k8s.io/client-go/rest
-			/internal/fakecluster/fixture > /internal/fakecluster
+			/internal/testing/scenario > /inplace/rollout /internal/apiwriter pgregory.net/rapid k8s.io/client-go/rest
+			/internal/testing/fakecluster/fixture > /internal/testing/fakecluster
 			/internal/apiwriter > /inplace k8s.io/client-go/rest
 			/lifecycle/launchpriority > /lifecycle/launchpriority/barrier /internal/apiwriter k8s.io/client-go/rest
 			/inplace > /lifecycle/launchpriority/barrier
@@ -244,12 +244,12 @@ func TestImportProblems(t *testing.T) {
 			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "plumbing imports an area", edges: "/internal/apiwriter > /workloads/cloneset",
 			want: []string{"/internal/apiwriter (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/scenario",
-			want: []string{"/workloads/cloneset (workloads) imports /internal/scenario (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "plumbing imports what is for tests", edges: "/internal/apiwriter > /internal/fakecluster",
-			want: []string{"/internal/apiwriter (internal) imports /internal/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "a package for tests imports an unknown library", edges: "/internal/scenario > cron",
-			want: []string{"/internal/scenario (test) imports cron: the module cron is beyond the budget of this layer"}},
+		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/testing/scenario",
+			want: []string{"/workloads/cloneset (workloads) imports /internal/testing/scenario (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "plumbing imports what is for tests", edges: "/internal/apiwriter > /internal/testing/fakecluster",
+			want: []string{"/internal/apiwriter (internal) imports /internal/testing/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "a package for tests imports an unknown library", edges: "/internal/testing/scenario > cron",
+			want: []string{"/internal/testing/scenario (test) imports cron: the module cron is beyond the budget of this layer"}},
 		{name: "API types import arithmetic", edges: "/workloads/v1alpha1 > /inplace",
 			want: []string{"/workloads/v1alpha1 (api) imports /inplace (pure): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports a client", edges: "/inplace > k8s.io/client-go/rest",
@@ -263,7 +263,7 @@ func TestImportProblems(t *testing.T) {
 		{name: "an area imports an unknown library", edges: "/workloads/cronjob > cron",
 			want: []string{"/workloads/cronjob (workloads) imports cron: the module cron is beyond the budget of this layer"}},
 		{name: "an area imports a library with a reason", edges: "/workloads/cronjob > cron", further: map[string]string{"cron": "schedules"}},
-		{name: "a library for one area, and for tests", edges: "/nodeagent/image > cri\n/internal/scenario > cri", further: map[string]string{"nodeagent cri": "the runtime"}},
+		{name: "a library for one area, and for tests", edges: "/nodeagent/image > cri\n/internal/testing/scenario > cri", further: map[string]string{"nodeagent cri": "the runtime"}},
 		{name: "a library for another area", edges: "/workloads/cloneset > cri\n/nodeagent > cri", further: map[string]string{"nodeagent cri": "the runtime"},
 			want: []string{"/workloads/cloneset (workloads) imports cri: the module cri is beyond the budget of this layer"}},
 		{name: "a reason without a library", edges: "/workloads/cronjob > strings", further: map[string]string{"cron": "schedules"},

@@ -20,7 +20,7 @@ import (
 // users. A judge that calls what it judges is blind if that is wrong, so they import nothing of the product but API types and clients.
 // In examples/faults the tests themselves play and judge; elsewhere tests run the product, as they must.
 var judges = map[string]bool{
-	"internal/fakecluster": false, "internal/fakecluster/scheduler": false, "internal/simulation": false, "internal/simulation/invariants": false,
+	"internal/testing/fakecluster": false, "internal/testing/fakecluster/scheduler": false, "internal/testing/simulation": false, "internal/testing/simulation/invariants": false,
 	"examples/faults": true, "examples/faults/invariants": false, "examples/faults/link": false, "examples/testbed/podstate": false,
 }
 
@@ -80,11 +80,11 @@ func TestJudgesShareNothing(t *testing.T) {
 
 func TestShared(t *testing.T) {
 	for _, test := range []struct{ name, imports, want string }{
-		{"internal/simulation/nodes.go", "internal/nodefit", "internal/nodefit"},
-		{"internal/simulation/nodes.go", "workloads/v1alpha1", ""},
-		{"internal/simulation/nodes.go", "workloads/client", ""},
-		{"internal/simulation/nodes.go", "internal/fakecluster", ""},
-		{"internal/simulation/nodes.go", "examples/testbed", "examples/testbed"},
+		{"internal/testing/simulation/nodes.go", "internal/nodefit", "internal/nodefit"},
+		{"internal/testing/simulation/nodes.go", "workloads/v1alpha1", ""},
+		{"internal/testing/simulation/nodes.go", "workloads/client", ""},
+		{"internal/testing/simulation/nodes.go", "internal/testing/fakecluster", ""},
+		{"internal/testing/simulation/nodes.go", "examples/testbed", "examples/testbed"},
 		{"examples/faults/users_test.go", "examples/testbed", ""},
 		{"examples/faults/users_test.go", "examples/manager/app", "examples/manager/app"},
 		{"examples/faults/users_test.go", "lifecycle", "lifecycle"},

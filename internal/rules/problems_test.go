@@ -100,8 +100,8 @@ func (c *checker) checkIDs(name string) {
 
 // isTest tells whether a file belongs to tests alone.
 func isTest(name string) bool {
-	return strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") || strings.HasPrefix(name, "internal/simulation/") ||
-		strings.HasPrefix(name, "internal/conformance/")
+	return strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") || strings.HasPrefix(name, "internal/testing/simulation/") ||
+		strings.HasPrefix(name, "internal/testing/conformance/")
 }
 
 // citations returns the rules that a file names and where it does so first.

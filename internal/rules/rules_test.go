@@ -80,7 +80,7 @@ func TestProblems(t *testing.T) {
 			"a/RULES.md": page(first), "b/RULES.md": page(second), "a/a_test.go": "AB-1 AB-2"},
 			[]string{"b/RULES.md:5: AB-2 has the letters of a/RULES.md"}},
 		{"no test", map[string]string{
-			"a/RULES.md": page(first, second), "a/a.go": "// (AB-1, AB-2)", "internal/simulation/invariants/a.go": "// (AB-2)"},
+			"a/RULES.md": page(first, second), "a/a.go": "// (AB-1, AB-2)", "internal/testing/simulation/invariants/a.go": "// (AB-2)"},
 			[]string{"a/RULES.md:5: no test names AB-1"}},
 		{"a rule is tested by its parts", map[string]string{
 			"a/RULES.md": page("**AB-1** All:", "- **AB-1.1** one", "- **AB-1.2** two"), "a/a_test.go": "AB-1.1"},

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 )
 
 // now is the time of all snapshots.

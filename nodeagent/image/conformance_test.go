@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/testing/conformance"
 )
 
 // TestConformance has an image pulled while the report of it is refused, or taken back. (IMG-3.3)

@@ -19,8 +19,8 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 // by gives an image the copies of secrets of the namespace default.

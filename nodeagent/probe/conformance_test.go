@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/testing/conformance"
 )
 
 // TestConformance has a container probed while the report of it is refused, or taken back. (PPM-4.8)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/testing/conformance"
 )
 
 // TestConformance has a container restarted while the report of it is refused, or taken back. (CRR-5.3.7)

@@ -5,7 +5,7 @@ package sidecarset
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 

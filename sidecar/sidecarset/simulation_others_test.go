@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )

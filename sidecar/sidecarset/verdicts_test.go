@@ -5,7 +5,7 @@ package sidecarset_test
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/verdicts"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )

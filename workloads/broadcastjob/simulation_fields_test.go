@@ -5,7 +5,7 @@ package broadcastjob
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 

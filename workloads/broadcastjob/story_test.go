@@ -13,9 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // settle lets nodes and controller work for a while.

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/fakecluster/scheduler"
+	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
 // BJ-12, BJ-21: a user takes a pod out of a job, to look into it. The pod goes on to have its name, and

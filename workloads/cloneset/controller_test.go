@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // TestController plays whole stories with nothing but events to drive the controller.

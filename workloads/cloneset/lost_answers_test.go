@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // A write whose answer is lost may have been made. Until that is known, nothing

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation"
 
 	corev1 "k8s.io/api/core/v1"
 )

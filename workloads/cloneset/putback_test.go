@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 // storeImage has a policy store an image of its own in every write of a pod that is there already.

@@ -5,7 +5,7 @@ package cloneset
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/scenario"
+	"github.com/podwright/podwright/internal/testing/scenario"
 )
 
 // TestScripts plays the rollouts in testdata: see scenario.RunScripts.

@@ -13,7 +13,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/lifecycle"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation"
 )
 
 // TestSimulationRegressions plays histories in which bugs were found: the seed

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/simulation"
-	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )

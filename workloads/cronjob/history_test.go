@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/podwright/podwright/internal/conformance/editing"
-	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
+	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 

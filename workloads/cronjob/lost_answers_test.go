@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
 // A write is made, its answer is lost, and what was written is gone or not shown for a while. No time is run twice.

@@ -5,7 +5,7 @@ package cronjob_test
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/verdicts"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )

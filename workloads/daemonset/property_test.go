@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
 // Of whatever nodes and pods: the order in which they are listed changes no plan. An

@@ -5,7 +5,7 @@ package daemonset
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation"
 )
 
 // TestMissesNoEvent has users change a StatefulSet at random, amid stale caches,

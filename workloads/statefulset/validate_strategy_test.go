@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/verdicts"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )

@@ -17,7 +17,7 @@ import (
 
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
-	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/podtemplate"
+	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 

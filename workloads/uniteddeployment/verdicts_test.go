@@ -5,7 +5,7 @@ package uniteddeployment_test
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/verdicts"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )

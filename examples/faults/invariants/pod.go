@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
-	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
 // judgePod judges what has become of a pod that a workload controls, or did.

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
-	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
 // restarts is how often the image of a container in a spec has changed, by its name: so often it may be restarted.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 

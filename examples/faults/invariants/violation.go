@@ -5,7 +5,7 @@ package invariants
 import (
 	"fmt"
 
-	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
 // verdict is what is wrong with one change.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 const deployment = `

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 // shapes are objects with a pod template in each of the places where there is one, and the path of the pod spec.

@@ -11,7 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
-	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
 // (KC-18)

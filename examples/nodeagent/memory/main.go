@@ -33,7 +33,7 @@ import (
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/nodeagent/app"
 	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/lifecycle"
 )
 

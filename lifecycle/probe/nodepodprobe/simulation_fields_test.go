@@ -5,7 +5,7 @@ package nodepodprobe
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/editing"
+	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )

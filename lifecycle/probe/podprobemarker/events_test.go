@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/client/fake"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/internal/conformance/verdicts"
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
 	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )

@@ -13,7 +13,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent/internal/podnet"
 )
 

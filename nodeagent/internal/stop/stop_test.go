@@ -22,8 +22,8 @@ import (
 	"k8s.io/klog/v2/ktesting"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
-	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 

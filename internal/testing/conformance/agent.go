@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+)
+
+// Agent is that of a node in a story of its package, with something to do.
+type Agent struct {
+	*testing.T
+	API    *fakecluster.Server
+	Events *fixture.Recorder
+	// User is who the agent is for the API server.
+	User string
+	// Start starts the agent. Step has the kubelet act once; nil stands for nothing.
+	Start, Step func()
+	// Outcome shows what has become of the work, in words that do not depend on the way there.
+	Outcome func() string
+}
+
+// The longest pause of an agent is a minute, so it makes 60 more tries in an hour than CT-11 says for others.
+const (
+	agentAnHour = mostAnHour + 60
+	agentAtLast = mostAtLast + 20
+)
+
+// TestAgent tests an agent whose one write is a patch: refused, without answers, and taken back for an hour. play plays a story in
+// virtual time, in which the agent does not run yet. The agent watches a resource. (CT-11, CT-12, CT-15)
+func TestAgent(t *testing.T, write, watches string, play func(t *testing.T, story func(*Agent))) {
+	want := ""
+	play(t, func(a *Agent) {
+		a.Start()
+		a.minutes(15)
+		if want = a.Outcome(); a.count(write) == 0 {
+			t.Errorf("there is no %s", write)
+		}
+	})
+	for _, r := range allRefusals() {
+		t.Run("refused: "+r.String(), func(t *testing.T) {
+			play(t, func(a *Agent) { a.refused(write, watches, &r, want) })
+		})
+	}
+	t.Run("taken back", func(t *testing.T) {
+		play(t, func(a *Agent) { a.contested(write, want) })
+	})
+}
+
+func (a *Agent) refused(write, watches string, r *refusal, want string) {
+	a.Helper()
+	var refused atomic.Int64
+	fail := func(req fakecluster.Request) error {
+		if req.User != a.User || req.String() != write {
+			return nil
+		}
+		if n := refused.Add(1); r.varies {
+			return r.refuse(n)
+		}
+		return r.refuse(0)
+	}
+	if r.made {
+		a.API.FailAfter(fail)
+	} else {
+		a.API.FailBefore(fail)
+	}
+	a.API.Lag(watches, r.lag)
+	a.Start()
+	a.minutes(40)
+	before := a.count(write)
+	a.minutes(20)
+	if n := a.count(write); n == 0 || n > agentAnHour || n-before > agentAtLast {
+		a.Errorf("%s: %d requests in an hour, %d of them in its last 20 minutes, want at most %d and %d", write, n, n-before, agentAnHour, agentAtLast)
+	}
+	var status apierrors.APIStatus
+	if events := fmt.Sprint(a.Events.All()); errors.As(r.refuse(0), &status) && !strings.Contains(events, refusalText) {
+		a.Errorf("no event says what is refused: %s", events)
+	}
+	a.API.FailBefore(nil)
+	a.API.FailAfter(nil)
+	a.minutes(10)
+	a.expect(want)
+}
+
+// contested: another writer takes back each write for an hour.
+func (a *Agent) contested(write, want string) {
+	a.Helper()
+	kube := fixture.Connect(a.T, a.API, "another", kubernetes.NewForConfig)
+	a.API.FailAfter(func(r fakecluster.Request) error {
+		if r.User == a.User && r.String() == write {
+			time.AfterFunc(10*time.Millisecond, func() { takeBack(a.T, a.API, kube, &r) })
+		}
+		return nil
+	})
+	a.Start()
+	a.minutes(40)
+	before := a.count(write)
+	a.minutes(20)
+	n, stated := a.count(write), stated(a.T)
+	if n > stated || n-before > stated/4 {
+		a.Errorf("%s: %d requests in an hour, %d of them in its last 20 minutes; CT-12 says %d and %d at most", write, n, n-before, stated, stated/4)
+	}
+	if events := fmt.Sprint(a.Events.All()); n >= seldom && !strings.Contains(events, "Warning Contested: ") {
+		a.Errorf("%d requests %s, and no event says that another writer takes them back: %s", n, write, events)
+	}
+	a.Logf("%s: %d requests in an hour, %d of them in its last 20 minutes", write, n, n-before)
+	a.API.FailAfter(nil)
+	a.minutes(15)
+	a.expect(want)
+}
+
+func (a *Agent) minutes(n int) {
+	for range n {
+		if a.Step != nil {
+			a.Step()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+	}
+}
+
+func (a *Agent) count(write string) int { return a.API.Count(a.User)[write] }
+
+func (a *Agent) expect(want string) {
+	a.Helper()
+	if diff := cmp.Diff(want, a.Outcome()); diff != "" {
+		a.Errorf("outcome (-without disturbance +with):\n%s", diff)
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+)
+
+// contested: another writer takes back each change of an object at once, for an hour. It is made again less and less
+// often, whatever is patched or updated, and all is done a quarter of an hour after the end. (CT-12, CT-15)
+func contested(t *testing.T, k *Kind, want calm) {
+	stated := stated(t)
+	for _, write := range k.Writes {
+		changes := strings.HasPrefix(write, "patch ") || strings.HasPrefix(write, "update ")
+		if _, cannot := k.Uncontested[write]; !changes || cannot {
+			continue
+		}
+		t.Run(write, func(t *testing.T) {
+			k.play(t, func(c *Cluster) {
+				c.fail(nil, func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && r.String() == write && !r.DryRun {
+						time.AfterFunc(10*time.Millisecond, func() { takeBack(c.T, c.Server, c.Kube, &r) })
+					}
+					return nil
+				})
+				defer c.start()()
+				c.kind.Create(c, name)
+				c.steps(10)
+				c.change(name)
+				c.steps(10)
+				c.minutes(40)
+				before := c.perObject()
+				c.minutes(20)
+				c.expectStated(before, stated)
+				c.expectTold(write)
+				c.fail(nil, nil)
+				c.minutes(15)
+				c.expect(name, want)
+			})
+		})
+	}
+}
+
+// expectStated checks that no request was made more often than the table of CT-12 says of this package.
+func (c *Cluster) expectStated(before map[string]int, stated int) {
+	c.T.Helper()
+	n, most := c.perObject(), ""
+	for request := range n {
+		if most == "" || n[request] > n[most] {
+			most = request
+		}
+		if late := n[request] - before[request]; n[request] > stated || late > stated/4 {
+			c.T.Errorf("%s: %d requests in an hour, %d of them in its last 20 minutes; CT-12 says %d and %d at most", request, n[request], late, stated, stated/4)
+		}
+	}
+	if events := len(c.Events.All()); events > 5*stated {
+		c.T.Errorf("%d events in an hour, want %d at most", events, 5*stated)
+	}
+	c.T.Logf("%s: %d requests in an hour, %d of them in its last 20 minutes", most, n[most], n[most]-before[most])
+}
+
+// stated is how many requests of one kind about one object there are in an hour, at most, while another writer takes back a write
+// of the kinds of a package: the table of CT-12 says so.
+func stated(t *testing.T) int {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := root()
+	rules, err := os.ReadFile(filepath.Join(root, "internal/controller/RULES.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := filepath.Rel(root, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(filepath.ToSlash(name)) + "` \\|.*\\| (\\d+) \\|$").FindSubmatch(rules)
+	if row == nil {
+		t.Fatalf("the table of CT-12 has no row of %s, with the most requests that another writer causes in an hour", name)
+	}
+	stated, err := strconv.Atoi(string(row[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stated
+}
+
+// root is the directory of the module.
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+// takeBack makes the object of a write what it was before, if that is the last one.
+func takeBack(t *testing.T, api *fakecluster.Server, kube kubernetes.Interface, r *fakecluster.Request) {
+	changes := slices.DeleteFunc(api.Changes(r.Resource, api.NewestVersion()-500), func(ch fakecluster.Change) bool {
+		return ch.Object.GetNamespace() != r.Namespace || ch.Object.GetName() != r.Name
+	})
+	if len(changes) < 2 || changes[len(changes)-1].Gone || changes[len(changes)-2].Gone {
+		return
+	}
+	before := changes[len(changes)-2].Object.DeepCopy()
+	before.SetResourceVersion(changes[len(changes)-1].Object.GetResourceVersion())
+	data, err := before.MarshalJSON()
+	if err != nil {
+		return
+	}
+	path := "/apis/" + before.GetAPIVersion()
+	if !strings.Contains(before.GetAPIVersion(), "/") {
+		path = "/api/" + before.GetAPIVersion()
+	}
+	put := kube.CoreV1().RESTClient().Put().AbsPath(path).NamespaceIfScoped(r.Namespace, r.Namespace != "").Resource(r.Resource).Name(r.Name)
+	if err := put.SubResource(strings.FieldsFunc(r.Subresource, func(c rune) bool { return c == '/' })...).SetHeader("Content-Type", "application/json").
+		Body(data).Do(t.Context()).Error(); err != nil && !apierrors.IsConflict(err) { // a conflict is one of several changes that came at the same time
+		t.Errorf("take back %s %s: %v", r.String(), r.Name, err)
+	}
+}
+
+// seldom is how often a write is made that nothing need be said about.
+const seldom = 8
+
+// expectTold checks that an event, or the object, says that a write is taken back each time. One that waits has not failed.
+func (c *Cluster) expectTold(write string) {
+	c.T.Helper()
+	for _, event := range c.Events.All() {
+		if strings.Contains(event, "the next one waits") {
+			c.T.Errorf("an event takes a write that waits for one that has failed: %s", event)
+			break
+		}
+	}
+	most := 0
+	for request, n := range c.perObject() {
+		if strings.HasPrefix(request, write+" ") {
+			most = max(most, n)
+		}
+	}
+	said := slices.ContainsFunc(c.Events.All(), func(event string) bool { return strings.Contains(event, "Warning Contested: ") })
+	if most >= seldom && !said && !strings.Contains(c.about(), "whenever it is put back") {
+		c.T.Errorf("%d requests %s about one object, and neither an event nor the object says that another writer takes them back", most, write)
+	}
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package editing checks that the users of random histories edit every field of the spec of a kind: a field that no history
+// edits is one whose changes no judge has seen. A field that is new fails the test until users edit it.
+package editing
+
+import (
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/internal/testing/conformance/verdicts"
+	"github.com/podwright/podwright/internal/testing/simulation"
+)
+
+// What is looked at of each history: so many seeds, and so many moves of the users of each.
+const seeds, moves = 6, 800
+
+// Kind is how a kind is edited.
+type Kind[T any] struct {
+	// Create says what is wrong with a new object, and Update with a changed one, as admission does. An edit that it refuses
+	// counts for nothing.
+	Create func(*T) field.ErrorList
+	Update func(object, old *T) field.ErrorList
+	// Immutable are the fields that admission does not let users change, or set at all, by their paths of [verdicts.Paths], with a
+	// change of the spec for each, as a JSON merge patch. A path stands for those below it too.
+	Immutable map[string]string
+	// Elsewhere are the fields that no history of the kind edits, with the test that does.
+	Elsewhere map[string]string
+}
+
+// Check checks that users edit each field of the spec of a kind in one of its histories, unless it is immutable, and that
+// admission refuses to change what is said to be.
+func Check[T any](t *testing.T, kind Kind[T], histories ...*simulation.Workload) {
+	t.Helper()
+	missing := kind.fields(t)
+	for _, w := range histories {
+		kind.checkImmutable(t, w.Create, missing)
+		for seed := range uint64(seeds) {
+			for _, e := range simulation.Edits(t, w, seed, moves) {
+				kind.look(t, e, missing)
+			}
+		}
+	}
+	kind.report(t, missing)
+}
+
+// CheckEdits is Check for histories of another making: create returns an object of a seed, and edits are what users made of
+// those that there were.
+func CheckEdits[T any](t *testing.T, kind Kind[T], create func(*rand.Rand) simulation.Object, edits []simulation.Edited) {
+	t.Helper()
+	missing := kind.fields(t)
+	kind.checkImmutable(t, create, missing)
+	for _, e := range edits {
+		kind.look(t, e, missing)
+	}
+	kind.report(t, missing)
+}
+
+// fields are those that histories have to edit.
+func (k *Kind[T]) fields(t *testing.T) map[string]bool {
+	t.Helper()
+	spec, found := reflect.TypeFor[T]().FieldByName("Spec")
+	if !found {
+		t.Fatal("the type has no Spec")
+	}
+	missing := map[string]bool{}
+	for _, path := range verdicts.Paths(spec.Type) {
+		missing[path] = true
+	}
+	for path := range k.Elsewhere {
+		if !missing[path] {
+			t.Errorf("spec.%s is in the table, and no field", path)
+		}
+		delete(missing, path)
+	}
+	return missing
+}
+
+// report tells what is missing.
+func (k *Kind[T]) report(t *testing.T, missing map[string]bool) {
+	t.Helper()
+	for _, path := range slices.Sorted(maps.Keys(missing)) {
+		if !k.immutable(path) {
+			t.Errorf("no history edits spec.%s in a way that admission accepts: add a move of users, or say why it is immutable", path)
+		}
+	}
+}
+
+// look takes what an edit changes from what is missing.
+func (k *Kind[T]) look(t *testing.T, e simulation.Edited, missing map[string]bool) {
+	t.Helper()
+	before, after := specOf(t, e.Before), specOf(t, e.After)
+	if reflect.DeepEqual(before, after) || len(k.Update(any(e.After).(*T), any(e.Before).(*T))) > 0 {
+		return
+	}
+	for _, path := range slices.Sorted(maps.Keys(missing)) {
+		steps := strings.Split(path, ".")
+		switch {
+		case reflect.DeepEqual(values(before, steps), values(after, steps)):
+		case k.immutable(path):
+			t.Errorf("spec.%s is said to be immutable, and admission accepts an edit of it", path)
+			fallthrough
+		default:
+			delete(missing, path)
+		}
+	}
+}
+
+// immutable tells whether a path, or what it is in, is said to be immutable.
+func (k *Kind[T]) immutable(path string) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(k.Immutable)), func(of string) bool { return within(path, of) })
+}
+
+// within tells whether a path is another one, or below it.
+func within(path, of string) bool {
+	rest, below := strings.CutPrefix(path, of)
+	return below && (rest == "" || strings.ContainsAny(rest[:1], ".[{"))
+}
+
+// checkImmutable has admission refuse the changes of what is immutable.
+func (k *Kind[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simulation.Object, fields map[string]bool) {
+	t.Helper()
+	for path, patch := range k.Immutable {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(fields)), func(f string) bool { return within(f, path) }) {
+			t.Errorf("spec.%s is said to be immutable, and no field", path)
+			continue
+		}
+		before, after := k.changed(t, create, path, patch)
+		if before == nil {
+			t.Errorf("%s does not change spec.%s of any object that admission accepts", patch, path)
+			continue
+		}
+		errs := k.Update(any(after).(*T), any(before).(*T))
+		if !slices.ContainsFunc(errs, func(err *field.Error) bool { return within(err.Field, "spec."+path) || within("spec."+path, err.Field) }) {
+			t.Errorf("spec.%s is said to be immutable, and of %s admission says %v", path, patch, errs)
+		}
+	}
+}
+
+// changed is an object of the histories that admission accepts, and what a patch makes of it that changes a field; nil where
+// there is none.
+func (k *Kind[T]) changed(t *testing.T, create func(*rand.Rand) simulation.Object, path, patch string) (before, after simulation.Object) {
+	t.Helper()
+	steps := strings.Split(path, ".")
+	for seed := range uint64(100) {
+		object := create(rand.New(rand.NewPCG(seed, 0)))
+		object.SetName(simulation.Web.Name)
+		object.SetNamespace(simulation.Web.Namespace)
+		changed := object.DeepCopyObject().(simulation.Object)
+		simulation.Merge(changed, `{"spec":`+patch+`}`)
+		if len(k.Create(any(object).(*T))) == 0 && !reflect.DeepEqual(values(specOf(t, object), steps), values(specOf(t, changed), steps)) {
+			return object, changed
+		}
+	}
+	return nil, nil
+}
+
+// specOf is the spec of an object as it stands on the wire.
+func specOf(t *testing.T, object simulation.Object) any {
+	t.Helper()
+	var tree map[string]any
+	data, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(data, &tree)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree["spec"]
+}
+
+// values are those that there are at a path, in their order. A step that ends with [] goes into all elements of a list, one
+// with {} into all entries of a map, by their keys. The name of a type that stands inline is all that is around it.
+func values(tree any, steps []string) (all []any) {
+	object, _ := tree.(map[string]any)
+	if len(steps) == 0 || object == nil {
+		return []any{tree}
+	}
+	name, isList := strings.CutSuffix(steps[0], "[]")
+	name, isMap := strings.CutSuffix(name, "{}")
+	below, found := object[name]
+	switch list, _ := below.([]any); {
+	case !found && name != "" && strings.ToUpper(name[:1]) == name[:1]:
+		return []any{tree}
+	case !found || below == nil:
+	case isList:
+		for _, element := range list {
+			all = append(all, values(element, steps[1:])...)
+		}
+	case isMap:
+		entries, _ := below.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			all = append(all, values(entries[key], steps[1:])...)
+		}
+	default:
+		return values(below, steps[1:])
+	}
+	return all
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"context"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+)
+
+// Kind describes a controller, and a scenario of one object that makes it write
+// everything that it ever writes.
+type Kind struct {
+	// Resource is what it manages, More what else the API server serves.
+	Resource fakecluster.Resource
+	More     []fakecluster.Resource
+	// Watches names the resources that it watches, Writes the requests that it
+	// makes in the scenario, other than reads. It makes no others.
+	Watches, Writes []string
+	// Misses names resources of which the status says after a minute that an object is missing. While their cache is stale it says
+	// so of what is there, by one write.
+	Misses []string
+	// Repeats names those of the writes that are made again after a lost answer
+	// without a look at the object: made twice they change nothing.
+	Repeats []string
+
+	// Uncontested are those of the writes that another writer cannot take back, or that are not made again then, with the reason. All
+	// others are made again, with pauses that grow. (CT-12)
+	Uncontested map[string]string
+	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds: where something is due by a
+	// schedule, or the longest pause is shorter.
+	MoreTries int
+
+	// New makes a controller, a new one for every start. Its clients are those
+	// of fixture.ControllerUser.
+	New func(*Cluster) (Controller, error)
+	// Prepare creates what is there before the controller starts. Nil stands for
+	// nothing.
+	Prepare func(*Cluster)
+	// Create creates an object, and whatever it needs. Default namespace.
+	Create func(c *Cluster, name string)
+	// Change has the controller write again. Nil stands for nothing.
+	Change func(c *Cluster, name string)
+	// Step plays the part of everybody else, once; nil stands for kubelets and
+	// the garbage collector.
+	Step func(*Cluster)
+	// Outcome shows what has become of an object, in words that do not depend on
+	// the way there.
+	Outcome func(c *Cluster, name string) string
+	// About shows what an object says about itself, as where its conditions are. Nil stands for the status of the object
+	// of that name.
+	About func(c *Cluster, name string) string
+	// Noise changes, once for every number, what nothing depends on. Nil stands
+	// for the heartbeats of pods and nodes.
+	Noise func(c *Cluster, i int)
+	// Strangers creates objects that look as if they belonged to the object of a
+	// name, and belong to somebody else. Nil stands for none.
+	Strangers func(c *Cluster, name string)
+}
+
+// Controller is what the suite drives.
+type Controller struct {
+	// Run runs the controller until the context is done.
+	Run func(context.Context) error
+	// Memory is the controller itself: what it remembers is counted. (CT-14)
+	Memory any
+	// Next shows what the next reconcile of an object would do, empty for nothing.
+	Next func(types.NamespacedName) (string, error)
+}
+
+// Cluster is the fake cluster that a Kind works with.
+type Cluster struct {
+	*fixture.Cluster
+	// Reconciles is for the metrics of the controller, Cluster.Events for its
+	// events.
+	Reconciles *fixture.Reconciles
+	// Data is the Kind's own, nil at the beginning of a scenario.
+	Data any
+
+	kind   *Kind
+	own    bool // the controller is to make its informers itself
+	shared []cache.SharedIndexInformer
+	memory any
+	next   func(types.NamespacedName) (string, error)
+	// served counts the writes that were made, whether or not the answer was
+	// lost.
+	served *counter
+	// requests of the controller, and whether there were too many.
+	requests atomic.Int64
+	looped   atomic.Bool
+}
+
+// Share returns an informer that the controller shares with others, guarded
+// against changes of its objects; or nil, where it is to make its own.
+func (c *Cluster) Share(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
+	if c.own {
+		return nil
+	}
+	c.Guard(informer)
+	c.shared = append(c.shared, informer)
+	return informer
+}

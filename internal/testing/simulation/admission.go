@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"testing/synctest"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+)
+
+// Webhook answers what the API server asks before a pod is deleted, evicted or changed.
+type Webhook func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+
+// call is a question to a replica of the webhook, for which a request waits.
+type call struct {
+	request *request
+	process *Process
+	asked   *question
+	cancel  context.CancelFunc
+
+	response *admissionv1.AdmissionResponse
+	panic    string
+}
+
+// startWebhook starts a replica of the webhook.
+func (h *history) startWebhook() error {
+	h.started++
+	p := h.newProcess(fmt.Sprint("webhook-", h.started), &kind{Workload: h.workload})
+	var err error
+	if p.serve, err = h.workload.StartWebhook(p); err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	h.webhooks = append(h.webhooks, p)
+	return p.fill(h.version)
+}
+
+// restartWebhook has a replica of the webhook crash, and starts another one. Requests that wait for its
+// answers fail.
+func (h *history) restartWebhook(r *rand.Rand) error {
+	p := h.webhooks[r.IntN(len(h.webhooks))]
+	h.say("%s crashes", p.Name)
+	h.webhooks = slices.DeleteFunc(h.webhooks, func(other *Process) bool { return other == p })
+	h.end(p)
+	if err := h.settle(); err != nil {
+		return err
+	}
+	if err := h.startWebhook(); err != nil {
+		return err
+	}
+	h.say("%s starts", h.webhooks[len(h.webhooks)-1].Name)
+	return nil
+}
+
+// showWebhook lets caches of a replica of the webhook catch up.
+func (h *history) showWebhook(r *rand.Rand) error {
+	return h.showCaches(h.webhooks[r.IntN(len(h.webhooks))], r)
+}
+
+// asksWebhook tells whether a request is one that the webhook is asked about, and has not been
+// since the pod changed. An eviction is asked about once.
+func (h *history) asksWebhook(r *request) bool {
+	if len(h.webhooks) == 0 || r.Resource != pods {
+		return false
+	}
+	switch {
+	case r.evicts():
+		return r.admitted == ""
+	case r.Verb == "delete", (r.Verb == "patch" || r.Verb == "update") && r.Subresource == "":
+		pod := h.records[pods].objects[r.Name]
+		return pod != nil && r.admitted != pod.GetResourceVersion()
+	}
+	return false
+}
+
+// evicts tells whether a request is an eviction.
+func (r *request) evicts() bool {
+	return r.Verb == "create" && r.Resource == pods && r.Subresource == "eviction"
+}
+
+// admit asks a replica of the webhook about a request, which waits. Where the answer comes without
+// a request of the webhook, the request goes on at once, as it does where the API server refuses it
+// by itself.
+func (h *history) admit(r *request) (goesOn bool, err error) {
+	review, version := h.review(r)
+	if review == nil {
+		return true, nil
+	}
+	h.calls++
+	p := h.webhooks[h.calls%len(h.webhooks)]
+	h.requests.leave(r)
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
+	c := &call{request: r, process: p, cancel: cancel, asked: h.question(p, r.process.Name, operationOf(r), r.Name)}
+	c.asked.DryRun = r.DryRun
+	c.asked.After, _ = review.Object.Object.(invariants.Object)
+	for _, other := range h.open {
+		if other.process == p && other.request.Name == r.Name {
+			c.asked.Shared, other.asked.Shared = true, true
+		}
+	}
+	h.open = append(h.open, c)
+	sent := h.requests.arrived
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				c.panic = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			}
+		}()
+		c.response = p.serve(ctx, review)
+	}()
+	r.admitted = version
+	h.say("%s is asked about %s", p.Name, r)
+	if err := h.settle(); err != nil {
+		return false, err
+	}
+	return h.requests.arrived == sent && slices.Contains(h.requests.waiting, r), nil
+}
+
+// operationOf is what a request does to a pod.
+func operationOf(r *request) string {
+	switch {
+	case r.evicts():
+		return "EVICT"
+	case r.Verb == "delete":
+		return "DELETE"
+	}
+	return "UPDATE"
+}
+
+// review is what the webhook is asked about a request, and for which resourceVersion of the pod; nil
+// where the API server refuses it by itself.
+func (h *history) review(r *request) (review *admissionv1.AdmissionRequest, version string) {
+	review = &admissionv1.AdmissionRequest{
+		Namespace: Web.Namespace, Name: r.Name, Resource: metav1.GroupVersionResource{Version: "v1", Resource: pods}, SubResource: r.Subresource,
+		Kind: metav1.GroupVersionKind{Version: "v1", Kind: "Pod"}, UserInfo: authenticationv1.UserInfo{Username: r.process.Name}, DryRun: &r.DryRun,
+	}
+	if r.evicts() {
+		review.Operation, review.Kind.Kind, review.Kind.Group, review.Object.Raw = admissionv1.Create, "Eviction", "policy", r.Body
+		return review, "asked"
+	}
+	before := h.records[pods].objects[r.Name]
+	review.OldObject.Raw = raw(before)
+	if r.Verb == "delete" {
+		review.Operation, review.Options.Raw = admissionv1.Delete, r.Body
+		return review, before.GetResourceVersion()
+	}
+	if after, err := h.server.PodAfter(r.Request); err == nil {
+		review.Operation, review.Object = admissionv1.Update, runtime.RawExtension{Raw: raw(after), Object: after}
+		return review, before.GetResourceVersion()
+	}
+	return nil, ""
+}
+
+func raw(object runtime.Object) []byte {
+	data, err := json.Marshal(object)
+	if err != nil {
+		panic(err) // never of an object of the API
+	}
+	return data
+}
+
+// answers takes note of the answers that there are, and tells whether there were any: a request
+// that is denied fails, another one waits for its turn again.
+func (h *history) answers() (any bool) {
+	for _, c := range slices.SortedFunc(slices.Values(h.open), func(a, b *call) int {
+		return cmp.Compare(a.request.String(), b.request.String())
+	}) {
+		if c.panic != "" {
+			h.violate(invariants.Calm, "%s panics: %s", c.process.Name, c.panic)
+		} else if c.response == nil {
+			continue
+		}
+		any = true
+		h.closeCall(c)
+		if c.response == nil {
+			return false
+		}
+		if c.response.Allowed {
+			h.say("%s allows %s", c.process.Name, c.request)
+		} else {
+			h.say("%s denies %s: %d %s", c.process.Name, c.request, c.response.Result.Code, c.response.Result.Message)
+			c.asked.Denial = c.response.Result
+		}
+		c.asked.Allowed = c.response.Allowed
+		h.heard.add(c.asked)
+		switch {
+		case c.request.process.dead:
+		case c.response.Allowed:
+			h.requests.waiting = append(h.requests.waiting, c.request)
+		default:
+			h.sent++
+			h.refused++
+			h.requests.release(c.request, &apierrors.StatusError{ErrStatus: *c.response.Result})
+		}
+	}
+	return any
+}
+
+func (h *history) closeCall(c *call) {
+	c.cancel()
+	h.open = slices.DeleteFunc(h.open, func(other *call) bool { return other == c })
+}
+
+// endCalls ends what a process that has crashed had to do with calls.
+func (h *history) endCalls(p *Process) {
+	for _, c := range slices.Clone(h.open) {
+		switch {
+		case c.request.process == p:
+			h.requests.release(c.request, errCrash)
+			if c.process == p {
+				h.closeCall(c)
+			}
+		case c.process == p:
+			h.closeCall(c)
+			if c.request.process.dead {
+				continue
+			}
+			h.requests.release(c.request, apierrors.NewInternalError(errors.New("failed calling webhook: EOF")))
+		}
+	}
+}
+
+// end ends a process: its requests come to nothing, its memory is gone.
+func (h *history) end(p *Process) {
+	p.dead = true
+	h.endCalls(p)
+	for _, r := range slices.Clone(h.requests.inOrder()) {
+		if r.process == p {
+			h.requests.release(r, errCrash)
+		}
+	}
+	synctest.Wait()
+	if p.cancel != nil {
+		p.cancel()
+	}
+}
+
+// podOf is the pod of a name; nil where there is none.
+func (h *history) podOf(name string) *corev1.Pod {
+	pod, _ := h.records[pods].objects[name].(*corev1.Pod)
+	return pod
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+)
+
+// Bug is a workload whose controller has a bug.
+type Bug struct {
+	Name     string
+	Breaks   invariants.Invariant
+	Workload *Workload
+	// First is the seed to begin with: one that found the bug before. It saves time, and
+	// nothing else; the log of the test tells which one finds it now.
+	First uint64
+}
+
+// FindBugs plays seeds with each bug until one breaks the invariant that the bug
+// breaks. A bug that none of SeedsOfBugs from First on finds is a failure.
+func FindBugs(t *testing.T, bugs []Bug) {
+	t.Helper()
+	collectLess(t)
+	for _, bug := range bugs {
+		t.Run(bug.Name, func(t *testing.T) {
+			t.Parallel()
+			find(t, &bug)
+		})
+	}
+}
+
+func find(t *testing.T, bug *Bug) {
+	t.Helper()
+	others := map[invariants.Invariant]int{}
+	for i := range uint64(SeedsOfBugs) {
+		seed := bug.First + i
+		o := Run(t, bug.Workload, seed, Steps)
+		if o.failedFor(bug.Breaks) {
+			t.Logf("found by seed %d", seed)
+			return
+		}
+		for _, v := range o.Violations {
+			others[v.Invariant]++
+		}
+	}
+	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, SeedsOfBugs, others)
+}
+
+// SpoilDeletions is for the Wrap of a rest.Config: every deletion has a body that
+// is not its own.
+func SpoilDeletions(body string) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodDelete {
+				r = r.Clone(r.Context())
+				r.Body, r.ContentLength = io.NopCloser(bytes.NewReader([]byte(body))), int64(len(body))
+			}
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+// SpoilBodies is for the Wrap of a rest.Config: what requests with a verb about a
+// resource say is changed.
+func SpoilBodies(method, resource string, spoil func(body map[string]any)) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method != method || !strings.Contains(r.URL.Path, "/"+resource+"/") || r.Body == nil {
+				return next.RoundTrip(r)
+			}
+			var body map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				return nil, err
+			}
+			spoil(body)
+			data, err := json.Marshal(body)
+			if err != nil {
+				return nil, err
+			}
+			r = r.Clone(r.Context())
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+// Forget is for SpoilBodies: it drops a field.
+func Forget(of, field string) func(map[string]any) {
+	return func(body map[string]any) {
+		if within, ok := body[of].(map[string]any); ok {
+			delete(within, field)
+		}
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+)
+
+// The resources that every workload has.
+const (
+	pods      = "pods"
+	claims    = "persistentvolumeclaims"
+	revisions = "controllerrevisions"
+)
+
+// namespaces is the resource of a cluster whose namespaces have labels.
+const namespaces = "namespaces"
+
+var namespaceResource = fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: namespaces,
+	ClusterScoped: true, Type: func() any { return &corev1.Namespace{} }}
+
+// history is one history while it is played.
+type history struct {
+	workload *Workload
+	seed     uint64
+	server   *fakecluster.Server
+	records  map[string]*record
+	version  int64 // that the records have come to
+	kube     kubernetes.Interface
+	kubelet  *fakecluster.Kubelet
+
+	kinds  []*kind        // the workload's first
+	judged map[string]int // the changes that the judges have seen, by resource
+
+	policies     []policy
+	policiesStay bool // however long they were meant to stand
+	sick         map[types.UID]ailment
+	visited      string // the container that kubelets act for; empty: all
+	idle         map[types.UID]idle
+	dead         map[string]bool // nodes whose kubelets are
+
+	requests  requests
+	processes []*Process // those that run, the older first
+	webhooks  []*Process // the replicas of the webhook
+	open      []*call    // questions to them without an answer
+	calls     int        // questions to them so far
+	heard     heard
+	serving   bool // a request
+	callers   []*caller
+	drains    map[types.UID]*drain
+	drainedBy time.Time
+	started   int // processes so far
+	sent      int // requests of processes so far
+	refused   int // those of them that a policy refused, or for a name that is taken
+	reads     int // those of them that only read
+
+	step    int
+	trace   []string
+	outcome *Outcome
+}
+
+// Outcome is what became of a history.
+type Outcome struct {
+	// Seed and Steps determine it.
+	Seed  uint64
+	Steps int
+	// Trace tells it, a line for each event.
+	Trace []string
+	// Violations lists what did not hold, when it failed. It ends there.
+	Violations []invariants.Violation
+}
+
+// Run plays the history of a seed: so many steps and, if nothing fails, what
+// follows when all disturbances end.
+func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
+	t.Helper()
+	outcome := &Outcome{Seed: seed, Steps: steps}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHistory(w, outcome)
+		defer h.stop()
+		if err := h.play(steps); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	})
+	return outcome
+}
+
+func (h *history) play(steps int) error {
+	defer func() { h.outcome.Trace = h.trace }()
+	if err := h.takeSteps(steps); err != nil || h.failed() {
+		return err
+	}
+	return h.quiet()
+}
+
+// takeSteps begins the history, and plays so many steps of it, or until something fails.
+func (h *history) takeSteps(steps int) error {
+	if err := h.begin(); err != nil {
+		return err
+	}
+	for h.step = 1; h.step <= steps && !h.failed(); h.step++ {
+		if err := h.takeStep(); err != nil {
+			return fmt.Errorf("step %d: %w", h.step, err)
+		}
+	}
+	return nil
+}
+
+// begin fills the cluster: the workload, and a process that runs its controller.
+func (h *history) begin() error {
+	h.records = map[string]*record{
+		pods:      newRecord(pods, func() Object { return &corev1.Pod{} }),
+		claims:    newRecord(claims, func() Object { return &corev1.PersistentVolumeClaim{} }),
+		revisions: newRecord(revisions, func() Object { return &appsv1.ControllerRevision{} }),
+	}
+	var resources []fakecluster.Resource
+	if h.workload.Namespaces {
+		resources = append(resources, namespaceResource)
+		h.records[namespaces] = newRecord(namespaces, func() Object { return &corev1.Namespace{} })
+	}
+	for _, f := range h.workload.Further {
+		resources = append(resources, f.Resource)
+		h.records[f.Resource.Name] = newRecord(f.Resource.Name, f.Empty)
+	}
+	for _, k := range h.kinds {
+		resources = append(resources, k.Resource)
+		h.records[k.Resource.Name] = newRecord(k.Resource.Name, k.Empty)
+	}
+	h.server = fakecluster.New(nil, resources...)
+	h.server.ProtectClaims()
+	if h.hasNodes() {
+		h.records[nodes] = newRecord(nodes, func() Object { return &corev1.Node{} })
+	}
+	h.server.FailBefore(h.before)
+	h.server.FailAfter(h.after)
+	h.installInjections()
+	var err error
+	if h.kube, err = kubernetes.NewForConfig(h.server.Config("cluster")); err != nil {
+		return err
+	}
+	h.kubelet = &fakecluster.Kubelet{Client: h.kube, Server: h.server}
+	if h.hasNodes() {
+		h.kubelet.Schedule = h.schedule
+	}
+	if err := h.joinAll(); err != nil {
+		return err
+	}
+	if h.workload.Namespaces {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Web.Namespace}}
+		if _, err := h.kube.CoreV1().Namespaces().Create(context.Background(), namespace, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	for _, k := range h.kinds {
+		if err := h.create(k); err != nil {
+			return err
+		}
+	}
+	if err := h.follow(); err != nil {
+		return err
+	}
+	if h.workload.Populate != nil {
+		h.workload.Populate(h.user(h.kinds[0]), h.random(0))
+		if err := h.follow(); err != nil {
+			return err
+		}
+	}
+	for _, k := range h.kinds {
+		if err := h.start(k); err != nil {
+			return err
+		}
+	}
+	for range h.workload.Webhooks {
+		if err := h.startWebhook(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// before has the requests of processes wait for their turn.
+func (h *history) before(r fakecluster.Request) error {
+	for _, p := range slices.Concat(h.processes, h.webhooks) {
+		if p.Name == r.User {
+			return h.requests.arrive(p, r)
+		}
+	}
+	for _, c := range h.callers {
+		if c.Name == r.User {
+			return h.requests.arrive(c.Process, r)
+		}
+	}
+	if r.User == "cluster" {
+		return nil
+	}
+	return errCrash // of a process that is gone
+}
+
+// after spoils the answer where the seed says so.
+func (h *history) after(r fakecluster.Request) error {
+	if r.User == "cluster" {
+		return nil
+	}
+	return h.requests.after
+}
+
+// follow takes note of what has happened on the server.
+func (h *history) follow() error {
+	version := h.server.NewestVersion()
+	if version == h.version {
+		return nil
+	}
+	for _, record := range h.records {
+		if err := record.follow(h.server); err != nil {
+			return err
+		}
+	}
+	h.version = version
+	return nil
+}
+
+// start starts a process of a kind, whose caches begin with what there is.
+func (h *history) start(k *kind) error {
+	h.started++
+	p := h.newProcess(fmt.Sprint("controller-", h.started), k)
+	var err error
+	if p.controller, err = k.Start(p); err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	h.processes = append(h.processes, p)
+	return p.fill(h.version)
+}
+
+// newProcess returns a process that does nothing yet, with empty caches.
+func (h *history) newProcess(name string, k *kind) *Process {
+	p := &Process{Name: name, Seed: h.seed, Config: h.server.Config(name), history: h, kind: k, replicas: map[string]*replica{}, dirty: true}
+	for resource, record := range h.records {
+		p.replicas[resource] = newReplica(record)
+	}
+	return p
+}
+
+// crash ends a process: its requests come to nothing, its memory is gone.
+func (h *history) crash(p *Process) {
+	h.end(p)
+	h.processes = slices.DeleteFunc(h.processes, func(other *Process) bool { return other == p })
+}
+
+func (h *history) stop() {
+	for _, p := range slices.Clone(h.processes) {
+		h.crash(p)
+	}
+	for _, p := range h.webhooks {
+		h.end(p)
+	}
+	for _, c := range h.callers {
+		h.end(c.Process)
+	}
+}
+
+// reconcile begins a reconcile, as far as it goes without an answer.
+func (h *history) reconcile(p *Process) error {
+	p.begin()
+	return h.settle()
+}
+
+// settle lets everything go as far as it can, and takes note.
+func (h *history) settle() error {
+	synctest.Wait()
+	for h.answers() {
+		synctest.Wait()
+	}
+	for h.hearCallers() {
+		synctest.Wait()
+	}
+	for _, p := range h.processes {
+		result := p.end(time.Now())
+		switch {
+		case result == nil:
+		case result.panic != "":
+			h.violate(invariants.Calm, "%s panics: %s", p.Name, result.panic)
+		case result.err != nil && strings.Contains(result.err.Error(), "panic: "): // which the shell of controllers has caught
+			h.violate(invariants.Calm, "%s: %v", p.Name, result.err)
+		case result.err != nil:
+			h.say("%s: the reconcile fails: %v", p.Name, result.err)
+		}
+	}
+	for _, v := range h.heard.violations {
+		h.violate(v.Invariant, "%s", v.Message)
+	}
+	h.heard.violations = nil
+	if err := h.follow(); err != nil {
+		return err
+	}
+	if !h.serving {
+		h.hear()
+	}
+	return nil
+}
+
+// serve lets a request meet its fate, and judges what it did.
+func (h *history) serve(r *request, f fate) error {
+	if f.before == nil && h.asksWebhook(r) {
+		if goesOn, err := h.admit(r); err != nil || !goesOn {
+			return err
+		}
+	}
+	h.showJudges(nil)
+	h.sent++
+	if f.before != nil || f.after != nil {
+		r.process.failed++
+	}
+	if r.Verb == "get" {
+		h.reads++
+	}
+	if err := cmp.Or(h.lacksNamespace(r), h.refuse(r)); err != nil && f.before == nil {
+		h.refused++
+		f = fate{name: "is refused", before: err}
+	} else if r.Verb == "create" && h.records[r.Resource].objects[r.key()] != nil { // it exists
+		h.refused++
+	}
+	if r.Verb == "get" && f.after != nil && h.records[r.Resource].objects[r.key()] == nil {
+		f.before, f.after = f.after, nil // what is lost is the answer that there is none
+	}
+	h.say("%s %s%s", r, f.name, r.patchInShort())
+	positions := map[string]int{}
+	for resource, record := range h.records {
+		positions[resource] = len(record.changes)
+	}
+	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.key()] == nil {
+		r.process.learnGone(r.Resource, r.key()) // before the answer, upon which a reconcile may observe
+	}
+	if known := r.process.known; known != nil && r.Resource == pods && f.before != nil {
+		known.refused[r.Name] = true // before the answer, upon which a reconcile goes on without it
+	}
+	if (r.Verb == "patch" || r.Verb == "delete") && r.Resource == pods && !r.DryRun {
+		r.process.passOver(r.Name, f.before != nil || f.after != nil)
+	}
+	h.requests.after = f.after
+	h.serving = true
+	h.requests.release(r, f.before)
+	err := h.settle()
+	h.serving, h.requests.after = false, nil
+	if err != nil {
+		return err
+	}
+	if known := r.process.known; r.Verb == "get" && r.Resource == pods && f.before == nil && f.after == nil && known != nil {
+		known.asked[r.Name] = h.version
+	}
+	for _, resource := range slices.Sorted(maps.Keys(positions)) {
+		if record := h.records[resource]; len(record.changes) > positions[resource] {
+			h.judgeWrite(r, positions[resource])
+			if known := r.process.known; known != nil && r.Verb == "create" && resource == pods && f.after != nil { // nobody has told it of the pod
+				known.untold[record.changes[positions[resource]].object.GetName()] = true
+			}
+		}
+	}
+	h.showJudges(r.process)
+	h.hear()
+	return nil
+}
+
+func (h *history) violate(invariant invariants.Invariant, format string, args ...any) {
+	v := invariants.Violation{Invariant: invariant, Message: fmt.Sprintf(format, args...)}
+	h.say("VIOLATION of %s", v)
+	h.outcome.Violations = append(h.outcome.Violations, v)
+}
+
+func (h *history) failed() bool { return len(h.outcome.Violations) > 0 }
+
+// afterwards begins the lines of what follows the last step.
+const afterwards = "   -"
+
+// say tells what happens.
+func (h *history) say(format string, args ...any) {
+	step := afterwards
+	if h.step > 0 {
+		step = fmt.Sprintf("%4d", h.step)
+	}
+	h.trace = append(h.trace, fmt.Sprintf("%s %s %s", step, time.Now().UTC().Format("15:04:05.000"), fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+)
+
+// WorkloadSpread judges a write of the controller of a WorkloadSpread, whose workload is a CloneSet or a Deployment of
+// the same name.
+func WorkloadSpread(w *Write) (v []Violation) {
+	var found violations
+	known := w.Truth
+	if w.Known != nil {
+		known = w.Known
+	}
+	f := spreadingOf(known)
+	if f == nil {
+		found.add(Needless, "%s of %s %s for no WorkloadSpread", w.Verb, w.Resource, w.name())
+		return found
+	}
+	before, after := w.pods()
+	switch {
+	case w.Resource == "workloadspreads" && w.Subresource == "status" && w.Verb == "patch":
+		f.checkStatusWrite(&found, w)
+	case w.Resource == "pods" && w.Verb == "patch" && w.Subresource == "" && before != nil && after != nil:
+		f.checkPatch(&found, w)
+	case w.Resource == "pods" && w.Verb == "delete" && before != nil:
+		f.checkDeletion(&found, w)
+	default:
+		found.add(Spec, "%s of %s/%s is none of its business", w.Verb, w.Resource, w.Subresource)
+	}
+	return found
+}
+
+// WorkloadSpreadWitness judges the writes of everybody else: replicas of the webhook write nothing but which pods they send
+// where. (WS-7.2)
+func WorkloadSpreadWitness(w *Write) (v []Violation) {
+	var found violations
+	if !strings.HasPrefix(w.By, "webhook") {
+		return found
+	}
+	before, _ := w.Before.(*v1alpha1.WorkloadSpread)
+	after, _ := w.After.(*v1alpha1.WorkloadSpread)
+	if before == nil || after == nil || w.Subresource != "status" {
+		found.add(Spec, "a webhook writes %s", w.Resource)
+		return found
+	}
+	if before.Status.ObservedGeneration != after.Status.ObservedGeneration {
+		found.add(Spec, "a webhook writes which generation was observed")
+	}
+	for _, had := range before.Status.SubsetStatuses {
+		for _, has := range after.Status.SubsetStatuses {
+			if had.Name != has.Name {
+				continue
+			}
+			for key, since := range had.CreatingPods {
+				if at, kept := has.CreatingPods[key]; !kept || !at.Equal(&since) {
+					found.add(Spec, "a webhook drops the creation of %s from subset %s", key, had.Name)
+				}
+			}
+			if had.Replicas != has.Replicas || !equality.Semantic.DeepEqual(had.Conditions, has.Conditions) {
+				found.add(Spec, "a webhook writes more of subset %s than what it creates", had.Name)
+			}
+		}
+	}
+	return found
+}
+
+// own tells whether a pod is of the workload, as the author knew it.
+func (f *spreading) own(pod *corev1.Pod) bool {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	return ref != nil && f.owners[ref.UID]
+}
+
+// checkPatch judges what is written into a pod: its subset, what deleting it costs, and the metadata of the
+// patch of the subset, where it had none. (WS-12 to WS-16)
+func (f *spreading) checkPatch(v *violations, w *Write) {
+	before, after := w.pods()
+	known := w.knownPod()
+	if known == nil || !f.own(known) {
+		v.add(Ownership, "pod %s is written, which is none of the workload", before.Name)
+		return
+	}
+	checkPrecise(v, w)
+	i := f.subsetOf(known)
+	_, annotations := patchedMetadata(w.Sent)
+	_, adopted := annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] // which another manager perhaps has done already
+	if adopted {
+		i = f.subsetOf(after)
+		f.checkAdoption(v, known, i)
+	}
+	rest := after.DeepCopy()
+	rest.ResourceVersion, rest.ManagedFields, rest.Generation = before.ResourceVersion, before.ManagedFields, before.Generation
+	var mayAnnotate, mayLabel map[string]string
+	if adopted && i >= 0 && !strings.EqualFold(f.Annotations[v1alpha1.IgnorePatchExistingPodsAnnotation], "true") {
+		mayLabel, mayAnnotate = patchedMetadata(f.Spec.Subsets[i].Patch.Raw)
+	}
+	undo := func(has, had, may map[string]string) map[string]string {
+		has = maps.Clone(has)
+		for key := range may {
+			if value, found := had[key]; found {
+				has[key] = value
+			} else {
+				delete(has, key)
+			}
+		}
+		return has
+	}
+	if mayAnnotate == nil {
+		mayAnnotate = map[string]string{}
+	}
+	mayAnnotate = maps.Clone(mayAnnotate)
+	mayAnnotate[v1alpha1.MatchedWorkloadSpreadAnnotation], mayAnnotate[corev1.PodDeletionCost] = "", ""
+	rest.Annotations, rest.Labels = undo(rest.Annotations, before.Annotations, mayAnnotate), undo(rest.Labels, before.Labels, mayLabel)
+	if !equality.Semantic.DeepEqual(rest.ObjectMeta, before.ObjectMeta) || !equality.Semantic.DeepEqual(rest.Spec, before.Spec) {
+		v.add(Spec, "more of pod %s is written than its subset and its cost", before.Name)
+	}
+	if cost := after.Annotations[corev1.PodDeletionCost]; cost != before.Annotations[corev1.PodDeletionCost] {
+		if !active(known) {
+			v.add(Needless, "pod %s, which is going, gets a cost", before.Name)
+		}
+		if !f.mayCost(i, cost) {
+			v.add(Order, "pod %s of subset %d costs %q", before.Name, i, cost)
+		}
+	}
+}
+
+// checkAdoption judges that a pod becomes one of a subset. (WS-12, WS-13)
+func (f *spreading) checkAdoption(v *violations, known *corev1.Pod, i int) {
+	if had := f.subsetOf(known); had != nowhere {
+		v.add(Placement, "pod %s is taken to subset %d, and was in %d", known.Name, i, had)
+	}
+	node := f.state.Nodes[known.Spec.NodeName]
+	switch {
+	case i < 0:
+		v.add(Placement, "pod %s is taken to a subset that is none", known.Name)
+	case node == nil:
+		v.add(Placement, "pod %s is taken to subset %d on a node that nobody knows", known.Name, i)
+	case !f.fits(known, i, node):
+		v.add(Placement, "pod %s is taken to subset %d, which does not fit its node %s", known.Name, i, node.Name)
+	}
+	for other := range f.Spec.Subsets {
+		if i >= 0 && node != nil && f.fits(known, other, node) && preference(&f.Spec.Subsets[other], node) > preference(&f.Spec.Subsets[i], node) {
+			v.add(Placement, "pod %s is taken to subset %d, and %d prefers its node more", known.Name, i, other)
+		}
+	}
+}
+
+// fits tells whether a subset could have sent a pod to its node. (WS-13)
+func (f *spreading) fits(pod *corev1.Pod, i int, node *corev1.Node) bool {
+	subset, spec := &f.Spec.Subsets[i], pod.Spec.DeepCopy()
+	spec.NodeName = ""
+	spec.Tolerations = append(spec.Tolerations, subset.Tolerations...)
+	for t := range node.Spec.Taints {
+		taint := &node.Spec.Taints[t]
+		if !slices.ContainsFunc(spec.Tolerations, func(toleration corev1.Toleration) bool {
+			return (toleration.Key == "" || toleration.Key == taint.Key) && (toleration.Effect == "" || toleration.Effect == taint.Effect) &&
+				(toleration.Operator == corev1.TolerationOpExists || toleration.Value == taint.Value)
+		}) {
+			return false
+		}
+	}
+	needs := corev1.PodSpec{Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}}
+	if subset.RequiredNodeSelectorTerm != nil { // what the pod itself requires, its node has met
+		needs.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{*subset.RequiredNodeSelectorTerm}}}}
+		if !scheduler.Selects(&corev1.PodSpec{Affinity: spec.Affinity}, node) {
+			return false
+		}
+	}
+	return scheduler.Takes(node, &needs)
+}
+
+// preference is the weight of the preferred terms of a subset that a node matches, which are about one label each.
+func preference(subset *v1alpha1.WorkloadSpreadSubset, node *corev1.Node) (weight int32) {
+	for i := range subset.PreferredNodeSelectorTerms {
+		for _, e := range subset.PreferredNodeSelectorTerms[i].Preference.MatchExpressions {
+			if slices.Contains(e.Values, node.Labels[e.Key]) {
+				weight += subset.PreferredNodeSelectorTerms[i].Weight
+			}
+		}
+	}
+	return weight
+}
+
+// patchedMetadata are the labels and annotations of a patch.
+func patchedMetadata(patch []byte) (labels, annotations map[string]string) {
+	var says struct {
+		Metadata struct{ Labels, Annotations map[string]string }
+	}
+	_ = json.Unmarshal(patch, &says) // otherwise there are none
+	return says.Metadata.Labels, says.Metadata.Annotations
+}
+
+// mayCost tells whether a pod of a subset may cost so much. (WS-15, WS-16)
+func (f *spreading) mayCost(i int, text string) bool {
+	cost, err := strconv.Atoi(text)
+	n := len(f.Spec.Subsets)
+	switch {
+	case err != nil:
+		return false
+	case i < 0:
+		return cost == -100*(n+1)
+	case cost < 0:
+		return cost == -100*(i+1)
+	case f.inPercent():
+		return cost > 0 && cost < 10_000_000
+	}
+	return cost == 100*(n-i)
+}
+
+// checkDeletion judges why a pod is deleted. (WS-17, WS-19)
+func (f *spreading) checkDeletion(v *violations, w *Write) {
+	before, _ := w.pods()
+	known := w.knownPod()
+	if known == nil || !f.own(known) {
+		v.add(Ownership, "pod %s is deleted, which is none of the workload", before.Name)
+		return
+	}
+	if w.Asked != nil && w.Asked.ResourceVersion != known.ResourceVersion {
+		v.add(Ownership, "pod %s is deleted whatever has become of it", before.Name)
+	}
+	i, age := f.subsetOf(known), f.state.Now.Sub(known.CreationTimestamp.Time)
+	switch {
+	case i < 0 || known.DeletionTimestamp != nil || known.Status.Phase != corev1.PodPending:
+		v.add(Needless, "pod %s is deleted, which has started, is going or is in no subset", before.Name)
+	case failedToSchedule(known):
+		if limit := time.Duration(f.closes()) * time.Second; limit == 0 || age < limit || i == len(f.Spec.Subsets)-1 {
+			v.add(Needless, "pod %s is deleted after %v, because it could not be scheduled", before.Name, age)
+		} else if c := f.schedulable(i); c == nil || c.Status != corev1.ConditionFalse {
+			v.add(Order, "pod %s is deleted, and its subset still takes pods", before.Name)
+		}
+	case age < time.Second || age > time.Minute:
+		v.add(Needless, "pod %s is deleted at the age of %v", before.Name, age)
+	default:
+		f.checkMisplaced(v, known, i)
+	}
+}
+
+// checkMisplaced judges that a pod is deleted because it is one too many in its subset, and another one misses it.
+// (WS-19)
+func (f *spreading) checkMisplaced(v *violations, pod *corev1.Pod, subset int) {
+	has, left := make([]int32, len(f.Spec.Subsets)), f.wants
+	all := int32(0)
+	for _, other := range f.pods {
+		if !f.isLatest(other) || other != pod && !active(other) {
+			continue
+		}
+		all++
+		if i := f.subsetOf(other); i >= 0 {
+			has[i]++
+		} else {
+			left--
+		}
+	}
+	shares := f.shares(has, max(left, 0))
+	missing := all - f.wants // less those that are still to be created
+	for i := range has {
+		missing += max(shares[i]-has[i], 0)
+	}
+	if !f.isLatest(pod) || has[subset] <= shares[subset] || missing <= 0 || all > f.wants {
+		v.add(Needless, "pod %s of subset %d is deleted, of which there are %v and should be %v", pod.Name, subset, has, shares)
+	}
+}

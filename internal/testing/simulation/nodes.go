@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
+)
+
+// nodes is the resource of a cluster that has nodes.
+const nodes = "nodes"
+
+// The labels of nodes, whose values are a and b.
+const (
+	Zone = "zone"
+	Ring = "ring"
+)
+
+// nodeList lists the nodes that there are by name.
+func (h *history) nodeList() []*corev1.Node { return sorted[*corev1.Node](h.records[nodes].objects) }
+
+// hasNodes tells whether the cluster has nodes. In one that has none every pod
+// has a node of its own, which lives as long as the pod.
+func (h *history) hasNodes() bool { return h.workload.Nodes > 0 }
+
+// nodeOf is the node that a pod is on, or is for; nil where there is none.
+func (h *history) nodeOf(pod *corev1.Pod) *corev1.Node {
+	node, _ := h.records[nodes].objects[scheduler.NodeOf(pod)].(*corev1.Node)
+	return node
+}
+
+// waitsForNode tells whether scheduler or kubelet can do nothing for a pod: it is on
+// no node, and its own takes no pods, or is gone.
+func (h *history) waitsForNode(pod *corev1.Pod) bool {
+	if !h.hasNodes() {
+		return false
+	}
+	if pod.Spec.NodeName == "" {
+		return h.schedule(pod) == ""
+	}
+	return h.nodeOf(pod) == nil
+}
+
+// starting tells whether a pod is still too young to have a node.
+func (h *history) starting(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && time.Since(pod.CreationTimestamp.Time) < h.workload.StartIn
+}
+
+// reportUnscheduled has the scheduler report that it finds no node for a pod.
+func (h *history) reportUnscheduled(pod *corev1.Pod) error {
+	if !h.workload.Reports || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending ||
+		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }) {
+		return nil
+	}
+	(&User{history: h, kind: h.kinds[0], name: "scheduler"}).PatchPod(pod.Name,
+		`{"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`, "status")
+	return h.settle()
+}
+
+// schedule finds a node for a pod, empty where none takes it.
+func (h *history) schedule(pod *corev1.Pod) string {
+	for _, node := range h.nodeList() {
+		if scheduler.Takes(node, &pod.Spec) {
+			return node.Name
+		}
+	}
+	return ""
+}
+
+// join has a node join the cluster.
+func (h *history) join(name, zone, ring string) error {
+	_, err := h.kube.CoreV1().Nodes().Create(context.Background(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{Zone: zone, Ring: ring}},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}, metav1.CreateOptions{})
+	return err
+}
+
+// joinAll has the nodes of the seed join.
+func (h *history) joinAll() error {
+	r := h.random(0)
+	for i := range h.workload.Nodes {
+		if err := h.join(fmt.Sprint("n", i+1), "a", []string{"a", "b"}[r.IntN(2)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeNodes lets something happen to the nodes.
+func (h *history) changeNodes(r *rand.Rand) error {
+	name := fmt.Sprint("n", 1+r.IntN(h.workload.Nodes+2))
+	node, _ := h.records[nodes].objects[name].(*corev1.Node)
+	ring := []string{"a", "b"}[r.IntN(2)]
+	if node == nil {
+		delete(h.dead, name)
+	}
+	switch n := h.beside().IntN(died); {
+	case h.dead[name] && n < died/2:
+		if err := h.revive(name); err != nil {
+			return err
+		}
+		return h.settle()
+	case h.dead[name]:
+		return nil
+	case h.workload.KubeletsDie && n == 0 && node != nil:
+		return h.kill(name)
+	}
+	var err error
+	switch n := r.IntN(9); {
+	case n == 0:
+		err = h.restartKubelets(r, h.nodeList())
+	case node == nil:
+		h.say("node %s joins", name)
+		err = h.join(name, "a", ring)
+	case n == 1:
+		h.say("node %s leaves", name)
+		err = h.kube.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{})
+	case n == 2:
+		h.say("node %s leaves, and another one of its name joins", name)
+		if err = h.kube.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err == nil {
+			err = h.join(name, "a", ring)
+		}
+	case n < 5:
+		taints := [][]corev1.Taint{
+			nil, nil, nil, {{Key: "drain", Effect: corev1.TaintEffectNoSchedule}}, {{Key: "drain", Effect: corev1.TaintEffectNoExecute}},
+			{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute}}, {{Key: "drain", Effect: corev1.TaintEffectPreferNoSchedule}},
+		}[r.IntN(7)]
+		err = h.patchNode(name, map[string]any{"spec": map[string]any{"taints": taints}})
+	case n == 5:
+		cordoned := r.IntN(2) == 0
+		taints := []corev1.Taint{}
+		if cordoned {
+			taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+		}
+		err = h.patchNode(name, map[string]any{"spec": map[string]any{"unschedulable": cordoned, "taints": taints}})
+	case n == 6:
+		err = h.patchNode(name, map[string]any{"metadata": map[string]any{"labels": map[string]any{Zone: []string{"a", "a", "b"}[r.IntN(3)]}}})
+	case n == 7:
+		err = h.patchNode(name, map[string]any{"metadata": map[string]any{"labels": map[string]any{Ring: ring}}})
+	default:
+		err = h.restartKubelets(r, []*corev1.Node{node})
+	}
+	if err != nil {
+		return err
+	}
+	return h.settle()
+}
+
+func (h *history) patchNode(name string, patch any) error {
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	h.say("node %s: %s", name, data)
+	_, err = h.kube.CoreV1().Nodes().Patch(context.Background(), name, types.MergePatchType, data, metav1.PatchOptions{})
+	return err
+}
+
+// restartKubelets lets the pods of nodes be unready until their kubelets are back.
+func (h *history) restartKubelets(r *rand.Rand, of []*corev1.Node) error {
+	back := time.Now().Add([]time.Duration{time.Second, 5 * time.Second, time.Minute}[r.IntN(3)])
+	for _, node := range of {
+		h.say("the kubelet of node %s restarts", node.Name)
+	}
+	for _, pod := range h.podList() {
+		if pod.Spec.NodeName == "" || !slices.ContainsFunc(of, func(n *corev1.Node) bool { return n.Name == pod.Spec.NodeName }) {
+			continue
+		}
+		h.sick[pod.UID] = ailment{until: back}
+		if err := h.sync(pod, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collectPods removes the pods of nodes that are gone, and evicts those that do not
+// tolerate a taint NoExecute, as the controller manager does.
+func (h *history) collectPods() error {
+	if !h.hasNodes() {
+		return nil
+	}
+	for _, pod := range h.podList() {
+		node, options := h.nodeOf(pod), metav1.DeleteOptions{}
+		switch {
+		case pod.Spec.NodeName == "":
+			continue
+		case node == nil:
+			options.GracePeriodSeconds = new(int64)
+			h.say("garbage collector: removes pod %s, its node %s is gone", pod.Name, pod.Spec.NodeName)
+		case pod.DeletionTimestamp == nil && scheduler.Evicts(node, &pod.Spec):
+			h.say("taint manager: evicts pod %s from node %s", pod.Name, node.Name)
+		default:
+			continue
+		}
+		if err := h.kube.CoreV1().Pods(pod.Namespace).Delete(context.Background(), pod.Name, options); err != nil {
+			return err
+		}
+	}
+	return h.settle()
+}
+
+// endPod has a pod end that runs, where pods of the kind do, and tells whether it has. One
+// with a bad image fails, or restarts again and again where its policy is that.
+func (h *history) endPod(pod *corev1.Pod, works bool) (bool, error) {
+	if !h.workload.PodsEnd || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+		return false, nil
+	}
+	bad := slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, "bad") })
+	if !works && !bad {
+		return false, nil
+	}
+	after := pod.DeepCopy()
+	switch {
+	case !bad:
+		after.Status.Phase = corev1.PodSucceeded
+	case pod.Spec.RestartPolicy != corev1.RestartPolicyOnFailure:
+		after.Status.Phase = corev1.PodFailed
+	case len(after.Status.ContainerStatuses) == 0 || after.Status.ContainerStatuses[0].RestartCount >= mostRestarts:
+		return false, nil
+	default:
+		after.Status.ContainerStatuses[0].RestartCount++
+	}
+	h.say("kubelet: pod %s is %s", pod.Name, after.Status.Phase)
+	_, err := h.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(context.Background(), after, metav1.UpdateOptions{})
+	return true, err
+}
+
+// mostRestarts is how often a container is restarted that fails: more often than jobs allow.
+const mostRestarts = 3

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"cmp"
+	"slices"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+)
+
+// Bounds of what happens until all is quiet.
+const (
+	quietFor     = time.Hour
+	mostRounds   = 3000
+	mostRequests = 500
+)
+
+// quiet ends all disturbances and waits until nothing has happened for an hour.
+// So it does while policies stand that refuse something, when they have ended,
+// and when the users have pushed a template whose pods run. Where a webhook is asked, all
+// pods of workloads are drained then.
+func (h *history) quiet() error {
+	h.step = 0
+	for _, k := range h.kinds {
+		for running := h.processesOf(k); len(running) > 1; running = running[1:] {
+			h.say("%s ends", running[0].Name)
+			h.crash(running[0])
+		}
+	}
+	clear(h.sick)
+	if err := h.endDead(); err != nil {
+		return err
+	}
+	if len(h.policies) > 0 { // what they refuse must not hold up anything else
+		h.say("nothing more happens while there is %s", &h.policies[0])
+		h.policiesStay = true
+		if err := h.settleAndJudge(false); err != nil || h.failed() {
+			return err
+		}
+		h.say("admin: takes back what is forbidden")
+		h.policies = nil
+	}
+	if err := h.settleAndJudge(false); err != nil || h.failed() {
+		return err
+	}
+	h.drainedBy = time.Now().Add(longestDrain)
+	for _, k := range h.kinds {
+		user := h.user(k)
+		if user.Workload() == nil {
+			user.Create()
+			if err := h.settle(); err != nil {
+				return err
+			}
+		}
+		k.Push(user)
+		if err := h.settle(); err != nil {
+			return err
+		}
+	}
+	if err := h.settleAndJudge(true); err != nil || h.failed() || len(h.webhooks) == 0 {
+		return err
+	}
+	h.drainedBy = time.Now().Add(longestDrain)
+	for _, pod := range h.podList() {
+		if pod.DeletionTimestamp == nil && metav1.GetControllerOfNoCopy(pod) != nil {
+			h.user(h.kinds[0]).Drain(pod)
+		}
+	}
+	return h.settleAndJudge(true)
+}
+
+func (h *history) settleAndJudge(pushed bool) error {
+	if err := h.untilSettled(); err != nil || h.failed() {
+		return err
+	}
+	h.judgeSettled(pushed)
+	return nil
+}
+
+// untilSettled lets everybody act until nothing has happened for an hour.
+func (h *history) untilSettled() error {
+	h.sent, h.refused, h.reads = 0, 0, 0
+	calm := time.Now()
+	for range mostRounds {
+		synctest.Wait() // what wakes at the same moment has acted
+		version, writes := h.version, h.sent-h.refused-h.reads
+		if err := h.round(); err != nil || h.failed() {
+			return err
+		}
+		if err := h.collectGarbage(nil); err != nil {
+			return err
+		}
+		switch {
+		case h.sent > mostRequests*len(h.kinds):
+			h.violate(invariants.Calm, "%d requests, and no end", h.sent)
+			return nil
+		case h.version != version || h.sent-h.refused-h.reads != writes:
+			calm = time.Now()
+			time.Sleep(time.Millisecond)
+		case len(h.requests.waiting) > 0 || slices.ContainsFunc(h.processes, func(p *Process) bool { return p.busy() && !p.waits() }):
+			time.Sleep(time.Millisecond)
+		case slices.ContainsFunc(h.processes, (*Process).waits):
+			time.Sleep(10 * time.Millisecond)
+		case h.workload.StartIn > 0 && slices.ContainsFunc(h.podList(), h.starting):
+			time.Sleep(time.Second)
+		case h.underWay():
+			time.Sleep(time.Second)
+		case len(h.drains) > 0 && !h.drainedBy.IsZero():
+			time.Sleep(tryAgain)
+		case time.Since(calm) >= h.patience():
+			return nil
+		default:
+			h.sleepUntilDue(calm.Add(h.patience()))
+		}
+	}
+	h.violate(invariants.Calm, "does not settle in %d rounds", mostRounds)
+	return nil
+}
+
+// patience is how long nothing may happen until all has settled: long enough for who backs off, where what it failed for
+// may be over.
+func (h *history) patience() time.Duration {
+	backsOff := func(p *Process) bool { return p.failures > 0 && !p.held() }
+	if !h.drainedBy.IsZero() || len(h.policies) == 0 && slices.ContainsFunc(h.processes, backsOff) {
+		return quietFor
+	}
+	return cmp.Or(h.workload.Patience, quietFor)
+}
+
+// sleepUntilDue sleeps until the next reconcile, ten minutes at most where there is none, and not
+// longer than until a moment. Nothing may become due before.
+func (h *history) sleepUntilDue(most time.Time) {
+	due := h.nextDue()
+	if due.IsZero() {
+		time.Sleep(min(10*time.Minute, time.Until(most)))
+		return
+	}
+	if due.After(most) {
+		due = most
+	}
+	for looks := 8; time.Until(due) > late && looks > 0; looks-- {
+		for _, p := range h.processes {
+			if p.failures > 0 || p.held() {
+				continue
+			}
+			if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
+				h.violate(invariants.Settled, "the next reconcile of %s is in %v, and there is something to do: %s (error %v)", p.Name, time.Until(p.due), unfinished, err)
+				return
+			}
+		}
+		time.Sleep(max(time.Until(due)/time.Duration(looks), late))
+	}
+	time.Sleep(max(time.Until(due), time.Millisecond))
+}
+
+// held tells whether a process waits for somebody who has told it to.
+func (p *Process) held() bool { return p.controller.Held != nil && p.controller.Held() }
+
+// late is by how much a reconcile may be late: times of the API are in seconds.
+const late = time.Second
+
+// round lets everybody but the garbage collector, which is slow, act once.
+func (h *history) round() error {
+	for _, k := range h.kinds {
+		p := h.processesOf(k)[0]
+		if err := h.catchUp(p); err != nil {
+			return err
+		}
+		if p.ready(time.Now()) {
+			if err := h.reconcile(p); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range h.webhooks {
+		if err := h.catchUp(p); err != nil {
+			return err
+		}
+	}
+	if !h.drainedBy.IsZero() {
+		h.drainAll()
+	}
+	for len(h.requests.waiting) > 0 && !h.failed() {
+		if err := h.serve(h.requests.inOrder()[0], fate{name: "is served"}); err != nil {
+			return err
+		}
+	}
+	for _, pod := range h.podList() {
+		if err := h.sync(pod, true); err != nil {
+			return err
+		}
+	}
+	for _, k := range h.kinds {
+		if k.Release != nil {
+			k.Release(&User{history: h, kind: k, name: "hook"})
+		}
+	}
+	return h.settle()
+}
+
+// judgeSettled judges what there is when all has settled.
+func (h *history) judgeSettled(pushed bool) {
+	h.showJudges(nil)
+	for _, k := range h.kinds {
+		p := h.processesOf(k)[0]
+		unfinished, err := p.controller.Unfinished()
+		if len(h.policies) == 0 && (pushed || !p.held()) && (err != nil || unfinished != "") {
+			h.violate(invariants.Settled, "the controller is settled, and there is something to do: %s (error %v)", unfinished, err)
+		}
+		for _, v := range k.judge.Settled(h.truth(k), pushed) {
+			h.violate(v.Invariant, "%s", v.Message)
+		}
+	}
+}
+
+// failedFor tells whether an invariant did not hold.
+func (o *Outcome) failedFor(invariant invariants.Invariant) bool {
+	return slices.ContainsFunc(o.Violations, func(v invariants.Violation) bool { return v.Invariant == invariant })
+}

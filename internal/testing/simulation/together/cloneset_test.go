@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package together
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/scenario"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// cloneSets are the CloneSets of a history.
+func cloneSets(bug *bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
+		Create:   anyCloneSet,
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startCloneSets(p, bug) },
+		Act:      actOnCloneSet,
+		Release:  (*simulation.User).AnswerHooks,
+		Push:     pushCloneSet,
+		Judge: func(uint64) simulation.Judge {
+			past := invariants.NewPast()
+			return simulation.Judge{
+				Observe: past.Observe,
+				Write: func(w *invariants.Write) []invariants.Violation {
+					return invariants.CloneSet(w, invariants.CloneSetFeatures{})
+				},
+				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
+					return past.CloneSetSettled(s, pushed, invariants.CloneSetFeatures{})
+				},
+			}
+		},
+	}
+}
+
+// pushCloneSet is all that users of the CloneSet do in the end: they push an image that runs,
+// to all pods, and delete the pods that they took out.
+func pushCloneSet(u *simulation.User) {
+	u.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},"updateStrategy":{"partition":0}}}`)
+	for _, pod := range u.Pods() {
+		if metav1.GetControllerOfNoCopy(pod) == nil {
+			u.DeletePod(pod.Name, nil)
+		}
+	}
+}
+
+// cloneSetReader reads the caches of a process, and may misread pods.
+type cloneSetReader struct {
+	caches.Reader
+	process *simulation.Process
+	misread misreading
+}
+
+func (r cloneSetReader) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
+	r.process.Observe()
+	return caches.Get[*v1alpha1.CloneSet](r.Reader, cloneset.ResourceCloneSets, namespace, name)
+}
+
+func (r cloneSetReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
+	return r.misread.of(r.Reader.Pods(namespace, owner))
+}
+
+func startCloneSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	p.Config.Wrap(injecting(p))
+	if bug.cloneSetWrites != nil {
+		p.Config.Wrap(bug.cloneSetWrites)
+	}
+	reader, err := readerOf(p)
+	o := cloneset.Options{NoNodes: true, Reader: cloneSetReader{reader, p, bug.cloneSetSees}}
+	if err == nil {
+		o.Kubernetes, err = p.Kubernetes()
+	}
+	if err == nil {
+		o.Workloads, err = client.NewForConfig(p.Config)
+	}
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	r, err := cloneset.NewReconciler(o)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
+		plan, err := r.Plan(simulation.Web)
+		if plan == nil || err != nil || !scenario.Acts(&plan.Plan) && plan.Status == nil && !plan.PrunePodsToDelete && len(plan.DeleteClaims) == 0 {
+			return "", err
+		}
+		return fmt.Sprint(plan), nil
+	}}, nil
+}
+
+// anyCloneSet is the CloneSet of a seed.
+func anyCloneSet(r *rand.Rand) simulation.Object {
+	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
+		Replicas: ptr.To(2 + r.Int32N(4)),
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: simulation.PodLabels(r)},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		},
+		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{Type: v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, MaxUnavailable: ptr.To(intstr.FromInt32(3))},
+	}}
+	for range r.IntN(5) {
+		simulation.Merge(set, simulation.AnyEdit(r, cloneSetEdits))
+	}
+	return set
+}
+
+// cloneSetEdits are what users change about a CloneSet: more often than not its image.
+var cloneSetEdits = []simulation.Edit{
+	newImage, newImage, newImage, newImage, newImage, newImage, newImage, newImage, newImage, newImage,
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 3, 4),
+	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceIfPossible", "InPlaceIfPossible"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 0, 0, 5),
+	simulation.Pick(`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`, "null", "null"),
+}
+
+var newImage = simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, 7, "bad")
+
+// actOnCloneSet is what users of the CloneSet, and owners of its hooks, do in a step.
+func actOnCloneSet(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(20); {
+	case n < 15 || pod == nil:
+		u.Edit(simulation.AnyEdit(r, cloneSetEdits))
+	case n < 17:
+		u.AnswerHook(pod)
+	case n == 17:
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
+	case n == 18:
+		u.Disown(pod)
+	default:
+		u.Quarantine(pod)
+	}
+}

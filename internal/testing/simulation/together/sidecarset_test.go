@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package together
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/sidecarset"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// sidecarSets are the SidecarSets of a history.
+func sidecarSets(bug *bug) *simulation.Workload {
+	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), "sidecarsets")
+	resource.ClusterScoped = true
+	return &simulation.Workload{
+		Resource: resource,
+		Empty:    func() simulation.Object { return &v1alpha1.SidecarSet{} },
+		Create:   anySidecarSet,
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSidecarSets(p, bug) },
+		Act:      actOnSidecarSet,
+		Push: func(u *simulation.User) {
+			editImages(u, func(c *v1alpha1.SidecarContainer) string { return "9" })
+			u.Edit(`{"spec":{"updateStrategy":{"paused":false,"partition":0,"maxUnavailable":1}}}`)
+		},
+		Judge: func(uint64) simulation.Judge {
+			past := invariants.NewPast()
+			past.Sidecars = invariants.SidecarContract{Default: injection.Default, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
+				Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+					hashes, err := injection.HashesOf(set)
+					return hashes.Containers, hashes.WithoutImage, err
+				}}
+			return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
+		},
+	}
+}
+
+// inOrder sorts candidates for the update, none of which is to be scattered.
+func inOrder(_ *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod {
+	sorted, err := rollout.SortForUpdate(candidates, rollout.UpdateOptions{All: all})
+	if err != nil {
+		panic(err) // never without a priority
+	}
+	return sorted
+}
+
+// sidecarSetReader reads the caches of a process, and may misread pods.
+type sidecarSetReader struct {
+	caches.Reader
+	process *simulation.Process
+	misread misreading
+}
+
+func (r sidecarSetReader) SidecarSet(name string) (*v1alpha1.SidecarSet, error) {
+	r.process.Observe()
+	return caches.Get[*v1alpha1.SidecarSet](r.Reader, sidecarset.ResourceSidecarSets, "", name)
+}
+
+func (r sidecarSetReader) PodsFor(set *v1alpha1.SidecarSet) ([]*corev1.Pod, error) {
+	return r.misread.of(caches.PodsFor(r.Reader[caches.Pods], set))
+}
+
+func (r sidecarSetReader) Revisions(owner types.UID) ([]*appsv1.ControllerRevision, error) {
+	return caches.ControlledBy[*appsv1.ControllerRevision](r.Reader[caches.Revisions], owner)
+}
+
+func (r sidecarSetReader) Namespace(name string) (*corev1.Namespace, error) { // no SidecarSet asks for its labels
+	return nil, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
+}
+
+func startSidecarSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	reader, err := readerOf(p)
+	o := sidecarset.Options{Reader: sidecarSetReader{reader, p, bug.sidecarSetSees}}
+	if err == nil {
+		o.Kubernetes, err = p.Kubernetes()
+	}
+	if err == nil {
+		o.Sidecar, err = client.NewForConfig(p.Config)
+	}
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	r, err := sidecarset.NewReconciler(o)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	key := types.NamespacedName{Name: simulation.Web.Name}
+	return simulation.Controller{
+		Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) { return r.Reconcile(ctx, key) },
+		Unfinished: func() (string, error) {
+			plan, err := r.Plan(key)
+			if plan == nil || err != nil || !plan.Revisions.Any() && plan.CustomVersion == "" && plan.Stage.Empty() && plan.Status == nil {
+				return "", err
+			}
+			return plan.String(), nil
+		},
+	}, nil
+}
+
+// anySidecarSet is the SidecarSet of a seed: with containers that are upgraded cold, or hot, or both.
+func anySidecarSet(r *rand.Rand) simulation.Object {
+	set := &v1alpha1.SidecarSet{}
+	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	for _, name := range [][]string{{"log"}, {"log"}, {"mesh"}, {"log", "mesh"}}[r.IntN(4)] {
+		c := v1alpha1.SidecarContainer{Container: corev1.Container{Name: name, Image: name + ":1"}}
+		if name == "mesh" {
+			c.UpgradeStrategy = v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:1"}
+		}
+		set.Spec.Containers = append(set.Spec.Containers, c)
+	}
+	for range r.IntN(4) {
+		simulation.Merge(set, simulation.AnyEdit(r, sidecarSetEdits))
+	}
+	return set
+}
+
+// sidecarSetEdits are what users change about a SidecarSet, beside its images.
+var sidecarSetEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1, `"40%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, 3, `"50%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false, false),
+	simulation.Pick(`{"spec":{"injectionStrategy":{"paused":%v}}}`, true, false, false),
+}
+
+// actOnSidecarSet is what users of the SidecarSet do in a step.
+func actOnSidecarSet(u *simulation.User, r *rand.Rand) {
+	if r.IntN(4) == 0 {
+		u.Edit(simulation.AnyEdit(r, sidecarSetEdits))
+		return
+	}
+	editImages(u, func(*v1alpha1.SidecarContainer) string {
+		return []string{"1", "2", "3", "4", "5", "6", "7", "bad", "nopull", "nopull"}[r.IntN(10)]
+	})
+}
+
+// editImages gives the containers of the SidecarSet other images.
+func editImages(u *simulation.User, tag func(*v1alpha1.SidecarContainer) string) {
+	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
+	for i := range set.Spec.Containers {
+		c := &set.Spec.Containers[i]
+		c.Image = fmt.Sprint(c.Name, ":", tag(c))
+	}
+	data, err := json.Marshal(set.Spec.Containers)
+	if err != nil {
+		panic(err)
+	}
+	u.Edit(`{"spec":{"containers":` + string(data) + `}}`)
+}

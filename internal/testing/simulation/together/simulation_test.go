@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package together
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/transport"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/sidecarset"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/workloads/cloneset"
+)
+
+// TestSimulation has users change a CloneSet and a SidecarSet of the same pods at random
+// amid everything that can go wrong, and judges each write of both controllers.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(&bug{}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	simulation.CheckReplay(t, simulated(&bug{}), 1)
+}
+
+// simulated is what a simulation needs to know of CloneSets and SidecarSets, whose
+// controllers have a bug.
+func simulated(bug *bug) *simulation.Workload {
+	w := cloneSets(bug)
+	w.ByContainer, w.Others = true, actOnBoth
+	w.Beside = []*simulation.Workload{sidecarSets(bug)}
+	return w
+}
+
+// readerOf reads the caches of a process.
+func readerOf(p *simulation.Process) (caches.Reader, error) {
+	reader := caches.Reader{}
+	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, sidecarset.ResourceSidecarSets, caches.Pods, caches.Claims, caches.Revisions} {
+		informer := p.Informer(string(resource))
+		if err := caches.AddOwnerIndex(informer); err != nil {
+			return nil, err
+		}
+		if resource == caches.Pods {
+			if err := caches.AddLabelPairIndex(informer); err != nil {
+				return nil, err
+			}
+		}
+		reader[resource] = informer.GetIndexer()
+	}
+	return reader, nil
+}
+
+// injecting injects into the pods that a process creates what the SidecarSets in its
+// caches have for them, as the webhook does.
+func injecting(p *simulation.Process) transport.WrapperFunc {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
+				return next.RoundTrip(r)
+			}
+			pod := &corev1.Pod{}
+			if err := json.NewDecoder(r.Body).Decode(pod); err != nil {
+				return nil, err
+			}
+			result, err := injection.Inject(injection.Input{Pod: pod, Now: time.Now(),
+				SidecarSets: list[*v1alpha1.SidecarSet](p.Informer("sidecarsets")), Revisions: list[*appsv1.ControllerRevision](p.Informer("controllerrevisions"))})
+			if err != nil {
+				return nil, err
+			}
+			data, err := json.Marshal(result.Pod)
+			if err != nil {
+				return nil, err
+			}
+			r = r.Clone(r.Context())
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// list lists the objects of a cache by name.
+func list[T simulation.Object](informer cache.SharedIndexInformer) (objects []T) {
+	for _, object := range informer.GetStore().List() {
+		objects = append(objects, object.(T))
+	}
+	slices.SortFunc(objects, func(a, b T) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return objects
+}
+
+// actOnBoth is what users do to pods of both kinds: they have containers recreated, and push
+// images in the midst of other updates.
+func actOnBoth(u *simulation.User, r *rand.Rand) {
+	switch n := r.IntN(3); {
+	case n == 0:
+		recreateContainer(u, r)
+	case u.Workload() != nil:
+		u.Edit(newImage(r))
+	}
+}
+
+// recreateContainer has a container of a pod recreated, as a ContainerRecreateRequest does:
+// the node agent stops it, and its kubelet starts another one from the spec.
+func recreateContainer(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	if pod == nil || pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
+		return
+	}
+	after := pod.DeepCopy()
+	s := &after.Status.ContainerStatuses[r.IntN(len(after.Status.ContainerStatuses))]
+	i := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == s.Name })
+	if i < 0 || s.ContainerID == "" || strings.Contains(pod.Spec.Containers[i].Image, "nopull") {
+		return
+	}
+	s.RestartCount++
+	s.ContainerID = fmt.Sprintf("fakecluster://%s-%s-%d", pod.UID, s.Name, s.RestartCount)
+	s.Image, s.Ready, s.State = pod.Spec.Containers[i].Image, false, corev1.ContainerState{}
+	s.ImageID = "sha256:" + s.Image
+	for i := range after.Status.Conditions {
+		if c := &after.Status.Conditions[i]; c.Type == corev1.ContainersReady || c.Type == corev1.PodReady {
+			c.Status = corev1.ConditionFalse
+		}
+	}
+	u.UpdatePod("recreates container "+s.Name, after)
+}

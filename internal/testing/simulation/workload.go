@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+)
+
+// Workload is a kind of workload, as a simulation needs to know it.
+type Workload struct {
+	// Resource is how the API server knows it.
+	Resource fakecluster.Resource
+	// Empty returns an empty object of its type.
+	Empty func() Object
+	// Nodes is how many nodes the cluster begins with: others join, and they leave, are
+	// tainted, relabelled and restarted. 0: nodes are nobody's concern.
+	Nodes int
+	// Namespaces says that the labels of the namespace of the pods matter, which users
+	// change.
+	Namespaces bool
+	// PodsEnd says that pods run to their end: they succeed, or fail where their image is bad.
+	PodsEnd bool
+	// StartIn is how long pods take at least until they have a node and start. 0: no time.
+	StartIn time.Duration
+	// Reports says that the scheduler reports the pods for which it finds no node.
+	Reports bool
+	// Further are the resources of objects that controllers create beside pods, claims and revisions.
+	Further []Further
+	// ByContainer says that single containers matter: kubelets come to one after the other,
+	// some turn unready alone, and images that are called "nopull" cannot be pulled.
+	ByContainer bool
+	// Resizes says that nodes resize pods: soon or later, and for a part of the pods, whose nodes are
+	// full, never.
+	Resizes bool
+	// KubeletsDie says that kubelets die, for a while or until their nodes leave, and that some reject pods. Needs Nodes.
+	KubeletsDie bool
+	// Injected says that webhooks of others change new pods, in every other history.
+	Injected bool
+	// Create returns the workload of a seed. Its name and namespace are those of Web.
+	Create func(r *rand.Rand) Object
+	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
+	Populate func(u *User, r *rand.Rand)
+	// Others is one thing that others do to the pods, who have controllers of their own. It
+	// happens as often as Act. Nil: there are none.
+	Others func(u *User, r *rand.Rand)
+	// Start starts the controller of a process that has just begun, and remembers nothing.
+	Start func(p *Process) (Controller, error)
+	// Webhooks is how many replicas of a webhook run: before a pod is deleted, evicted or changed by
+	// anybody but kubelets and those who use force, one of them is asked. 0: nobody is.
+	Webhooks int
+	// StartWebhook starts a replica. Required with Webhooks.
+	StartWebhook func(p *Process) (Webhook, error)
+	// Patience is how long nothing may happen until all has settled, while users have not pushed a
+	// template. 0 stands for an hour; less is for those who poll.
+	Patience time.Duration
+	// Refusals are what policies forbid, one at a time; quotas of pods come beside. Nil: what controllers of pods ask for.
+	Refusals []invariants.Refusal
+	// Ignores are the resources whose changes start no reconcile. What reads the cache of one looks
+	// again when something else does.
+	Ignores []string
+	// Act is one thing that users do to the workload, or that owners of its
+	// lifecycle hooks do to its pods.
+	Act func(u *User, r *rand.Rand)
+	// Rare are what users change now and then beside what Act does, of fields that are seldom changed. Nil: nothing.
+	Rare func(u *User, r *rand.Rand)
+	// Release is what owners of lifecycle hooks do at last: they release what
+	// waits for them. Nil: there are none.
+	Release func(u *User)
+	// Push is all that users do in the end: they push a template whose pods run,
+	// and take back what asks for a standstill. Then they wait: everything else
+	// is for the controller to overcome.
+	Push func(u *User)
+	// Judge returns what judges the history of a seed.
+	Judge func(seed uint64) Judge
+	// Beside are other kinds whose controllers write to the same pods: each has processes of
+	// its own, users who act, and a judge of what its controller writes. Of these kinds,
+	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
+	// mean nothing.
+	Beside []*Workload
+}
+
+// Further is a resource beside those that every history has.
+type Further struct {
+	// Resource is how the API server knows it.
+	Resource fakecluster.Resource
+	// Empty returns an empty object of its type.
+	Empty func() Object
+}
+
+// kind is a kind of workload in a history.
+type kind struct {
+	*Workload
+	judge Judge
+}
+
+// kinds are the kinds of the history of a seed, the one that it is about first.
+func (w *Workload) kinds(seed uint64) []*kind {
+	all := []*kind{{w, w.Judge(seed)}}
+	for _, beside := range w.Beside {
+		all = append(all, &kind{beside, beside.Judge(seed)})
+	}
+	return all
+}
+
+// Judge judges one history.
+type Judge struct {
+	// Observe is called for all changes, whoever made them, in the order in which they were
+	// made; of a write of the controller after it was judged. Nil: it is not needed.
+	Observe func(c *invariants.Change)
+	// Write judges a write of the controller.
+	Write func(w *invariants.Write) []invariants.Violation
+	// Witness judges a write of everybody else whose requests wait for their turn: other
+	// controllers, webhooks and users. Nil: they are nobody's concern.
+	Witness func(w *invariants.Write) []invariants.Violation
+	// Answer judges what a webhook has answered about a pod, or a controller itself. Nil: it
+	// is nobody's concern.
+	Answer func(a *invariants.Answer) []invariants.Violation
+	// Settled judges what there is when all has settled. pushed says that the
+	// users have pushed a template whose pods run, and that nothing is refused.
+	Settled func(s *invariants.State, pushed bool) []invariants.Violation
+}
+
+// Web is the workload of every simulation.
+var Web = types.NamespacedName{Namespace: "default", Name: "web"}
+
+// Controller is the controller under test.
+type Controller struct {
+	// Reconcile reconciles the workload once.
+	Reconcile func(context.Context, types.NamespacedName) (requeueAfter time.Duration, err error)
+	// Unfinished shows what a reconcile would do now; empty stands for nothing.
+	Unfinished func() (string, error)
+	// Held tells whether the last reconcile was told to wait by somebody who asks for patience,
+	// so that it is no failure that something is left to do. Nil: never.
+	Held func() bool
+	// OnTime says that a reconcile that fails is repeated after the time that it returns, where the back-off is longer.
+	OnTime bool
+}
