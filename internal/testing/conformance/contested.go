@@ -104,7 +104,7 @@ func stated(t *testing.T) int {
 // root is the directory of the module.
 func root() string {
 	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	return filepath.Join(filepath.Dir(file), "../../..")
 }
 
 // takeBack makes the object of a write what it was before, if that is the last one.
