@@ -4,6 +4,7 @@ package apply
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"regexp"
@@ -28,6 +29,32 @@ var passing = regexp.MustCompile(`(\\?"(?:resourceVersion|version(?:alt)?\.sidec
 
 // Wanted is what a patch wants: all but the version on which it is made, and times, which are empty.
 func Wanted(patch []byte) string { return string(passing.ReplaceAll(patch, []byte("$1"))) }
+
+// Changed is what a merge patch wants, as Wanted says it, but for what the object has already: of that, nothing was taken back. The
+// object is given as JSON.
+func Changed(object, patch []byte) (string, error) {
+	var is, wanted map[string]any
+	if err := errors.Join(json.Unmarshal(object, &is), json.Unmarshal(patch, &wanted)); err != nil {
+		return "", err
+	}
+	dropEqual(wanted, is)
+	text, err := json.Marshal(wanted)
+	return Wanted(text), err
+}
+
+// dropEqual takes from a patch what an object has already.
+func dropEqual(patch, object map[string]any) {
+	for key, value := range patch {
+		below, isMap := value.(map[string]any)
+		found, _ := object[key].(map[string]any)
+		if isMap && found != nil {
+			dropEqual(below, found)
+		}
+		if isMap && len(below) == 0 || reflect.DeepEqual(value, object[key]) {
+			delete(patch, key)
+		}
+	}
+}
 
 // noted are the labels and annotations of a pod that a patch changes, as they are before. A note that is renewed has another time
 // by then; one that is taken back has the old one.

@@ -91,3 +91,22 @@ func TestWanted(t *testing.T) {
 		})
 	}
 }
+
+// What an object has already was not taken back, whatever a patch says of it again.
+func TestChanged(t *testing.T) {
+	const object = `{"metadata":{"uid":"1","labels":{"a":"1","b":"2"}},"spec":{"replicas":5,"strategy":{"partition":0}}}`
+	for _, test := range []struct{ name, patch, want string }{
+		{"a number beside one that stands", `{"metadata":{"uid":"1"},"spec":{"replicas":8,"strategy":{"partition":0}}}`, `{"spec":{"replicas":8}}`},
+		{"a label that is taken away, and one that is not there", `{"metadata":{"labels":{"a":null,"c":null}}}`, `{"metadata":{"labels":{"a":null}}}`},
+		{"a new map", `{"spec":{"paused":{"by":"x"}}}`, `{"spec":{"paused":{"by":"x"}}}`},
+		{"a map in the place of a number", `{"spec":{"replicas":{"a":1}}}`, `{"spec":{"replicas":{"a":1}}}`},
+		{"nothing", `{"spec":{"replicas":5}}`, `{}`},
+	} {
+		if got, err := Changed([]byte(object), []byte(test.patch)); got != test.want || err != nil {
+			t.Errorf("%s: got %s, %v, want %s", test.name, got, err, test.want)
+		}
+	}
+	if _, err := Changed([]byte(object), []byte("{")); err == nil {
+		t.Error("a patch that is none: no error")
+	}
+}

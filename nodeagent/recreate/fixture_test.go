@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -185,7 +186,7 @@ func showState(s state) string {
 
 func showStatus(s *v1alpha1.ContainerRecreateRequestStatus) string {
 	words := []string{string(s.Phase)}
-	if s.Message != "" {
+	if s.Message != "" && heldup.OfText(s.Message) == nil { // the manager's words, see its TestHeldUp
 		words[0] += ": " + s.Message
 	}
 	for _, c := range s.ContainerRecreateStates {

@@ -53,12 +53,25 @@ func (a *applier) setOwners(ctx context.Context, c *Child, owners []metav1.Owner
 	if err != nil {
 		return err
 	}
-	return a.patch(ctx, c, data)
+	return a.patchObserved(ctx, c, data)
 }
 
-// patch sends a merge patch of a workload, with pauses if another writer takes it back. (CT-12)
-func (a *applier) patch(ctx context.Context, c *Child, data []byte) error {
-	return a.PutBack(string(c.Kind)+" "+c.Object.GetName(), apply.Wanted(data), func() error { return a.send(ctx, c, data) })
+// patch sends a merge patch of a workload that was found so, with pauses if another writer takes it back. (CT-12)
+func (a *applier) patch(ctx context.Context, c *Child, found, data []byte) error {
+	wanted, err := apply.Changed(found, data)
+	if err != nil {
+		return fmt.Errorf("patch %s %s: %w", c.Kind, c.Object.GetName(), err)
+	}
+	return a.PutBack(string(c.Kind)+" "+c.Object.GetName(), wanted, func() error { return a.send(ctx, c, data) })
+}
+
+// patchObserved sends a merge patch of a workload as it was observed.
+func (a *applier) patchObserved(ctx context.Context, c *Child, data []byte) error {
+	found, err := json.Marshal(c.Object)
+	if err != nil {
+		return fmt.Errorf("encode %s %s: %w", c.Kind, c.Object.GetName(), err)
+	}
+	return a.patch(ctx, c, found, data)
 }
 
 func (a *applier) send(ctx context.Context, c *Child, data []byte) error {
@@ -169,7 +182,7 @@ func (a *applier) updateAll(ctx context.Context) error {
 // what it holds.
 func (a *applier) update(ctx context.Context, u *Update) error {
 	if u.Wanted == nil {
-		return a.patch(ctx, &u.Child, u.Child.scalePatch(u.Replicas, u.Partition))
+		return a.patchObserved(ctx, &u.Child, u.Child.scalePatch(u.Replicas, u.Partition))
 	}
 	live, err := a.targets[u.Child.Kind].get(ctx, a.keyOf(&u.Child))
 	if apierrors.IsNotFound(err) {
@@ -182,5 +195,5 @@ func (a *applier) update(ctx context.Context, u *Update) error {
 	if err != nil {
 		return fmt.Errorf("update %s %s: %w", u.Child.Kind, u.Child.Object.GetName(), err)
 	}
-	return a.patch(ctx, &u.Child, data)
+	return a.patch(ctx, &u.Child, live, data)
 }
