@@ -188,6 +188,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 			spoilt, out = true, out || !j.available(pod) && !badImage(pod)
 		}
 	}
+	excused := false // a pod that will not serve, and is left so
 	for _, pod := range s.Pods {
 		switch {
 		case !j.owned(pod) || !active(pod):
@@ -197,11 +198,16 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 			j.add(Settled, "pod %s is to be deleted for good", pod.Name)
 		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod) || j.lostClaim(pod, s))):
 			j.add(Settled, "pod %s is not available", pod.Name)
+		case !j.available(pod):
+			excused = excused || heldUpBy(j.set.Status.Conditions, pod)
 		}
 	}
 	for _, condition := range j.set.Status.Conditions {
 		if wanted < l.replicas && condition.Type == v1alpha1.CloneSetConditionFailedScale {
 			continue // it says why some are missing
+		}
+		if excused && condition.Type == v1alpha1.CloneSetConditionHeldUp {
+			continue // it names such a pod
 		}
 		if spoilt && condition.Type == v1alpha1.CloneSetConditionFailedUpdate {
 			told = true
@@ -248,4 +254,12 @@ func badImage(pod *corev1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// heldUpBy tells whether the condition HeldUp begins with the name of a pod.
+func heldUpBy(conditions []v1alpha1.CloneSetCondition, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(conditions, func(c v1alpha1.CloneSetCondition) bool {
+		rest, found := strings.CutPrefix(c.Message, "pod "+pod.Name)
+		return c.Type == v1alpha1.CloneSetConditionHeldUp && found && strings.IndexAny(rest, ": ") == 0
+	})
 }
