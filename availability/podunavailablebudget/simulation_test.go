@@ -5,15 +5,16 @@ package podunavailablebudget
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/clock"
-
-	admissionv1 "k8s.io/api/admission/v1"
 
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -209,10 +210,14 @@ var aside = simulation.Pick(`{"metadata":{"labels":{"unavailable-pod.kruise.io/a
 // back what keeps pods aside.
 func pushBudget(u *simulation.User) {
 	u.Edit(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":null}}}`) // which stands though nothing is wanted
-	u.Edit([]string{
+	some := []string{
 		`{"spec":{"maxUnavailable":1,"minAvailable":null}}`, `{"spec":{"maxUnavailable":"50%","minAvailable":null}}`,
 		`{"spec":{"maxUnavailable":0,"minAvailable":null}}`, // the CloneSet surges
-	}[u.Workload().GetGeneration()%3])
+	}
+	if slices.ContainsFunc(u.Pods(), func(pod *corev1.Pod) bool { return metav1.GetControllerOfNoCopy(pod) == nil }) {
+		some = some[:2] // pods that no CloneSet replaces are drained too
+	}
+	u.Edit(some[u.Workload().GetGeneration()%int64(len(some))])
 	for _, pod := range u.Pods() {
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null}}}`)
 	}
