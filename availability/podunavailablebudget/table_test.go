@@ -79,9 +79,9 @@ func (s *stage) deployment(wants, ofOld, ofNew int) (old, new metav1.OwnerRefere
 	return set("web-old", ofOld), set("web-new", ofNew)
 }
 
-func (s *cluster) edit(name, patch string) {
-	_, err := s.budgets.PodUnavailableBudgets("default").Patch(s.T.Context(), name, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
-	s.Must(err)
+func (c *cluster) edit(name, patch string) {
+	_, err := c.budgets.PodUnavailableBudgets("default").Patch(c.T.Context(), name, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
+	c.Must(err)
 }
 
 // remove deletes a workload, and leaves its pods.

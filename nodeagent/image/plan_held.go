@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/internal/heldup"
 )
 
-// RulePullSlot: a task waits for its turn among the pulls of the node. (IMG-3.13)
+// RulePullSlot is that a task waits for its turn among the pulls of the node. (IMG-3.13)
 const RulePullSlot rollout.Rule = "PullSlot"
 
 // holdUp has the message of a task say that it has waited for its turn for a minute, since it was reported first, and which pulls are
