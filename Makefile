@@ -113,7 +113,7 @@ test-kubernetes: ## Run the tests of the library with other Kubernetes libraries
 .PHONY: test-tools
 test-tools: # Run the tests of the development tools.
 	$(call heading,test: tools)
-	cd internal/tools && $(GOTEST) ./mutants
+	cd internal/tools && $(GOTEST) ./...
 
 .PHONY: test-monitoring
 test-monitoring: # Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
@@ -322,15 +322,15 @@ define lint-code
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=$$folder/go.work; \
 	go work init . ./examples ./examples/gitops ./examples/monitoring; \
 	packages=$$(go list ./... ./examples/... ./examples/gitops/... ./examples/monitoring/... $(1)); \
-	bin/lint -checks all $$packages
+	bin/lint $(2) -checks all $$packages
 endef
 
 .PHONY: lint-code
 lint-code: tools # Run the checks of go vet and staticcheck: minutes when cold.
 	$(call heading,lint: all modules)
-	$(call lint-code,| grep -v $(HEAVY:%=-e /%$$))
+	$(call lint-code,| grep -v $(HEAVY:%=-e /%$$),)
 
 .PHONY: lint-all
-lint-all: tools # Run these checks on all packages.
+lint-all: tools # Run these checks on all packages, with what the code of other modules tells.
 	$(call heading,lint: all packages)
-	$(call lint-code,)
+	$(call lint-code,,-deep)
