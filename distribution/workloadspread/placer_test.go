@@ -261,11 +261,7 @@ func TestPlaceNothing(t *testing.T) {
 		same("an ended one", request("CREATE", false), ended)
 		other := generated(metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "ReplicaSet", Name: "web", UID: "1", Controller: new(true)})
 		same("of another kind", request("CREATE", false), other)
-		elsewhere := request("CREATE", false)
-		elsewhere.Namespace = "elsewhere"
-		abroad := generated(owner)
-		abroad.Namespace = "" // which pods that are created need not have
-		same("of the namespace of another tenant", elsewhere, abroad)
+		same("in the namespace of another tenant", &admissionv1.AdmissionRequest{Operation: "CREATE", Namespace: "elsewhere", DryRun: new(false)}, generated(owner))
 		c.Sleep("1s") // now it reads all
 		if got := c.admit(p, generated(owner)); got != "a" {
 			t.Errorf("subset %q, want a", got)

@@ -51,7 +51,7 @@ func ExampleNewPlan() {
 	// Output:
 	// pull nginx:1.27
 	// quay.io/team/web:7 waits: attempt 3 of 4 is made in 1.5s; the last one failed: no route to host
-	// quay.io/team/web:8 waits: 1 other pulls are under way, which is as many as may be: of tasks without owners (1)
+	// quay.io/team/web:8 waits: 1 other pulls are under way, which is as many as may be: of no namespace (1)
 	// has 1 of 4
 }
 

@@ -87,7 +87,7 @@ func TestPlan(t *testing.T) {
 			status: []string{"desired 3 succeeded 0 failed 0 pulling 3", "nginx:0 v1 Pulling 0%", "nginx:1 v1 Pulling 0%", "redis:7 v1 Pulling 0%"}},
 		{name: "IMG-3.2 difference: as many at the same time as may be", of: newNodeImage(wants("a", "1"), wants("b", "1"), wants("c", "1"), wants("nginx", "1", createdAgo(time.Hour))),
 			pulls:  []Pull{pullOf(1, isRunning)},
-			want:   []string{"start a:1 v1 for 10m0s", "start b:1 v1 for 10m0s", "wait c:1: 3 other pulls are under way, which is as many as may be: of tasks without owners (3)", "again in 1m0s"},
+			want:   []string{"start a:1 v1 for 10m0s", "start b:1 v1 for 10m0s", "wait c:1: 3 other pulls are under way, which is as many as may be: of no namespace (3)", "again in 1m0s"},
 			status: []string{"desired 4 succeeded 0 failed 0 pulling 4", "a:1 v1 Pulling 0%", "b:1 v1 Pulling 0%", "c:1 v1 Pulling 0%", "nginx:1 v1 Pulling 0%"}},
 		{name: "IMG-3.2: a finished task is not pulled again", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Failed")), counts(1, 0, 1, 0))},
 		{name: "IMG-3.2: a higher version is", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", finishedAs("1", 1, "Succeeded")), counts(1, 1, 0, 0)),

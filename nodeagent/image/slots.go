@@ -3,13 +3,12 @@
 package image
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/nodeagent/internal/shares"
 )
 
 // owningNamespaces returns the namespaces of the owners of a task, each once and
@@ -90,28 +89,10 @@ func (s *slots) assign(p *planner, due []*task) {
 		due = slices.Delete(due, i, i+1)
 	}
 	for _, t := range due {
-		full := fmt.Sprintf("%d other pulls are under way, which is as many as may be: of %s", s.running, s.holders())
+		full := fmt.Sprintf("%d other pulls are under way, which is as many as may be: of %s", s.running, shares.Text(s.of))
 		p.holdUp(t, full)
 		p.wait(t.Task, full)
 	}
-}
-
-// mostHolders is how many namespaces a message names.
-const mostHolders = 3
-
-// holders names the namespaces whose pulls others wait for, those that have the most first.
-func (s *slots) holders() string {
-	names := slices.SortedFunc(maps.Keys(s.of), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.of[b], s.of[a]), cmp.Compare(a, b))
-	})
-	var words []string
-	for _, name := range names[:min(len(names), mostHolders)] {
-		words = append(words, fmt.Sprintf("%s (%d)", cmp.Or(name, "tasks without owners"), s.of[name]))
-	}
-	if more := len(names) - len(words); more > 0 {
-		words = append(words, fmt.Sprintf("%d more namespaces", more))
-	}
-	return strings.Join(words, ", ")
 }
 
 // failures is the number of attempts at a task that have failed.

@@ -40,19 +40,24 @@ func (s *Shares) Take(namespace string) (free func(), ok bool) {
 	return func() { s.give(namespace) }, true
 }
 
-// mostHolders is how many namespaces Holders names.
-const mostHolders = 3
-
-// Holders names the namespaces that hold workers, with how many each, those that hold the most first: "shop (3), bank (1)". Empty where all are free.
+// Holders names the namespaces that hold workers, as [Text] does. Empty if all are free.
 func (s *Shares) Holders() string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	names := slices.SortedFunc(maps.Keys(s.held), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.held[b], s.held[a]), cmp.Compare(a, b))
+	return Text(s.held)
+}
+
+// mostHolders is how many namespaces Text names.
+const mostHolders = 3
+
+// Text names namespaces with their numbers, the largest first: "shop (3), bank (1), 2 more namespaces".
+func Text(held map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(held), func(a, b string) int {
+		return cmp.Or(cmp.Compare(held[b], held[a]), cmp.Compare(a, b))
 	})
 	var words []string
 	for _, name := range names[:min(len(names), mostHolders)] {
-		words = append(words, fmt.Sprintf("%s (%d)", name, s.held[name]))
+		words = append(words, fmt.Sprintf("%s (%d)", cmp.Or(name, "no namespace"), held[name]))
 	}
 	if more := len(names) - len(words); more > 0 {
 		words = append(words, fmt.Sprintf("%d more namespaces", more))
