@@ -21,10 +21,10 @@ import (
 
 // Reasons of events about SidecarSets.
 const (
-	// ReasonFailedPolicy: no policy can inject what the SidecarSet has, or nobody knows what
+	// ReasonFailedPolicy: no policy can inject what the SidecarSet has, or it is not known what
 	// that is.
 	ReasonFailedPolicy = "FailedPolicy"
-	// ReasonPolicyNameTaken: what has the name of its policy or binding is somebody else's.
+	// ReasonPolicyNameTaken: what has the name of its policy or binding belongs to another owner.
 	ReasonPolicyNameTaken = "PolicyNameTaken"
 )
 
@@ -49,9 +49,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	policies, bindings := client.MutatingAdmissionPolicies(), client.MutatingAdmissionPolicyBindings()
 	return 0, inTurn(
 		func() error { return create(ctx, a, ResourcePolicies, plan.CreatePolicy, policies.Create) },
-		func() error { return update(ctx, a, ResourcePolicies, plan.UpdatePolicy, policies.Update) },
+		func() error { return update(ctx, a, ResourcePolicies, s.Policy, plan.UpdatePolicy, policies.Update) },
 		func() error { return create(ctx, a, ResourceBindings, plan.CreateBinding, bindings.Create) },
-		func() error { return update(ctx, a, ResourceBindings, plan.UpdateBinding, bindings.Update) },
+		func() error { return update(ctx, a, ResourceBindings, s.Binding, plan.UpdateBinding, bindings.Update) },
 		func() error {
 			return remove(ctx, a, &r.deletedBindings, ResourceBindings, plan.DeleteBinding, bindings.Delete)
 		},
@@ -77,9 +77,9 @@ type object[T any] interface {
 	apiwriter.Object
 }
 
-// put sends an object, with pauses if another writer changes or deletes it each time. (SPC-7, CT-12)
-func put(a *applier, action apply.Action, resource Resource, o apiwriter.Object, send func() (apiwriter.Object, error)) error {
-	wanted, err := asked(o)
+// put sends an object in the place of one that stands, or of none, with pauses if another writer changes or deletes it each time. (SPC-7, CT-12)
+func put(a *applier, action apply.Action, resource Resource, standing, o apiwriter.Object, send func() (apiwriter.Object, error)) error {
+	wanted, err := changed(standing, o)
 	if err != nil {
 		return fmt.Errorf("%s %s %s: %w", action, resource, o.GetName(), err)
 	}
@@ -96,18 +96,30 @@ func put(a *applier, action apply.Action, resource Resource, o apiwriter.Object,
 // contested names an object for apply.Sync.PutBack.
 func contested(resource Resource, name string) string { return fmt.Sprint(resource, " ", name) }
 
-// asked is what the controller asks for of an object: not what the API server adds.
-func asked(o apiwriter.Object) (string, error) {
-	data, err := json.Marshal(o)
+// changed is what an object changes of the one that stands.
+func changed(standing, o apiwriter.Object) (string, error) {
+	is, err := asked(standing)
 	if err != nil {
 		return "", err
 	}
-	var all map[string]any
-	if err := json.Unmarshal(data, &all); err != nil {
+	wanted, err := asked(o)
+	if err != nil {
 		return "", err
 	}
-	data, err = json.Marshal(map[string]any{"annotations": o.GetAnnotations(), "owners": o.GetOwnerReferences(), "spec": all["spec"]})
-	return string(data), err
+	return apply.Changed(is, wanted)
+}
+
+// asked is what the controller asks for of an object: not what the API server adds.
+func asked(o apiwriter.Object) ([]byte, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]any
+	if err := json.Unmarshal(data, &all); err != nil || all == nil {
+		return []byte("{}"), err
+	}
+	return json.Marshal(map[string]any{"annotations": o.GetAnnotations(), "owners": o.GetOwnerReferences(), "spec": all["spec"]})
 }
 
 // create creates an object, nil for none.
@@ -115,7 +127,7 @@ func create[T any, O object[T]](ctx context.Context, a *applier, resource Resour
 	if o == nil {
 		return nil
 	}
-	return put(a, apply.Create, resource, o, func() (apiwriter.Object, error) {
+	return put(a, apply.Create, resource, nil, o, func() (apiwriter.Object, error) {
 		created, err := send(ctx, o, metav1.CreateOptions{})
 		if err == nil {
 			a.Own.Created(a.Key, apiwriter.Creation{Resource: resource, Name: o.GetName(), Owner: a.Workload.GetUID()})
@@ -125,11 +137,11 @@ func create[T any, O object[T]](ctx context.Context, a *applier, resource Resour
 }
 
 // update writes an object, nil for none.
-func update[T any, O object[T]](ctx context.Context, a *applier, resource Resource, o O, send func(context.Context, O, metav1.UpdateOptions) (O, error)) error {
+func update[T any, O object[T]](ctx context.Context, a *applier, resource Resource, standing, o O, send func(context.Context, O, metav1.UpdateOptions) (O, error)) error {
 	if o == nil {
 		return nil
 	}
-	return put(a, apply.Update, resource, o, func() (apiwriter.Object, error) { return send(ctx, o, metav1.UpdateOptions{}) })
+	return put(a, apply.Update, resource, standing, o, func() (apiwriter.Object, error) { return send(ctx, o, metav1.UpdateOptions{}) })
 }
 
 // remove deletes an object, nil for none, if it is still this one. It does so once, though the
