@@ -100,7 +100,8 @@ func (a *Agent) contested(write, want string) {
 	kube := fixture.Connect(a.T, a.API, "another", kubernetes.NewForConfig)
 	a.API.FailAfter(func(r fakecluster.Request) error {
 		if r.User == a.User && r.String() == write {
-			time.AfterFunc(10*time.Millisecond, func() { takeBack(a.T, a.API, kube, &r) })
+			written := a.API.NewestVersion()
+			time.AfterFunc(time.Millisecond, func() { takeBack(a.T, a.API, kube, &r, written) })
 		}
 		return nil
 	})
