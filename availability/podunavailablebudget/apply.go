@@ -47,10 +47,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	r.options.BudgetMetrics.Counted(a.Key.Namespace, a.Key.Name, plan.Computed)
 	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx), a.mirror(ctx), s.Unknown)
-	if requeueAfter = plan.RequeueAfter; told > 0 && (requeueAfter == 0 || told < requeueAfter) {
-		requeueAfter = told
-	}
-	return requeueAfter, apply.WorthRetrying(err)
+	return apply.Soonest(plan.RequeueAfter, told), apply.WorthRetrying(err)
 }
 
 // link tells a pod that the budget protects it, unless it has changed: somebody else may have told

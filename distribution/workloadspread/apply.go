@@ -63,10 +63,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return a.delete(ctx, d)
 		}))
 	}
-	if requeueAfter = plan.RequeueAfter; told > 0 && (requeueAfter == 0 || told < requeueAfter) {
-		requeueAfter = told
-	}
-	return requeueAfter, apply.WorthRetrying(err)
+	return apply.Soonest(plan.RequeueAfter, told), apply.WorthRetrying(err)
 }
 
 // patch writes a pod. (WS-14, WS-15)

@@ -116,6 +116,16 @@ func (w *Writer) NoteHeld(workload types.NamespacedName, holds []rollout.Hold, n
 	return w.held.Note(workload, holds, now)
 }
 
+// Soonest returns the shortest of times after which to reconcile again. A time of 0 stands for never, and so does the result.
+func Soonest(times ...time.Duration) (soonest time.Duration) {
+	for _, after := range times {
+		if after > 0 && (soonest == 0 || after < soonest) {
+			soonest = after
+		}
+	}
+	return soonest
+}
+
 // Forget drops what is remembered of a workload that no longer exists.
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)

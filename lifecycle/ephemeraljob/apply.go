@@ -52,14 +52,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if plan.DeleteJob {
 		err = errors.Join(err, a.deleteJob(ctx))
 	}
-	requeueAfter = plan.RequeueAfter
-	if again > 0 && (requeueAfter == 0 || again < requeueAfter) {
-		requeueAfter = again
-	}
-	if told := a.NoteHeld(a.Key, plan.Held, s.Now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
-		requeueAfter = told
-	}
-	return requeueAfter, apply.WorthRetrying(err)
+	return apply.Soonest(plan.RequeueAfter, again, a.NoteHeld(a.Key, plan.Held, s.Now)), apply.WorthRetrying(err)
 }
 
 // finalizer adds or removes the finalizer, and leaves those of others alone: the API server

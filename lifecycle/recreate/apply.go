@@ -53,13 +53,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 			return 0, nil
 		}
 	}
-	requeueAfter = plan.RequeueAfter
-	for _, after := range []time.Duration{plan.heldAfter, a.NoteHeld(a.Key, plan.Held, s.Now)} {
-		if after > 0 && (requeueAfter == 0 || after < requeueAfter) {
-			requeueAfter = after
-		}
-	}
-	return requeueAfter, nil
+	return apply.Soonest(plan.RequeueAfter, plan.heldAfter, a.NoteHeld(a.Key, plan.Held, s.Now)), nil
 }
 
 // confirm asks the API server itself which pod there is.

@@ -108,7 +108,7 @@ func (r *Reconciler) warn(s *Snapshot, reason, message string) {
 }
 
 // send writes the status, and then records what has changed. The patch is
-// for this NodePodProbe in any state: nobody else writes the status.
+// for this NodePodProbe in any state: no other writer is to write the status.
 func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	data, err := apply.StatusPatch(apply.Observed{UID: s.NodePodProbe.UID}, &s.NodePodProbe.Status, plan.Status)
 	if err != nil {

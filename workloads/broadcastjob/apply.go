@@ -60,11 +60,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		errs = append(errs, a.deleteJob(ctx))
 	}
 	a.events()
-	requeueAfter = plan.RequeueAfter
-	if told := a.NoteHeld(a.Key, plan.Held, s.Now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
-		requeueAfter = told
-	}
-	return requeueAfter, apply.WorthRetrying(errs...)
+	return apply.Soonest(plan.RequeueAfter, a.NoteHeld(a.Key, plan.Held, s.Now)), apply.WorthRetrying(errs...)
 }
 
 // shrinks tells whether pods are to be created while others are gone that the status

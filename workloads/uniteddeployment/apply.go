@@ -76,11 +76,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		a.recordMoves()
 		statusErr = a.DeleteRevisions(ctx, a.plan.Revisions.Delete)
 	}
-	requeueAfter = a.plan.RequeueAfter
-	if told := a.NoteHeld(a.Key, a.plan.HeldUp, s.Now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
-		requeueAfter = told
-	}
-	return requeueAfter, apply.WorthRetrying(err, statusErr)
+	return apply.Soonest(a.plan.RequeueAfter, a.NoteHeld(a.Key, a.plan.HeldUp, s.Now)), apply.WorthRetrying(err, statusErr)
 }
 
 // current finds out whether the UnitedDeployment is still as it was observed, where something

@@ -83,10 +83,7 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	err = errors.Join(
 		apply.Each(ctx, a.plan.Copy, func(ctx context.Context, name string) error { return a.copy(ctx, name, now) }),
 		apply.Each(ctx, a.plan.Assign, a.assign))
-	requeueAfter = a.plan.RequeueAfter
-	if told := a.NoteHeld(a.Key, a.plan.Held, now); told > 0 && (requeueAfter == 0 || told < requeueAfter) {
-		requeueAfter = told
-	}
+	requeueAfter = apply.Soonest(a.plan.RequeueAfter, a.NoteHeld(a.Key, a.plan.Held, now))
 	return requeueAfter, errors.Join(err, a.status(ctx, now))
 }
 

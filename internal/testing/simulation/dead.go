@@ -19,7 +19,7 @@ const (
 	died     = 8
 )
 
-// beside returns random numbers of a step that are nobody else's: a history is the same until what they decide happens.
+// beside returns random numbers of a step that no other move draws from: a history is the same until what they decide happens.
 func (h *history) beside() *rand.Rand { return rand.New(rand.NewPCG(h.seed, 1<<32+uint64(h.step))) }
 
 // reject has a kubelet reject a pod that is to start, and tells whether it has.

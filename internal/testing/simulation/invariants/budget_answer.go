@@ -248,7 +248,7 @@ func (a *Answer) may(spared bool) bool {
 }
 
 // worn tells whether a pod may have been allowed to go again and again for a minute, so that it has to stand in line again, or was allowed once
-// longer ago, and nobody has counted since. (PUB-14.8)
+// longer ago, and the controller has not counted since. (PUB-14.8)
 func (a *Answer) worn(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	record := recordsOf(&b.Status)[pod.Name]
 	since, found := b.Status.BookedSince[pod.Name]
