@@ -5,13 +5,15 @@
 // conditions and revision data. You import them into a controller manager or a node
 // agent of your own, or import the arithmetic alone.
 //
-// The package itself holds what the options and readers of all controllers share.
+// The package itself holds what all controllers share: [ControllerOptions], and what a
+// [Controller] and a [Reconciler] do.
 // The sections below answer the questions of a reader in their order.
 //
 // # How do I run a controller?
 //
-// Every kind has a package with the same words. New takes client-go clients and
-// returns a controller; its Run ends with the context. [github.com/podwright/podwright/workloads/cloneset]
+// Every kind has a package with the same words. New takes client-go clients, and [ControllerOptions] that you
+// make once for all kinds. It returns a [Controller], whose Run ends with the context.
+// [github.com/podwright/podwright/workloads/cloneset]
 // shows it in an Example. What stands around a controller:
 //
 //   - CRDs: workloads.CRDs() and its like of every area, or the files in the folders
@@ -147,35 +149,3 @@
 // The module in the folder examples has demos, a manager, a node agent and a kubectl
 // plugin. Its README is the map.
 package podwright
-
-import "time"
-
-// Metrics receives what the controllers of podwright measure of themselves: every
-// Options has a field of this type. Implementations must be safe for use by
-// several goroutines. One for Prometheus stands in examples/process/metrics.
-type Metrics interface {
-	// Reconciled is called after every reconcile with the name of the controller,
-	// its duration, and its error, if any.
-	Reconciled(controller string, took time.Duration, err error)
-}
-
-// WaitMetrics may be implemented by Metrics beside them.
-type WaitMetrics interface {
-	// Waited is called with the name of the controller when a reconcile has done
-	// nothing yet, because the caches have not seen what it wrote before.
-	Waited(controller string)
-}
-
-// Resource names a cache that a controller reads, such as cloneset.ResourcePods.
-type Resource string
-
-// Caches is what the Reader of a controller tells of its caches. The controller waits
-// until they show what it wrote.
-type Caches interface {
-	// SyncedResourceVersion returns the resourceVersion up to which a cache is
-	// complete, empty when it cannot tell: then Reconcile returns an error, unless
-	// Options.AllowStaleReads is set. (The controllers of a node have no such option:
-	// they do not wait for such a cache.) The caches must hold all objects of their
-	// namespaces: one that was created and does not appear is an error.
-	SyncedResourceVersion(Resource) string
-}

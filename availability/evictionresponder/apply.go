@@ -37,7 +37,7 @@ const EventRefused = "EvictionRefused"
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceEvictions, o.Recorder
+	w.Workloads, w.Recorder = ResourceEvictions, o.RecorderOf(component)
 	return w
 }
 
@@ -50,20 +50,20 @@ type answer struct {
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	snapshot *Snapshot
 }
 
 // apply does what the plan says. Where it asks the API server something it plans anew with the answer.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Confirm {
 		if s, err = r.confirm(ctx, s); err != nil {
 			return 0, err
 		}
 		plan = NewPlan(s)
 	}
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Eviction), snapshot: s}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Eviction), snapshot: s}
 	if plan.Evict {
 		answered := *s
 		answered.Answer = a.evict(ctx)
@@ -80,7 +80,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 }
 
 // confirm asks the API server itself which pod there is. (EVR-2)
-func (r *Reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error) {
+func (r *reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error) {
 	confirmed := *s
 	confirmed.Confirmed = true
 	name := s.Eviction.Spec.Target.Pod.Name
@@ -107,7 +107,7 @@ func (a *applier) evict(ctx context.Context) *Answer {
 		last = answer{to: a.snapshot.Eviction.UID}
 	}
 	delay := min(max(2*last.delay, firstRetry), lastRetry)
-	said := &Answer{Until: a.shell.Clock.Now().Add(wait(delay, err)), Message: "the pod was evicted, and is about to go"}
+	said := &Answer{Until: a.options.Clock.Now().Add(wait(delay, err)), Message: "the pod was evicted, and is about to go"}
 	if err != nil {
 		said.Denied, said.Message = apierrors.IsTooManyRequests(err), fmt.Sprintf("the pod may not be evicted yet: %v", err)
 	}
@@ -128,11 +128,11 @@ func wait(delay time.Duration, err error) time.Duration {
 // tell records an event where something other than a budget refuses the eviction, once for as long as it
 // says the same. (EVR-8)
 func (a *applier) tell(last, said *Answer, err error) {
-	if a.options.Recorder == nil || err == nil || said.Denied || apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||
+	if a.writer.Recorder == nil || err == nil || said.Denied || apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||
 		last != nil && last.Message == said.Message {
 		return
 	}
-	a.options.Recorder.Eventf(a.snapshot.Pod, corev1.EventTypeWarning, EventRefused, "Eviction %s: %s", a.Key.Name, cut(said.Message))
+	a.writer.Recorder.Eventf(a.snapshot.Pod, corev1.EventTypeWarning, EventRefused, "Eviction %s: %s", a.Key.Name, cut(said.Message))
 }
 
 // note changes the note on the pod. (EVR-7, EVR-9)

@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 			controller, err := evictionresponder.New(o)
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil {
 					return "", err
 				}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -142,7 +143,7 @@ func (o *others) reported(name string) string {
 // options are those of a responder on the fake cluster.
 func options(t *testing.T, c *fixture.Cluster) evictionresponder.Options {
 	return evictionresponder.Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Recorder: &c.Events,
+		Kubernetes: c.Client(fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		Lifecycle: fixture.Connect(t, c.Server, fixture.ControllerUser, connect),
 		Workloads: fixture.Connect(t, c.Server, fixture.ControllerUser, workloadsclient.NewForConfig),
 	}

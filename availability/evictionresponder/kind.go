@@ -93,27 +93,24 @@ func controllerOf(pod *corev1.Pod) types.UID {
 	return ""
 }
 
-// newReconciler describes Evictions to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "evictionresponder", Name: "eviction-responder", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes Evictions to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.forget,
-	})
-	return r
+		Writer: r.writer, Forget: r.forget,
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.answers.Forget(key)
 }
 
 // observe reads everything that a plan for the Eviction depends on. It returns nil when the Eviction
 // does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	eviction, err := r.options.Reader.Eviction(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -121,7 +118,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read Eviction %s: %w", key, err)
 	}
-	s := &Snapshot{Eviction: eviction, RoomTimeout: r.options.RoomTimeout, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Eviction: eviction, RoomTimeout: r.options.RoomTimeout, Now: r.options.Clock.Now()}
 	if last := r.answers.Get(key); last.to == eviction.UID {
 		s.Answer = last.Answer
 	}
@@ -137,7 +134,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // observeWorkload reads the CloneSet of the pod, and its other pods.
-func (r *Reconciler) observeWorkload(s *Snapshot) error {
+func (r *reconciler) observeWorkload(s *Snapshot) error {
 	s.Set, s.Pods = nil, nil
 	if s.Pod == nil || !ofCloneSet(s.Pod) {
 		return nil

@@ -7,9 +7,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -27,12 +24,11 @@ const (
 // DefaultRoomTimeout is how long a pod waits for room by default.
 const DefaultRoomTimeout = 10 * time.Minute
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Kubernetes and Lifecycle are
 // required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes evicts pods, notes on them that they are to go, and reads them.
 	Kubernetes kubernetes.Interface
 	// Lifecycle reads Evictions and reports in their status. They must be served, see Served.
@@ -46,36 +42,17 @@ type Options struct {
 	// Default DefaultRoomTimeout. (EVR-6)
 	RoomTimeout time.Duration
 
-	// Namespace restricts the informers that the controller makes itself. Default: all namespaces.
-	Namespace string
 	// Evictions, Pods and CloneSets are informers that the caller shares and runs. The controller
 	// adds indexes to those of Evictions and pods, so they must not have been started before New.
 	// Where one is nil, the controller makes and runs its own, whose objects it keeps small.
 	Evictions, Pods, CloneSets cache.SharedIndexInformer
 
-	// Recorder receives events about pods whose eviction is refused by something other than a budget.
-	// Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
-
-	// Workers is the number of Evictions reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	return controller.Check("evictionresponder").Client(o.Kubernetes).
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).
 		That(o.Lifecycle != nil, "Options.Lifecycle is nil: it needs a client of Evictions, NewClient makes one").
-		That(o.RoomTimeout >= 0, "Options.RoomTimeout is negative: it is how long a pod waits for room, 0 means 10 minutes").
-		Workers(o.Workers, "Evictions", 3).Err()
+		That(o.RoomTimeout >= 0, "Options.RoomTimeout is negative: it is how long a pod waits for room, 0 means 10 minutes")
 }

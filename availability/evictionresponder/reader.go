@@ -8,7 +8,6 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -31,7 +30,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Eviction(namespace, name string) (*Eviction, error) {
 	return caches.Get[*Eviction](r.Reader, ResourceEvictions, namespace, name)

@@ -22,14 +22,14 @@ const ReasonPodsElsewhere = v1alpha1.PodsElsewhereCondition
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceBudgets, o.Recorder
+	w.Workloads, w.Recorder = ResourceBudgets, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Availability.PodUnavailableBudgets)
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	snapshot *Snapshot
 	budget   *v1alpha1.PodUnavailableBudget
@@ -38,8 +38,8 @@ type applier struct {
 
 // apply does what the plan says. One pod's failure does not stop the others; all
 // errors are collected, so that the reconcile is repeated.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Budget), snapshot: s, budget: s.Budget, plan: plan}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Budget), snapshot: s, budget: s.Budget, plan: plan}
 	a.recordStates()
 	told := a.NoteHeld(a.Key, plan.Held, s.Now)
 	if plan.Computed == nil {

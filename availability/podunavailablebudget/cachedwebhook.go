@@ -53,23 +53,24 @@ type CachedWebhook struct {
 
 // NewCachedWebhook returns one whose caches are not yet running.
 func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
-	invalid := controller.Check("podunavailablebudget").KindClient("Availability", "availability", o.Availability != nil).
-		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err()
+	if err := controller.Check("podunavailablebudget").KindClient("Availability", "availability", o.Availability != nil).
+		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err(); err != nil {
+		return nil, err
+	}
 	var budgets, pods cache.SharedIndexInformer
-	ofBudgets, err := controller.Open("podunavailablebudget", invalid, func() []controller.Read {
-		return []controller.Read{{Resource: ResourceBudgets, Informer: &budgets, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
+	ofBudgets, err := controller.Open("podunavailablebudget", []controller.Read{{
+		Resource: ResourceBudgets, Informer: &budgets, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, byNamespace)
-		}}}
-	})
+		},
+	}})
 	if err != nil {
 		return nil, err
 	}
-	ofPods, err := controller.Open("podunavailablebudget", nil, func() []controller.Read {
-		if o.NoPods || !o.Deletions {
-			return nil
-		}
-		return []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Index: caches.AddNamespaceIndex, Make: caches.NewInformers(o.Kubernetes, "").Pods}}
-	})
+	var readPods []controller.Read
+	if o.Deletions && !o.NoPods {
+		readPods = []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Index: caches.AddNamespaceIndex, Make: caches.NewInformers(o.Kubernetes, "").Pods}}
+	}
+	ofPods, err := controller.Open("podunavailablebudget", readPods)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestConformance(t *testing.T) {
 			controller, err := New(o)
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil || len(plan.Link) == 0 && plan.Status == nil {
 					return "", err
 				}

@@ -365,13 +365,13 @@ func TestReconcileByHand(t *testing.T) {
 		defer c.Start(controller.Run)()
 		key := types.NamespacedName{Namespace: "default", Name: "web"}
 		for range 2 {
-			if plan, err := controller.Reconciler.Plan(key); plan != nil || err != nil {
+			if plan, err := controller.Plan(t.Context(), key); plan != nil || err != nil {
 				t.Errorf("plan %v, error %v", plan, err)
 			}
-			if s, err := controller.Reconciler.Snapshot(key); s != nil || err != nil {
+			if s, err := controller.Snapshot(t.Context(), key); s != nil || err != nil {
 				t.Errorf("snapshot %v, error %v", s, err)
 			}
-			if after, err := controller.Reconciler.Reconcile(t.Context(), key); after != 0 || err != nil {
+			if after, err := controller.Reconcile(t.Context(), key); after != 0 || err != nil {
 				t.Errorf("again after %v, error %v", after, err)
 			}
 		}
@@ -379,7 +379,7 @@ func TestReconcileByHand(t *testing.T) {
 		c.createBudget(newBudget("web", "1"))
 		c.webPods("a")
 		c.Sleep("1s")
-		if plan, err := controller.Reconciler.Plan(key); err != nil || plan.String() != "" || plan.Computed.CurrentAvailable != 1 {
+		if plan, err := controller.Plan(t.Context(), key); err != nil || plan.String() != "" || plan.Computed.CurrentAvailable != 1 {
 			t.Errorf("plan %v, error %v", plan, err)
 		}
 		time.Sleep(time.Second)

@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -42,7 +43,8 @@ func BenchmarkPodEvent(b *testing.B) {
 // crowdedNamespace is the namespace of a benchmark.
 type crowdedNamespace struct {
 	b          *testing.B
-	reconciler *Reconciler
+	reconciler Reconciler
+	options    Options
 	pods       cache.Indexer
 	all        []*corev1.Pod
 }
@@ -78,7 +80,11 @@ func newCrowdedNamespace(b *testing.B, budgets, pods int, by string) *crowdedNam
 	server := fakecluster.New(nil, append(slices.Clone(others), budgetResource)...)
 	o := Options{Reader: informerReader{reader}, Kubernetes: fixture.Connect(b, server, "test", kubernetes.NewForConfig),
 		Availability: fixture.Connect(b, server, "test", client.NewForConfig)}
-	w.reconciler = newReconciler(&o)
+	w.options = o
+	var err error
+	if w.reconciler, err = NewReconciler(o); err != nil {
+		b.Fatal(err)
+	}
 	return w
 }
 
@@ -91,11 +97,11 @@ func (w *crowdedNamespace) event(i int, count bool) {
 	w.all[i/2%len(w.all)] = after
 	_ = w.pods.Update(after)
 	found := 0
-	w.reconciler.options.podChanged(before, after, func(key types.NamespacedName) {
+	w.options.podChanged(before, after, func(key types.NamespacedName) {
 		if found++; !count {
 			return
 		}
-		plan, err := w.reconciler.Plan(key)
+		plan, err := w.reconciler.Plan(context.Background(), key)
 		if err != nil || plan.Problem != nil || plan.Computed.UnavailableAllowed != int32(i%2) {
 			w.b.Fatalf("event %d: %v, plan %v", i, err, plan)
 		}

@@ -220,7 +220,7 @@ func TestOwnersInCircles(t *testing.T) {
 	if n := len((&Options{Reader: m}).above(webPod())); n != mostOwners {
 		t.Errorf("%d owners", n)
 	}
-	r := &Reconciler{options: Options{Reader: m}}
+	r := &reconciler{options: Options{Reader: m}}
 	all, again, err := r.workloadsFor(t.Context(), newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), []*corev1.Pod{webPod()}, time.Now())
 	if len(all) != 2 || again > 0 || err != nil {
 		t.Errorf("%v, %v, %v", all, again, err)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -56,7 +57,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 func newCluster(f *fixture.Cluster) *cluster {
 	return &cluster{Cluster: f, budgets: connect(f, fixture.TestUser, client.NewForConfig), options: Options{
 		Kubernetes: f.Client(fixture.ControllerUser), Availability: connect(f, fixture.ControllerUser, client.NewForConfig),
-		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), Recorder: &f.Events,
+		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), ControllerOptions: podwright.ControllerOptions{Recorder: f.Events.Of},
 	}}
 }
 

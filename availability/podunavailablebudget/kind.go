@@ -128,27 +128,24 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	}
 }
 
-// newReconciler describes budgets to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes budgets to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.BudgetMetrics == nil {
 		o.BudgetMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "podunavailablebudget", Name: v1alpha1.PubEventSource, Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-		Shows: func(s *Snapshot, _ Resource) func(string) bool { return controller.Holds(s.Disruptions) },
-	})
+	r := &reconciler{options: *o, writer: newWriter(o)}
 	if o.Scales != nil {
-		r.scales = &scaleCache{scales: o.Scales, clock: r.shell.Clock}
+		r.scales = &scaleCache{scales: o.Scales, clock: o.Clock}
 	}
-	return r
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
+		Writer: r.writer, Forget: r.forget,
+		Shows: func(s *Snapshot, _ Resource) func(string) bool { return controller.Holds(s.Disruptions) },
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.deletedMirrors.Forget(key)
@@ -157,7 +154,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the budget depends on. It returns nil
 // when the budget does not exist.
-func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	b, err := r.options.Reader.Budget(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -165,7 +162,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if err != nil {
 		return nil, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
-	s := &Snapshot{Budget: b, Mirror: r.options.Mirror, HeldSince: r.writer.HeldSince(b), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Budget: b, Mirror: r.options.Mirror, HeldSince: r.writer.HeldSince(b), Now: r.options.Clock.Now()}
 	if s.Others, err = r.options.Reader.Budgets(key.Namespace); err != nil {
 		return nil, fmt.Errorf("read the PodUnavailableBudgets of namespace %s: %w", key.Namespace, err)
 	}

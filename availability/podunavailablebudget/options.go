@@ -8,9 +8,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
@@ -18,9 +15,6 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // BudgetMetrics receives what is left of each budget. Implementations must be safe for use by
 // several goroutines.
@@ -65,6 +59,8 @@ func CheckMirrorPolicy(policy MirrorPolicy) error {
 // Options says what a Controller or a Reconciler works with. Kubernetes and Availability are
 // required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads pods and the workloads that control them, and tells pods which
 	// budget protects them.
 	Kubernetes kubernetes.Interface
@@ -82,9 +78,6 @@ type Options struct {
 	// Mirror says whether PodDisruptionBudgets show budgets to autoscalers. Default MirrorNone.
 	Mirror MirrorPolicy
 
-	// Namespace restricts the informers that the controller makes itself. Default: all
-	// namespaces.
-	Namespace string
 	// These are informers that the caller shares and runs. Where one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
 	Budgets, Pods                                                  cache.SharedIndexInformer
@@ -93,30 +86,16 @@ type Options struct {
 	// PodDisruptionBudgets is read unless Mirror is MirrorNone.
 	PodDisruptionBudgets cache.SharedIndexInformer
 
-	// Recorder receives events about budgets and their pods. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
 
-	// Workers is the number of budgets reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, BudgetMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics       Metrics
+	// BudgetMetrics defaults to none.
 	BudgetMetrics BudgetMetrics
-	QueueMetrics  workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	return controller.Check("podunavailablebudget").Client(o.Kubernetes).KindClient("Availability", "availability", o.Availability != nil).
-		That(CheckMirrorPolicy(o.Mirror) == nil, fmt.Sprintf("Options.Mirror is %v", CheckMirrorPolicy(o.Mirror))).
-		Workers(o.Workers, "budgets", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Availability", "availability", o.Availability != nil).
+		That(CheckMirrorPolicy(o.Mirror) == nil, fmt.Sprintf("Options.Mirror is %v", CheckMirrorPolicy(o.Mirror)))
 }
 
 // noMetrics measures nothing.

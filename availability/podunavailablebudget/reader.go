@@ -13,7 +13,6 @@ import (
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler never
@@ -38,7 +37,7 @@ type Reader interface {
 // informerReader reads informers.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Budget(namespace, name string) (*v1alpha1.PodUnavailableBudget, error) {
 	return caches.Get[*v1alpha1.PodUnavailableBudget](r.Reader, ResourceBudgets, namespace, name)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -100,13 +101,13 @@ func (b *bug) act(act func(*simulation.User, *rand.Rand)) func(*simulation.User,
 
 // inPlan plants a bug into plans.
 func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
 }
 
 // inSnapshot plants a bug into what planners see.
 func inSnapshot(change func(*Snapshot)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return bug{controller: spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Budget = s.Budget.DeepCopy()
 			change(&misread)

@@ -107,7 +107,7 @@ func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, erro
 		patience.held = patience.held || err != nil // a webhook has denied something
 		return after, err
 	}, Unfinished: func() (string, error) {
-		plan, err := r.Plan(simulation.Web)
+		plan, err := r.Plan(context.Background(), simulation.Web)
 		if plan == nil || err != nil || !scenario.Acts(&plan.Plan) && plan.Status == nil && !plan.PrunePodsToDelete && len(plan.DeleteClaims) == 0 {
 			return "", err
 		}

@@ -86,7 +86,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		return simulation.Controller{}, err
 	}
 	return simulation.Controller{OnTime: true, Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(simulation.Web)
+		plan, err := r.Plan(context.Background(), simulation.Web)
 		if plan == nil || err != nil || plan.Status == nil && len(plan.Link) == 0 {
 			return "", err
 		}

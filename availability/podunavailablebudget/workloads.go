@@ -92,7 +92,7 @@ type owner struct {
 
 // workloadsFor returns the workloads that a budget has to know, of the pods of its namespace, after which time
 // to look at them again, and why some of them are not known. (PUB-2 to PUB-4, PUB-23)
-func (r *Reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) (budget.Workloads, time.Duration, error) {
+func (r *reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) (budget.Workloads, time.Duration, error) {
 	f := &finder{reader: r.options.Reader, scales: r.scales, now: now, budget: b, owners: map[types.UID]*owner{}, workloads: budget.Workloads{}}
 	matches := budget.Matcher(b)
 	for _, pod := range pods {

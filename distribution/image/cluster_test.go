@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -67,8 +68,8 @@ type cluster struct {
 	events         fixture.Recorder
 	stops          []func()
 	// The reconcilers of the controllers that run, nil for none.
-	jobReconciler  *imagepulljob.Reconciler
-	nodeReconciler *nodeimage.Reconciler
+	jobReconciler  imagepulljob.Reconciler
+	nodeReconciler nodeimage.Reconciler
 }
 
 // play plays a story. The controllers are started by it.
@@ -81,9 +82,9 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 		c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
 		c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
 		c.jobOptions = imagepulljob.Options{
-			Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), Metrics: &c.jobReconciles}
+			Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.jobReconciles}}
 		c.nodeOptions = nodeimage.Options{
-			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), Recorder: &c.events, Metrics: &c.nodeReconciles}
+			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), ControllerOptions: podwright.ControllerOptions{Recorder: c.events.Of, Metrics: &c.nodeReconciles}}
 		defer c.stop()
 		story(t, c)
 		c.expectSettled()
@@ -117,7 +118,7 @@ func (c *cluster) start() {
 	c.startNodes()
 	jobs, err := imagepulljob.New(c.jobOptions)
 	c.must(err)
-	c.jobReconciler = jobs.Reconciler
+	c.jobReconciler = jobs
 	c.run(jobs.Run)
 }
 
@@ -125,7 +126,7 @@ func (c *cluster) startNodes() {
 	c.Helper()
 	nodes, err := nodeimage.New(c.nodeOptions)
 	c.must(err)
-	c.nodeReconciler = nodes.Reconciler
+	c.nodeReconciler = nodes
 	c.run(nodes.Run)
 }
 
@@ -140,7 +141,7 @@ func (c *cluster) expectSettled() {
 		if c.jobReconciler == nil {
 			break
 		}
-		plan, err := c.jobReconciler.Plan(types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
+		plan, err := c.jobReconciler.Plan(context.Background(), types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
 		c.must(err)
 		if plan == nil || busy(plan) {
 			c.Errorf("the controller is settled, and should not be: job %s: %+v", jobs.Items[i].Name, plan)
@@ -156,7 +157,7 @@ func (c *cluster) expectSettled() {
 		names[n.Name] = true
 	}
 	for name := range names {
-		plan, err := c.nodeReconciler.Plan(types.NamespacedName{Name: name})
+		plan, err := c.nodeReconciler.Plan(context.Background(), types.NamespacedName{Name: name})
 		c.must(err)
 		if plan == nil || plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil {
 			c.Errorf("the controller is settled, and should not be: node %s: %+v", name, plan)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -37,14 +38,14 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 		Writes:  []string{"patch nodeimages", "patch imagepulljobs/status", "delete imagepulljobs"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			controller, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
+			controller, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Copies:        c.Share(imagepulljob.NewCopyInformer(kube)),
 				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil || !busy(plan) {
 					return "", err
 				}
@@ -85,14 +86,14 @@ func TestConformanceOfNodeImage(t *testing.T) {
 		Writes:  []string{"create nodeimages", "patch nodeimages"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			controller, err := nodeimage.New(nodeimage.Options{Distribution: d, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
+			controller, err := nodeimage.New(nodeimage.Options{Distribution: d, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 				Timing:        nodeimage.Timing{CreationDelay: -1},
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Nodes:         c.Share(caches.NewInformers(kube, "").Nodes())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Change == nil && plan.Status == nil {
 					return "", err
 				}

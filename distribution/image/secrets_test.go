@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -333,7 +334,7 @@ func TestOtherManagersKeepTheirCopies(t *testing.T) {
 				_, err = c.kube.CoreV1().Secrets("team-b").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"},
 					Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("b")}}, metav1.CreateOptions{})
 				c.must(err)
-				other, err := imagepulljob.New(imagepulljob.Options{Distribution: c.distribution("b"), Kubernetes: c.kubernetes("b"), Namespace: "team-b"})
+				other, err := imagepulljob.New(imagepulljob.Options{Distribution: c.distribution("b"), Kubernetes: c.kubernetes("b"), ControllerOptions: podwright.ControllerOptions{Namespace: "team-b"}})
 				c.must(err)
 				c.run(other.Run)
 				c.pause(40 * time.Second)

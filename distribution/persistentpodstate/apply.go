@@ -25,14 +25,14 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceStates, o.Recorder
+	w.Workloads, w.Recorder = ResourceStates, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Distribution.PersistentPodStates)
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	state *v1alpha1.PersistentPodState
 	plan  *Plan
@@ -40,11 +40,11 @@ type applier struct {
 
 // apply does what the plan says. One pod's failure does not stop the others; all
 // errors are collected, so that the reconcile is repeated.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if s.State == nil {
 		return 0, r.create(ctx, plan)
 	}
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.State), state: s.State, plan: plan}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.State), state: s.State, plan: plan}
 	a.recordProblems()
 	switch {
 	case plan.Generated.Delete:
@@ -61,7 +61,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 
 // create creates the PersistentPodState that a workload asks for; nil for none. Where there is one already, the cache
 // will show it. (PPS-21)
-func (r *Reconciler) create(ctx context.Context, plan *Plan) error {
+func (r *reconciler) create(ctx context.Context, plan *Plan) error {
 	s := plan.Generated.Create
 	if s == nil {
 		return nil
@@ -79,8 +79,8 @@ func (r *Reconciler) create(ctx context.Context, plan *Plan) error {
 		r.writer.Own.Lost(key, ResourceStates, s.Name)
 	}
 	err = fmt.Errorf("create PersistentPodState %s: %w", key, err)
-	if r.options.Recorder != nil && plan.For != nil {
-		r.options.Recorder.Event(referenceOf(plan.For), corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
+	if r.writer.Recorder != nil && plan.For != nil {
+		r.writer.Recorder.Event(referenceOf(plan.For), corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
 	}
 	return err
 }

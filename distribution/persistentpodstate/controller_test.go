@@ -360,13 +360,13 @@ func TestPlan(t *testing.T) {
 		defer c.Start(controller.Run)()
 		c.Sleep("1s")
 		key := types.NamespacedName{Namespace: "default", Name: "web"}
-		snapshot, err := controller.Reconciler.Snapshot(key)
+		snapshot, err := controller.Snapshot(t.Context(), key)
 		c.Must(err)
 		snapshot.Nodes = nil
 		if plan := NewPlan(snapshot); len(plan.Record.Lost) != 1 {
 			t.Errorf("without nodes %v are lost", plan.Record.Lost)
 		}
-		if snapshot, err := controller.Reconciler.Snapshot(types.NamespacedName{Namespace: "default", Name: "other"}); snapshot != nil || err != nil {
+		if snapshot, err := controller.Snapshot(t.Context(), types.NamespacedName{Namespace: "default", Name: "other"}); snapshot != nil || err != nil {
 			t.Errorf("snapshot %v, error %v", snapshot, err)
 		}
 	})

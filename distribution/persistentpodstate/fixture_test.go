@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -65,7 +66,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 func newCluster(f *fixture.Cluster) *cluster {
 	return &cluster{Cluster: f, states: connect(f, fixture.TestUser, client.NewForConfig), options: Options{
 		Kubernetes: f.Client(fixture.ControllerUser), Distribution: connect(f, fixture.ControllerUser, client.NewForConfig),
-		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), Recorder: &f.Events,
+		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), ControllerOptions: podwright.ControllerOptions{Recorder: f.Events.Of},
 		Dynamic: connect(f, fixture.ControllerUser, newDynamic), Custom: []CustomKind{{Kind: games, Resource: "gameserversets"}},
 	}}
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/podstate"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -36,16 +37,16 @@ func playHistory(t *testing.T, seed uint64, bug func(*Plan)) (wrong, happened []
 	t.Helper()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		h := &history{cluster: c, random: rand.New(rand.NewPCG(seed, 1)), replicas: 3}
-		controller, err := New(c.options)
+		states, err := New(c.options)
 		c.Must(err)
-		controller.Reconciler.shell.Plan = func(s *Snapshot) *Plan {
+		controller.KindOf(states).Plan = func(s *Snapshot) *Plan {
 			p := NewPlan(s)
 			if bug != nil {
 				bug(p)
 			}
 			return p
 		}
-		defer c.Start(controller.Run)()
+		defer c.Start(states.Run)()
 		c.nodes("a1", "a2", "b1")
 		c.web(3, "")
 		c.createState(newState("web", requires(host)))
@@ -54,7 +55,7 @@ func playHistory(t *testing.T, seed uint64, bug func(*Plan)) (wrong, happened []
 		for range 40 {
 			h.step()
 		}
-		h.end(controller)
+		h.end(states)
 		wrong, happened = h.wrong, h.happened
 	})
 	return wrong, happened
@@ -156,7 +157,7 @@ func (h *history) workload() {
 }
 
 // end has everything work again, and looks what has become of it.
-func (h *history) end(controller *Controller) {
+func (h *history) end(states Controller) {
 	h.fail(nil)
 	for _, resource := range watched {
 		h.Release(resource)
@@ -179,7 +180,7 @@ func (h *history) end(controller *Controller) {
 			h.wrong = append(h.wrong, fmt.Sprintf("PPS-19: %s waits for %v", pods[i].Name, pods[i].Spec.NodeSelector))
 		}
 	}
-	snapshot, err := controller.Reconciler.Snapshot(types.NamespacedName{Namespace: "default", Name: "web"})
+	snapshot, err := states.Snapshot(h.T.Context(), types.NamespacedName{Namespace: "default", Name: "web"})
 	h.Must(err)
 	computed := podstate.Compute(podstate.Input{State: snapshot.State, Workload: snapshot.Workload, Pods: snapshot.Pods, Nodes: podstate.NewNodes(snapshot.Nodes), Now: snapshot.Now})
 	if !podstate.Equal(&computed.Status, &h.state("web").Status) {

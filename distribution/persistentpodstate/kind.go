@@ -99,23 +99,20 @@ func (o *Options) workloads() (all []readWorkload) {
 	return all
 }
 
-// newReconciler describes PersistentPodStates to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes PersistentPodStates to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.StateMetrics == nil {
 		o.StateMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "persistentpodstate", Name: v1alpha1.PersistentPodStateEventSource, Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Shows: shows,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-	})
-	return r
+		Writer: r.writer, Forget: r.forget,
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.options.StateMetrics.Gone(key.Namespace, key.Name)
 }
@@ -130,9 +127,9 @@ func shows(s *Snapshot, resource Resource) func(string) bool {
 
 // observe reads everything that a plan depends on. It returns nil where there is no PersistentPodState, and no
 // workload of its name asks for one.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader
-	s := &Snapshot{Now: r.shell.Clock.Now()}
+	s := &Snapshot{Now: r.options.Clock.Now()}
 	var err error
 	if s.State, err = reader.State(key.Namespace, key.Name); apierrors.IsNotFound(err) {
 		s.State = nil
@@ -158,7 +155,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // observeTarget reads the workload that a PersistentPodState names, its pods, and all nodes.
-func (r *Reconciler) observeTarget(s *Snapshot) (err error) {
+func (r *reconciler) observeTarget(s *Snapshot) (err error) {
 	reader, ref := r.options.Reader, &s.State.Spec.TargetReference
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {

@@ -7,9 +7,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -17,9 +14,6 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // StateMetrics receives what is recorded of pods. Implementations must be safe for use by
 // several goroutines.
@@ -46,6 +40,8 @@ type CustomKind struct {
 // Options says what a Controller or a Reconciler works with. Kubernetes and Distribution are
 // required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads pods, nodes and StatefulSets, and deletes pods that wait for a node that does not exist.
 	Kubernetes kubernetes.Interface
 	// Distribution reads and writes PersistentPodStates.
@@ -59,43 +55,25 @@ type Options struct {
 	// Dynamic reads those of them that have no informer. Required where there are any.
 	Dynamic dynamic.Interface
 
-	// Namespace restricts the informers that the controller makes itself, but for that of nodes. Default: all
-	// namespaces.
-	Namespace string
 	// These are informers that the caller shares and runs. Where one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
 	States, Pods, Nodes                cache.SharedIndexInformer
 	StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer
 
-	// Recorder receives events about PersistentPodStates, their pods and their workloads. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
 
-	// Workers is the number of PersistentPodStates reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, StateMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
+	// StateMetrics defaults to none.
 	StateMetrics StateMetrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("persistentpodstate").Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
-		Workers(o.Workers, "PersistentPodStates", 3)
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil)
 	for i := range o.Custom {
-		c := &o.Custom[i]
-		check.That(c.Kind.Kind != "" && c.Resource != "", "Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets").
-			That(c.Informer != nil || o.Dynamic != nil, "Options.Dynamic is nil: it is needed to read the "+c.Resource+" of Options.Custom, which have no Informer")
+		custom := &o.Custom[i]
+		c.That(custom.Kind.Kind != "" && custom.Resource != "", "Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets").
+			That(custom.Informer != nil || o.Dynamic != nil, "Options.Dynamic is nil: it is needed to read the "+custom.Resource+" of Options.Custom, which have no Informer")
 	}
-	return check.Err()
 }
 
 // noMetrics measures nothing.

@@ -64,13 +64,15 @@ type Placer struct {
 
 // NewPlacer returns a Placer. The informers that it makes itself are not yet running.
 func NewPlacer(o PlacerOptions) (*Placer, error) {
-	invalid := controller.Check("persistentpodstate").KindClient("Distribution", "distribution", o.Distribution != nil).
-		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err()
-	sources, err := controller.Open("persistentpodstate", invalid, o.reads)
+	if err := controller.Check("persistentpodstate").KindClient("Distribution", "distribution", o.Distribution != nil).
+		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err(); err != nil {
+		return nil, err
+	}
+	sources, err := controller.Open("persistentpodstate", o.reads())
 	if err != nil {
 		return nil, err
 	}
-	p := &Placer{options: o, sources: sources, reader: controller.Caches(o.reads()),
+	p := &Placer{options: o, sources: sources, reader: sources.Caches(),
 		kinds: admission.NewKnown[podstate.WhiteList]("which kinds the white list has")}
 	if o.ConfigNamespace == "" {
 		p.kinds.Set(o.Kinds)

@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler never
@@ -44,8 +43,8 @@ type informerReader struct {
 	resources map[schema.GroupKind]Resource
 }
 
-func newInformerReader(o *Options) Reader {
-	r := informerReader{Reader: controller.Caches(o.reads()), resources: map[schema.GroupKind]Resource{}}
+func (o *Options) newInformerReader(c caches.Reader) Reader {
+	r := informerReader{Reader: c, resources: map[schema.GroupKind]Resource{}}
 	for _, w := range o.workloads() {
 		r.kinds = append(r.kinds, w.kind)
 		r.resources[w.kind] = w.read.Resource

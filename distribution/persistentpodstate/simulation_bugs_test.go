@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
@@ -121,12 +122,12 @@ type spoil = simulation.Spoil[Options, Reconciler]
 
 // inPlan plants a bug into plans, inSnapshot into what they are made of.
 func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
 }
 
 func inSnapshot(change func(*Snapshot)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return bug{controller: spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			if s.State != nil {
 				misread.State = s.State.DeepCopy()

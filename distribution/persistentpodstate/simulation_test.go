@@ -101,7 +101,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		return simulation.Controller{}, err
 	}
 	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(simulation.Web)
+		plan, err := r.Plan(context.Background(), simulation.Web)
 		if plan == nil || err != nil || plan.Status == nil && len(plan.Replace) == 0 {
 			return "", err
 		}

@@ -30,13 +30,13 @@ func newWriter(o *Options) *apply.Writer {
 		Workloads: ResourceDistributions,
 		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(func(string) client.ResourceDistributionInterface { return o.Distribution.ResourceDistributions() }),
-		Recorder:  o.Recorder,
+		Recorder:  o.RecorderOf(component),
 	}
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	snapshot *Snapshot
 	plan     *Plan
@@ -49,8 +49,8 @@ type applier struct {
 }
 
 // apply does what the plan says. What fails in one namespace does not stop the others.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Distribution), snapshot: s, plan: plan, failures: slices.Clone(plan.Failed), foreign: map[string]time.Time{}}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Distribution), snapshot: s, plan: plan, failures: slices.Clone(plan.Failed), foreign: map[string]time.Time{}}
 	a.recordProblem()
 	if plan.template == nil || plan.Problem != nil {
 		if plan.Problem == nil {

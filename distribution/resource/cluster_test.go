@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
@@ -43,7 +44,7 @@ func connect(c *fixture.Cluster, user string) client.Interface {
 func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) Options {
 	c.T.Helper()
 	kube, distributions := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
-	return Options{Kubernetes: kube, Distribution: distributions, Recorder: &c.Events,
+	return Options{Kubernetes: kube, Distribution: distributions, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		Distributions: share(client.NewResourceDistributionInformer(distributions, 0, nil)), Namespaces: share(caches.NewInformers(kube, "").Namespaces()),
 		Secrets: share(NewSecretInformer(kube)), ConfigMaps: share(NewConfigMapInformer(kube))}
 }
@@ -85,7 +86,7 @@ func TestConformance(t *testing.T) {
 			controller, err := New(o)
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if plan == nil || err != nil || plan.String() == "nothing" && plan.Status(plan.Failed, noon) == nil {
 					return "", err
 				}

@@ -112,18 +112,16 @@ func (o *Options) namespaceChanged(before, after *corev1.Namespace, enqueue cont
 	}
 }
 
-// newReconciler describes ResourceDistributions to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes ResourceDistributions to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.TargetMetrics == nil {
 		o.TargetMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "resource", Name: "resourcedistribution-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, _ Resource) func(string) bool {
 			names := make(map[string]bool, len(s.Copies))
 			for _, c := range s.Copies {
@@ -131,11 +129,10 @@ func newReconciler(o *Options) *Reconciler {
 			}
 			return func(name string) bool { return names[name] }
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.conflicts.Forget(key)
 	r.contests.Forget(key)
@@ -144,7 +141,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the ResourceDistribution depends on. It returns
 // nil when it does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	distribution, err := apiwriter.Found(r.options.Reader.Distribution(key.Name))
 	if err != nil {
 		return nil, fmt.Errorf("read ResourceDistribution %s: %w", key.Name, err)
@@ -152,7 +149,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if distribution == nil {
 		return nil, nil
 	}
-	s := &Snapshot{Distribution: distribution, HeldSince: r.writer.HeldSince(distribution), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Distribution: distribution, HeldSince: r.writer.HeldSince(distribution), Now: r.options.Clock.Now()}
 	if known := r.conflicts.Get(key); known.of(distribution) {
 		s.Conflicts = known.found
 	}

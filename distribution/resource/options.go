@@ -5,17 +5,11 @@ package resource
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/controller"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // TargetMetrics receives how many namespaces have their copies. Implementations must be
 // safe for use by several goroutines.
@@ -30,6 +24,8 @@ type TargetMetrics interface {
 // Options says what a Controller or a Reconciler works with. Distribution and
 // Kubernetes are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Distribution reads ResourceDistributions and writes their status.
 	Distribution client.Interface
 	// Kubernetes reads namespaces, and reads and writes Secrets and ConfigMaps. The
@@ -56,29 +52,15 @@ type Options struct {
 	// hold them whole. Where one is nil and Sources is true, the controller makes and runs its own.
 	SourceSecrets, SourceConfigMaps cache.SharedIndexInformer
 
-	// Recorder receives events about ResourceDistributions. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
 
-	// Workers is the number of ResourceDistributions reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, TargetMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics       Metrics
+	// TargetMetrics defaults to none.
 	TargetMetrics TargetMetrics
-	QueueMetrics  workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	return controller.Check("resource").Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
-		Workers(o.Workers, "ResourceDistributions", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil)
 }
 
 // noMetrics is TargetMetrics that measures nothing.

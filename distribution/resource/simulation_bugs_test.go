@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
@@ -82,9 +83,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.Conflicts[name] = s.Now
 			}
 		})},
-		{"nobody looks again after a conflict", invariants.Settled, 0, spoil{Reconciler: func(r *Reconciler) {
-			apply := r.shell.Apply
-			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+		{"nobody looks again after a conflict", invariants.Settled, 0, spoil{Reconciler: func(r Reconciler) {
+			apply := controller.KindOf(r).Apply
+			controller.KindOf(r).Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				_, err := apply(ctx, s, p)
 				return 0, err
 			}
@@ -126,8 +127,8 @@ func release(u *simulation.User, r *rand.Rand) {
 
 // inPlan plants a bug into plans, misread into what they are made of.
 func inPlan(change func(*Snapshot, *Plan)) spoil {
-	return spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = simulation.Spoiled(NewPlan, func(s *Snapshot, p *Plan) {
+	return spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, func(s *Snapshot, p *Plan) {
 			if p.template != nil && p.Problem == nil {
 				change(s, p)
 			}
@@ -136,8 +137,8 @@ func inPlan(change func(*Snapshot, *Plan)) spoil {
 }
 
 func misread(change func(*Snapshot)) spoil {
-	return spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			wrong := *s
 			wrong.Distribution = s.Distribution.DeepCopy()
 			change(&wrong)

@@ -110,7 +110,7 @@ func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, e
 	return simulation.Controller{
 		Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) { return r.Reconcile(ctx, key) },
 		Unfinished: func() (string, error) {
-			plan, err := r.Plan(key)
+			plan, err := r.Plan(context.Background(), key)
 			if plan == nil || err != nil || len(plan.Create)+len(plan.Update)+len(plan.Replace)+len(plan.Delete) == 0 && plan.Status(plan.Failed, time.Now()) == nil {
 				return "", err
 			}

@@ -157,7 +157,7 @@ func found[T Object](object T, err error) (Object, error) {
 }
 
 // source returns what spec.sourceRef names, nil where there is no such thing, or it has not the label.
-func (r *Reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object, error) {
+func (r *reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object, error) {
 	ref := distribution.Spec.SourceRef
 	template, err := ParseTemplate(distribution.Spec.Resource.Raw)
 	if ref == nil || err != nil {

@@ -233,7 +233,7 @@ func TestSourcesAreOff(t *testing.T) {
 
 // A Reader without sources is told so. (RD-17)
 func TestReaderWithoutSources(t *testing.T) {
-	r := &Reconciler{options: Options{Sources: true}}
+	r := &reconciler{options: Options{Sources: true}}
 	if _, err := r.source(newSourced(t, shellYAML)); err == nil || !strings.Contains(err.Error(), "SourceReader") {
 		t.Error(err)
 	}
@@ -287,7 +287,7 @@ func TestSourcesHaveTheLabel(t *testing.T) {
 		"it is not there":   {sources{err: apierrors.NewNotFound(corev1.Resource("secrets"), "registry")}, nil, false},
 		"it cannot be read": {sources{err: errors.New("injected")}, nil, true},
 	} {
-		r := &Reconciler{options: Options{Reader: test.reader}}
+		r := &reconciler{options: Options{Reader: test.reader}}
 		if got, err := r.source(newSourced(t, shellYAML)); got != test.want || (err != nil) != test.fails {
 			t.Errorf("%s: %v, error %v", name, got, err)
 		}

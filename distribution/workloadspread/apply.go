@@ -23,14 +23,14 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceSpreads, o.Recorder
+	w.Workloads, w.Recorder = ResourceSpreads, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Distribution.WorkloadSpreads)
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	spread *v1alpha1.WorkloadSpread
 	plan   *Plan
@@ -41,8 +41,8 @@ type applier struct {
 // apply does what the plan says. One pod's failure does not stop the others; all
 // errors are collected, so that the reconcile is repeated. Pods are deleted only once the status is
 // written by which new ones are sent elsewhere. (WS-23)
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Spread), spread: s.Spread, plan: plan}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Spread), spread: s.Spread, plan: plan}
 	if a.Begins(v1alpha1.TargetReferenceErrorEvent, plan.Unrecognized) {
 		a.Event(corev1.EventTypeWarning, v1alpha1.TargetReferenceErrorEvent, "%s", v1alpha1.TargetReferenceErrorMessage)
 	}

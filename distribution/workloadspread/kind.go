@@ -16,7 +16,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/spread"
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
@@ -86,36 +85,33 @@ func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInf
 	return controller.Read{Resource: resource, Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
 }
 
-// newReconciler describes WorkloadSpreads to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes WorkloadSpreads to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.SpreadMetrics == nil {
 		o.SpreadMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "workloadspread", Name: v1alpha1.WorkloadSpreadEventSource, Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			if resource == ResourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.options.SpreadMetrics.Gone(key.Namespace, key.Name)
 }
 
 // observe reads everything that a plan for the WorkloadSpread depends on. It returns nil
 // when the WorkloadSpread does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	ws, err := r.options.Reader.Spread(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -123,7 +119,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read WorkloadSpread %s: %w", key, err)
 	}
-	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Now: r.options.Clock.Now()}
 	target, known := spread.KindOf(ws)
 	if !known {
 		return s, nil
@@ -160,7 +156,7 @@ func podsOf(reader Reader, namespace string, w *Workload) (pods []*corev1.Pod, e
 }
 
 // observeNodes reads the nodes of pods that may be adopted.
-func (r *Reconciler) observeNodes(s *Snapshot) error {
+func (r *reconciler) observeNodes(s *Snapshot) error {
 	if r.options.NoNodes {
 		return nil
 	}

@@ -5,9 +5,6 @@ package workloadspread
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -15,9 +12,6 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // SpreadMetrics receives how the pods of each workload are spread. Implementations must be safe for
 // use by several goroutines.
@@ -31,6 +25,8 @@ type SpreadMetrics interface {
 // Options says what a Controller or a Reconciler works with. Kubernetes and Distribution are
 // required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads pods, their nodes and the workloads that control them, and writes pods.
 	Kubernetes kubernetes.Interface
 	// Distribution reads WorkloadSpreads and writes their status.
@@ -40,9 +36,6 @@ type Options struct {
 	// informers are given.
 	Workloads workloadsclient.Interface
 
-	// Namespace restricts the informers that the controller makes itself. Default: all
-	// namespaces.
-	Namespace string
 	// These are informers that the caller shares and runs. Where one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
 	Spreads, Pods, Nodes                         cache.SharedIndexInformer
@@ -61,29 +54,15 @@ type Options struct {
 	// it is written into the status before, with one request for all pods that are asked about meanwhile. New ignores it. (WS-7.2)
 	Alone bool
 
-	// Recorder receives events about WorkloadSpreads. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
 
-	// Workers is the number of WorkloadSpreads reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, SpreadMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics       Metrics
+	// SpreadMetrics defaults to none.
 	SpreadMetrics SpreadMetrics
-	QueueMetrics  workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	return controller.Check("workloadspread").Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
-		Workers(o.Workers, "WorkloadSpreads", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil)
 }
 
 // noMetrics measures nothing.

@@ -65,15 +65,20 @@ type Placer struct {
 // must not have been started before.
 func NewPlacer(o Options) (*Placer, error) {
 	o.NoNodes = true
-	spreads, err := controller.Open("workloadspread", o.validate(), func() []controller.Read { return o.reads()[:1] })
+	checks := controller.Check("workloadspread")
+	if o.check(checks); checks.Err() != nil {
+		return nil, checks.Err()
+	}
+	reads := o.reads()
+	spreads, err := controller.Open("workloadspread", reads[:1])
 	if err != nil {
 		return nil, err
 	}
-	others, err := controller.Open("workloadspread", nil, func() []controller.Read { return o.reads()[1:] })
+	others, err := controller.Open("workloadspread", reads[1:])
 	if err != nil {
 		return nil, err
 	}
-	o.Reader = newInformerReader(&o)
+	o.Reader = newInformerReader(controller.Caches(reads))
 	p := newPlacer(o)
 	p.spreads, p.others = spreads, others
 	first := sync.OnceFunc(func() { close(p.first) })

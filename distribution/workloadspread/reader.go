@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler never
@@ -38,7 +37,7 @@ type Reader interface {
 // informerReader reads informers.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Spread(namespace, name string) (*v1alpha1.WorkloadSpread, error) {
 	return caches.Get[*v1alpha1.WorkloadSpread](r.Reader, ResourceSpreads, namespace, name)

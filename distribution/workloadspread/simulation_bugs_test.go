@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
@@ -120,12 +121,12 @@ func ofDeployment(b bug) bug {
 
 // inPlan plants a bug into plans, inSnapshot into what they are made of, inPlacer into what new pods are placed by.
 func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
 }
 
 func inSnapshot(m misread) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return bug{controller: spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Spread = s.Spread.DeepCopy()
 			if m.spread != nil {

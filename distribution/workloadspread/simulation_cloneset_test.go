@@ -77,7 +77,7 @@ func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, erro
 		return simulation.Controller{}, err
 	}
 	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(simulation.Web)
+		plan, err := r.Plan(context.Background(), simulation.Web)
 		if plan == nil || err != nil || !scenario.Acts(&plan.Plan) && plan.Status == nil {
 			return "", err
 		}

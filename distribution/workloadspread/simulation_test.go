@@ -110,7 +110,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		return simulation.Controller{}, err
 	}
 	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(simulation.Web)
+		plan, err := r.Plan(context.Background(), simulation.Web)
 		if plan == nil || err != nil {
 			return "", err
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/podwright/podwright"
 	workloads "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -86,7 +87,7 @@ func clients(m ctrl.Manager) (cloneset.Options, error) {
 		Kubernetes: core,
 		Workloads:  kinds,
 		//lint:ignore SA1019 CloneSet events are core/v1 events, as they have always been
-		Recorder: m.GetEventRecorderFor("cloneset-controller"),
+		ControllerOptions: podwright.ControllerOptions{Recorder: m.GetEventRecorderFor},
 	}, nil
 }
 

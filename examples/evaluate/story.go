@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/examples/cluster/registry"
@@ -131,19 +132,19 @@ type runner interface{ Run(context.Context) error }
 func (d *demo) control(resource schema.GroupVersionResource, run func(runner, error)) {
 	switch resource.Resource {
 	case "clonesets":
-		run(cloneset.New(cloneset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace, Placement: d.placement}))
+		run(cloneset.New(cloneset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, ControllerOptions: podwright.ControllerOptions{Namespace: d.namespace}, Placement: d.placement}))
 	case "statefulsets":
-		run(statefulset.New(statefulset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace}))
+		run(statefulset.New(statefulset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, ControllerOptions: podwright.ControllerOptions{Namespace: d.namespace}}))
 	case "daemonsets":
-		run(daemonset.New(daemonset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace}))
+		run(daemonset.New(daemonset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, ControllerOptions: podwright.ControllerOptions{Namespace: d.namespace}}))
 	case "sidecarsets":
-		run(sidecarset.New(sidecarset.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace}))
-		run(policies.New(policies.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace}))
+		run(sidecarset.New(sidecarset.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, ManagerNamespace: d.namespace}))
+		run(policies.New(policies.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, ManagerNamespace: d.namespace}))
 	case "podunavailablebudgets":
-		o := podunavailablebudget.Options{Kubernetes: d.Kubernetes, Availability: d.Availability, Workloads: d.Workloads, Namespace: d.namespace}
+		o := podunavailablebudget.Options{Kubernetes: d.Kubernetes, Availability: d.Availability, Workloads: d.Workloads, ControllerOptions: podwright.ControllerOptions{Namespace: d.namespace}}
 		run(&serve.Budgets{Options: o}, nil)
 	case "workloadspreads":
-		o := workloadspread.Options{Kubernetes: d.Kubernetes, Distribution: d.Distribution, Workloads: d.Workloads, Namespace: d.namespace}
+		o := workloadspread.Options{Kubernetes: d.Kubernetes, Distribution: d.Distribution, Workloads: d.Workloads, ControllerOptions: podwright.ControllerOptions{Namespace: d.namespace}}
 		placer, err := workloadspread.NewPlacer(o)
 		d.placement = placer // of the CloneSets whose controller comes later
 		run(placer, err)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process/crds"
@@ -104,8 +105,8 @@ func start(ctx context.Context, control *cluster.Cluster) (ended []chan error, e
 }
 
 // newResponder makes a responder that has the rights that it states, and no others.
-func newResponder(ctx context.Context, control *cluster.Cluster) (*evictionresponder.Controller, error) {
-	o := evictionresponder.Options{Workloads: sets, Recorder: record.NewFakeRecorder(100)}
+func newResponder(ctx context.Context, control *cluster.Cluster) (evictionresponder.Controller, error) {
+	o := evictionresponder.Options{Workloads: sets, ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return record.NewFakeRecorder(100) }}}
 	manifest, err := permissions.Manifest("evictionresponder", "podwright", []permissions.Part{{Rules: evictionresponder.Rules(o)}})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed/drains"
@@ -76,7 +77,7 @@ func (r *bench) measureWay(ctx context.Context, w way) (of []result, err error) 
 func (r *bench) protect(ctx context.Context, w way) (stop func() error, err error) {
 	running, end := context.WithCancel(ctx)
 	group, running := errgroup.WithContext(running)
-	budgets := &serve.Budgets{Wrap: r.times.wrap, Options: podunavailablebudget.Options{Kubernetes: r.Core, Availability: r.budgets, Namespace: namespace}}
+	budgets := &serve.Budgets{Wrap: r.times.wrap, Options: podunavailablebudget.Options{Kubernetes: r.Core, Availability: r.budgets, ControllerOptions: podwright.ControllerOptions{Namespace: namespace}}}
 	if r.cache {
 		factory := informers.NewSharedInformerFactoryWithOptions(r.Core, 0, informers.WithNamespace(namespace))
 		pods := factory.Core().V1().Pods()

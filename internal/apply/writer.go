@@ -71,6 +71,9 @@ type Writer struct {
 	intended apiwriter.Last[any]         // the status of the last own write, before it is answered
 }
 
+// Writes are those of earlier reconciles.
+func (w *Writer) Writes() *apiwriter.Store { return &w.Own }
+
 // NewWriter returns a Writer of pods, claims and revisions.
 func NewWriter(client kubernetes.Interface) *Writer {
 	return &Writer{

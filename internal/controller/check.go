@@ -48,21 +48,13 @@ func (c *Checks) PreDownload(feature, jobs bool) *Checks {
 	return c.That(jobs || !feature, "Options.Jobs is nil, but Options.Features.PreDownload is set: there is nothing to create pull jobs with")
 }
 
-// Workers checks Options.Workers: the number of things reconciled at the same time.
-func (c *Checks) Workers(workers int, things string, byDefault int) *Checks {
-	return c.That(workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", things, byDefault))
+// Reader checks Options.Reader of a Reconciler.
+func (c *Checks) Reader(given bool) *Checks {
+	return c.That(given, "Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
 }
 
 // Err joins what is wrong; nil where nothing is.
 func (c *Checks) Err() error { return errors.Join(c.errs...) }
-
-// CheckReader returns the error of options for a Reconciler, which needs a Reader.
-func CheckReader(pkg string, given bool, others error) error {
-	if !given {
-		return fmt.Errorf("%s: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own", pkg)
-	}
-	return others
-}
 
 // Holds returns what tells whether there is an object of a name. The first name is looked for in the list, and more of them in
 // an index that is made then, so that many cost no more than their number and that of the objects.

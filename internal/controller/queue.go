@@ -17,11 +17,13 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
 )
 
 // Config says how a Loop runs.
 type Config struct {
-	Options
+	podwright.ControllerOptions
 	// Name stands in logs and metrics. Required.
 	Name string
 	// Reconcile reconciles an object once. A positive requeueAfter asks for it
@@ -49,6 +51,9 @@ type Loop struct {
 	ran   atomic.Bool
 }
 
+// defaultWorkers is the default of ControllerOptions.Workers.
+const defaultWorkers = 3
+
 // The back-off of a key whose reconciles fail: the first retry is quick, for
 // conflicts; a spec that cannot work costs one reconcile every few minutes.
 const (
@@ -60,16 +65,20 @@ const (
 // informers that the sources have made.
 func (r *Reconciler[S, P]) Loop(sources *Sources) (*Loop, error) {
 	loop := sources.Loop(Config{
-		Options: r.Options, Name: r.Name, Reconcile: r.reconcile, Waits: r.waits.Get, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry, OnTime: r.OnTime,
+		ControllerOptions: r.ControllerOptions, Name: r.Name, Reconcile: r.reconcile, Waits: r.waits.Get, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry, OnTime: r.OnTime,
 	})
 	collected := func(key types.NamespacedName) { loop.AddAfter(key, r.SettleTime(key)) }
-	return loop, sources.Subscribe(loop.Add, collected, r.WroteStatus)
+	var wroteStatus WroteStatus
+	if r.Writer != nil {
+		wroteStatus = r.Writer.WroteStatus
+	}
+	return loop, sources.Subscribe(loop.Add, collected, wroteStatus)
 }
 
 // NewLoop returns a Loop that is not yet running. Keys may be added at once.
 func NewLoop(c Config) *Loop {
 	if c.Workers == 0 {
-		c.Workers = 3
+		c.Workers = defaultWorkers
 	}
 	if c.FirstRetry == 0 {
 		c.FirstRetry = firstRetry
@@ -136,6 +145,16 @@ func (l *Loop) RunAfter(ctx context.Context, asked <-chan struct{}, other func()
 		}
 	}()
 	return errors.Join(l.Run(ctx), <-ended)
+}
+
+// HasSynced tells whether the caches have been filled.
+func (l *Loop) HasSynced() bool {
+	for _, synced := range l.Synced {
+		if !synced() {
+			return false
+		}
+	}
+	return true
 }
 
 // runInformers starts the informers. The function it returns stops them.

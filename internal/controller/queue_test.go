@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
+
+	"github.com/podwright/podwright"
 )
 
 // recorder notes the times of reconciles since it was made, and their errors.
@@ -40,7 +42,7 @@ func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
 func run(t *testing.T, length time.Duration, reconcile func(n int) (time.Duration, error)) *recorder {
 	t.Helper()
 	r, reconciles := &recorder{start: time.Now()}, 0
-	loop := NewLoop(Config{Name: "test", Options: Options{Metrics: r}, OnTime: true, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+	loop := NewLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, OnTime: true, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 		reconciles++
 		return reconcile(reconciles)
 	}})
@@ -105,7 +107,7 @@ func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 func TestLoopBacksOffAsToldTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{start: time.Now()}
-		loop := NewLoop(Config{Name: "test", Options: Options{Metrics: r}, FirstRetry: time.Second, LastRetry: 3 * time.Second,
+		loop := NewLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, FirstRetry: time.Second, LastRetry: 3 * time.Second,
 			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, errors.New("no") }})
 		loop.Add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -9,36 +9,22 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// Options are what the options of every kind hold.
-type Options struct {
-	// Workers is the number of keys reconciled at the same time. Default 3.
-	Workers int
-	// Clock is the time of the queue and of snapshots. Default: the real one.
-	Clock clock.WithTicker
-	// Metrics defaults to NoMetrics.
-	Metrics podwright.Metrics
-	// QueueMetrics measures the work queue. Default: none.
-	QueueMetrics workqueue.MetricsProvider
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, and
-	// waits for none.
-	AllowStaleReads bool
-}
-
 // Kind describes a kind of objects to the shell, of which S is a snapshot and P a
 // plan. What is not marked as optional is required.
 type Kind[S, P any] struct {
-	Options
+	// ControllerOptions are those of the kind's options.
+	podwright.ControllerOptions
 	// Package is the name of the kind's package, for errors. Name is the name of
 	// its controller, for logs and metrics.
 	Package, Name string
 
+	// Self is whose methods Observe and Apply are, for tests. Optional.
+	Self any
 	// Observe reads everything that a plan depends on. It returns nil where there
 	// is no such object.
 	Observe func(ctx context.Context, key types.NamespacedName) (*S, error)
@@ -52,16 +38,16 @@ type Kind[S, P any] struct {
 	Reads []Read
 	// Synced tells how far the caches are.
 	Synced apiwriter.Synced
-	// Writes remembers what earlier reconciles wrote.
-	Writes *apiwriter.Store
+	// Live wraps the Live of all reads. Optional.
+	Live func(apiwriter.Live) apiwriter.Live
+	// Writer writes. Optional for a kind that need not remember what it wrote.
+	Writer Writer
 	// Shows returns what tells whether a snapshot holds an object of a resource. Optional for a
 	// kind that creates nothing.
 	Shows func(s *S, resource podwright.Resource) func(name string) bool
 
-	// WroteStatus tells whether the status of the kind's object is the one that
-	// the controller itself wrote last. Optional.
-	WroteStatus WroteStatus
-	// Forget drops what is remembered of an object that no longer exists. Optional.
+	// Forget drops what is remembered of an object that no longer exists, beside what Writer
+	// remembers. Optional.
 	Forget func(key types.NamespacedName)
 
 	// FirstRetry and LastRetry are the first and the longest back-off of a key
@@ -72,11 +58,23 @@ type Kind[S, P any] struct {
 	OnTime bool
 }
 
+// Writer is what a kind writes with, and remembers its writes.
+type Writer interface {
+	// Writes are those of earlier reconciles.
+	Writes() *apiwriter.Store
+	// WroteStatus tells whether the status of the kind's object is the one that the controller
+	// itself wrote last.
+	WroteStatus(key types.NamespacedName, resourceVersion string, status any) bool
+	// Forget drops what is remembered of an object that no longer exists.
+	Forget(key types.NamespacedName)
+}
+
 // Reconciler reconciles the objects of a kind: observe, plan, apply, each time on
 // what it wrote before. It is safe for use by several goroutines, as long as one
 // of them at a time reconciles an object.
 type Reconciler[S, P any] struct {
 	Kind[S, P]
+	writes   *apiwriter.Store
 	live     apiwriter.Registry
 	collects bool                          // some events are collected before a reconcile, see SettleTime
 	planning apiwriter.Last[time.Duration] // how long planning took, if events are collected
@@ -84,16 +82,20 @@ type Reconciler[S, P any] struct {
 	failures apiwriter.Last[int]           // reconciles in a row that failed, whatever waits lie between them
 }
 
-// NewReconciler returns the Reconciler of a kind.
-func NewReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
-	if kind.Clock == nil {
-		kind.Clock = clock.RealClock{}
+// newReconciler returns the Reconciler of a kind.
+func newReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
+	r := &Reconciler[S, P]{Kind: kind, writes: &apiwriter.Store{}, live: apiwriter.Registry{}}
+	if kind.Writer != nil {
+		r.writes = kind.Writer.Writes()
 	}
-	r := &Reconciler[S, P]{Kind: kind, live: apiwriter.Registry{}}
 	for _, read := range kind.Reads {
 		r.collects = r.collects || read.Collect
-		if read.Live != nil {
+		switch {
+		case read.Live == nil:
+		case kind.Live == nil:
 			r.live[read.Resource] = read.Live
+		default:
+			r.live[read.Resource] = kind.Live(read.Live)
 		}
 	}
 	return r
@@ -142,12 +144,12 @@ func (r *Reconciler[S, P]) reconcile(ctx context.Context, key types.NamespacedNa
 // settle finds out what became of writes without an answer, and returns how long to wait until the caches show all own writes.
 func (r *Reconciler[S, P]) settle(ctx context.Context, key types.NamespacedName) (wait time.Duration, err error) {
 	shown := func(resource podwright.Resource, name string) (bool, error) { return r.shown(ctx, key, resource, name) }
-	if err := r.Writes.Settle(key, func(resource podwright.Resource, name string) (string, bool, error) {
+	if err := r.writes.Settle(key, func(resource podwright.Resource, name string) (string, bool, error) {
 		return r.live.Find(ctx, resource, key.Namespace, name, func() (bool, error) { return shown(resource, name) })
 	}); err != nil {
 		return 0, err
 	}
-	if err := r.Writes.Left(key, shown); err != nil {
+	if err := r.writes.Left(key, shown); err != nil {
 		return 0, err
 	}
 	wait, err = r.wait(ctx, key)
@@ -172,7 +174,7 @@ func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (r
 		return 0, err
 	}
 	start := r.Clock.Now()
-	plan := r.Plan(snapshot)
+	plan := r.Kind.Plan(snapshot)
 	if r.collects {
 		r.planning.Set(key, r.Clock.Since(start))
 	}
@@ -180,12 +182,15 @@ func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (r
 	if requeueAfter > 0 { // it counts from what was observed, and requests may have taken their time since
 		requeueAfter = max(requeueAfter-r.Clock.Since(observed), min(requeueAfter, StaleRetry))
 	}
-	return r.Writes.Contests.After(key, r.Clock.Now(), requeueAfter, err)
+	return r.writes.Contests.After(key, r.Clock.Now(), requeueAfter, err)
 }
 
 func (r *Reconciler[S, P]) forget(key types.NamespacedName) {
-	r.Writes.Forget(key)
+	r.writes.Forget(key)
 	r.planning.Forget(key)
+	if r.Writer != nil {
+		r.Writer.Forget(key)
+	}
 	if r.Forget != nil {
 		r.Forget(key)
 	}
@@ -204,7 +209,7 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 				"Options.AllowStaleReads goes on all the same", resource, key)
 		}
 	}
-	return Wait(ctx, r.Writes, key, r.Synced, r.Clock.Now(), r.live.Newest)
+	return Wait(ctx, r.writes, key, r.Synced, r.Clock.Now(), r.live.Newest)
 }
 
 // checkComplete finds out whether a cache at the synced resourceVersion shows what was
@@ -212,7 +217,7 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 // again, but where it exists, the cache does not show everything.
 func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
 	shows := map[podwright.Resource]func(string) bool{}
-	unseen := r.Writes.Unseen(key, func(resource podwright.Resource, name string) bool {
+	unseen := r.writes.Unseen(key, func(resource podwright.Resource, name string) bool {
 		if r.AllowStaleReads {
 			return true
 		}
@@ -232,7 +237,7 @@ func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.Namespac
 		}
 	}
 	if len(unseen) > 0 {
-		r.Writes.Unseen(key, func(podwright.Resource, string) bool { return true }) // they are gone again
+		r.writes.Unseen(key, func(podwright.Resource, string) bool { return true }) // they are gone again
 	}
 	return nil
 }
@@ -246,14 +251,19 @@ func (r *Reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, 
 	return r.Shows != nil && r.Shows(snapshot, resource)(name), nil
 }
 
-// Next returns what the next reconcile of an object would do, without doing it;
+// Snapshot returns what a plan depends on now; nil if there is no such object.
+func (r *Reconciler[S, P]) Snapshot(ctx context.Context, key types.NamespacedName) (*S, error) {
+	return r.Observe(ctx, key)
+}
+
+// Plan returns what the next reconcile of an object would do, without doing it;
 // nil when the object does not exist.
-func (r *Reconciler[S, P]) Next(ctx context.Context, key types.NamespacedName) (*P, error) {
+func (r *Reconciler[S, P]) Plan(ctx context.Context, key types.NamespacedName) (*P, error) {
 	snapshot, err := r.Observe(ctx, key)
 	if snapshot == nil || err != nil {
 		return nil, err
 	}
-	return r.Plan(snapshot), nil
+	return r.Kind.Plan(snapshot), nil
 }
 
 // Events about pods and claims come in bursts, and a plan looks at all pods.

@@ -60,8 +60,8 @@ func newFixture(t *testing.T) *fixture {
 	}
 	createPod(t, client, "other") // the server has come to a version later than 1
 	s.writer = apply.NewWriter(client)
-	s.Reconciler = NewReconciler(Kind[snapshot, plan]{
-		Options: Options{Clock: s.clock, Metrics: s}, Writes: &s.writer.Own, Forget: s.writer.Forget,
+	s.Reconciler = newReconciler(Kind[snapshot, plan]{
+		ControllerOptions: podwright.ControllerOptions{Clock: s.clock, Metrics: s}, Writer: s.writer,
 		Reads:   []Read{{Resource: caches.Pods, Live: apiwriter.Pods(client)}, {Resource: caches.Claims, Live: apiwriter.Claims(client), Collect: true}},
 		Synced:  func(podwright.Resource) string { return s.synced },
 		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
@@ -192,19 +192,19 @@ func TestRequeueCountsFromTheObservation(t *testing.T) {
 	}
 }
 
-func TestNext(t *testing.T) {
+func TestPlan(t *testing.T) {
 	s := newFixture(t)
 	s.writer.Own.Wrote(web, caches.Pods, "7") // it does not wait
 	s.synced = "1"
-	if next, err := s.Next(t.Context(), web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
+	if next, err := s.Plan(t.Context(), web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
 		t.Errorf("the next plan is %v, error %v, applied %v", next, err, s.applied)
 	}
 	s.observed = nil
-	if next, err := s.Next(t.Context(), web); err != nil || next != nil {
+	if next, err := s.Plan(t.Context(), web); err != nil || next != nil {
 		t.Errorf("the next plan of nothing is %v, error %v", next, err)
 	}
 	s.observeErr = errors.New("failure")
-	if _, err := s.Next(t.Context(), web); !errors.Is(err, s.observeErr) {
+	if _, err := s.Plan(t.Context(), web); !errors.Is(err, s.observeErr) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 )
 
@@ -27,9 +28,10 @@ func TestRefusedForEver(t *testing.T) {
 					defer cancel()
 					var tries []time.Duration
 					var written time.Time
-					start, writes := time.Now(), &apiwriter.Store{}
-					r := NewReconciler(Kind[snapshot, plan]{
-						Reads: []Read{{Resource: caches.Pods}}, Writes: writes,
+					start, writer := time.Now(), &apply.Writer{}
+					r := newReconciler(Kind[snapshot, plan]{
+						ControllerOptions: podwright.ControllerOptions{Clock: clock.RealClock{}},
+						Reads:             []Read{{Resource: caches.Pods}}, Writer: writer,
 						Synced: func(podwright.Resource) string {
 							if time.Since(written) < lag {
 								return "1"
@@ -40,7 +42,7 @@ func TestRefusedForEver(t *testing.T) {
 						Plan:    func(*snapshot) *plan { return new(plan) },
 						Apply: func(context.Context, *snapshot, *plan) (time.Duration, error) {
 							tries, written = append(tries, time.Since(start)), time.Now()
-							writes.Wrote(web, caches.Pods, fmt.Sprint(1+len(tries)))
+							writer.Own.Wrote(web, caches.Pods, fmt.Sprint(1+len(tries)))
 							if len(tries) == 1000 {
 								cancel() // more show nothing new
 							}

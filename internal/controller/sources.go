@@ -62,13 +62,9 @@ type Sources struct {
 	synced []cache.InformerSynced
 }
 
-// Open makes the informers that the user does not share, and adds indexes, if the
-// options are not invalid. The package is that of the kind, for errors.
-func Open(pkg string, invalid error, read func() []Read) (*Sources, error) {
-	if invalid != nil {
-		return nil, invalid
-	}
-	reads := read()
+// Open makes the informers that the user does not share, and adds indexes. The package is
+// that of the kind, for errors.
+func Open(pkg string, reads []Read) (*Sources, error) {
 	s := &Sources{pkg: pkg, reads: reads}
 	if slices.ContainsFunc(reads, func(r Read) bool { return r.Live != nil }) {
 		if err := caches.CheckVersions(); err != nil {
@@ -96,6 +92,9 @@ func Open(pkg string, invalid error, read func() []Read) (*Sources, error) {
 	}
 	return s, nil
 }
+
+// Caches returns the caches of the informers.
+func (s *Sources) Caches() caches.Reader { return Caches(s.reads) }
 
 // Caches returns the caches of the informers that there are.
 func Caches(reads []Read) caches.Reader {

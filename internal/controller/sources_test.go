@@ -40,7 +40,7 @@ func TestOpen(t *testing.T) {
 				return i.AddIndexers(cache.Indexers{"test": func(any) ([]string, error) { return []string{"found"}, nil }})
 			}},
 		}
-		sources, err := Open("test", nil, func() []Read { return reads })
+		sources, err := Open("test", reads)
 		if err != nil || nodes != shared || pods == nil {
 			t.Fatalf("error %v, nodes %v, pods %v", err, nodes, pods)
 		}
@@ -50,7 +50,7 @@ func TestOpen(t *testing.T) {
 		if len(first.Informers) != 1 || first.Informers[0] != pods || len(second.Informers) > 0 || len(second.Synced) != 2 {
 			t.Errorf("the first loop runs %v, the second %v, which waits for %d", first.Informers, second.Informers, len(second.Synced))
 		}
-		reader := Caches(reads)
+		reader := sources.Caches()
 		if len(reader) != 2 || reader[caches.Pods] != pods.GetIndexer() || reader[caches.Nodes] != nodes.GetIndexer() {
 			t.Errorf("caches %v, want those of nodes and pods", reader)
 		}
@@ -68,21 +68,18 @@ func TestOpen(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	pods := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	failure := errors.New("failure")
-	open := func(invalid error, read Read) error {
-		_, err := Open("test", invalid, func() []Read { return []Read{read} })
+	open := func(read Read) error {
+		_, err := Open("test", []Read{read})
 		return err
 	}
-	if _, err := Open("test", failure, nil); !errors.Is(err, failure) { // which read nothing
-		t.Errorf("error %v, want that of the options", err)
-	}
-	if err := open(nil, Read{Informer: &pods, Index: func(cache.SharedIndexInformer) error { return failure }}); !errors.Is(err, failure) {
+	if err := open(Read{Informer: &pods, Index: func(cache.SharedIndexInformer) error { return failure }}); !errors.Is(err, failure) {
 		t.Errorf("error %v, want that of the index", err)
 	}
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.AtomicFIFO, false)
-	if err := open(nil, Read{Resource: caches.Pods, Informer: &pods}); err != nil {
+	if err := open(Read{Resource: caches.Pods, Informer: &pods}); err != nil {
 		t.Errorf("a kind that waits for no cache: %v", err)
 	}
-	if err := open(nil, Read{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
+	if err := open(Read{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
 		t.Errorf("error %v, want one that names the feature", err)
 	}
 }
@@ -103,7 +100,7 @@ func TestKindThatNobodyUses(t *testing.T) {
 				enqueue(types.NamespacedName{Namespace: "shop", Name: "web"})
 			}},
 		}
-		sources, err := Open("test", nil, func() []Read { return reads })
+		sources, err := Open("test", reads)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,9 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -27,8 +29,8 @@ import (
 // annotation. Its four parts are those of the checklist in CONTRIBUTING.
 type toy struct {
 	pods    cache.SharedIndexInformer
-	writes  apiwriter.Store
-	writer  apiwriter.Resource
+	writer  apply.Writer // remembers writes
+	pod     apiwriter.Resource
 	applied int
 }
 
@@ -60,8 +62,8 @@ func (k *toy) apply(ctx context.Context, s *toySnapshot, plan *toyPlan) (time.Du
 	if plan.patch == nil {
 		return 0, nil
 	}
-	version, err := k.writer.Patch(ctx, s.pod, "", types.StrategicMergePatchType, plan.patch)
-	k.writes.Wrote(cache.MetaObjectToName(s.pod).AsNamespacedName(), caches.Pods, version)
+	version, err := k.pod.Patch(ctx, s.pod, "", types.StrategicMergePatchType, plan.patch)
+	k.writer.Own.Wrote(cache.MetaObjectToName(s.pod).AsNamespacedName(), caches.Pods, version)
 	return 0, err
 }
 
@@ -79,24 +81,23 @@ func TestToyKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := &toy{writer: apiwriter.Pods(client)}
-		reads := k.reads(client)
-		sources, err := controller.Open("toy", nil, func() []controller.Read { return reads })
-		if err != nil {
-			t.Fatal(err)
-		}
-		reconciler := controller.NewReconciler(controller.Kind[toySnapshot, toyPlan]{
-			Package: "toy", Name: "toy-controller",
-			Reads: reads, Synced: controller.Caches(reads).SyncedResourceVersion, Writes: &k.writes,
-			Observe: k.observe, Plan: newToyPlan, Apply: k.apply,
+		k := &toy{pod: apiwriter.Pods(client)}
+		toys, err := controller.New(controller.Setup[toySnapshot, toyPlan]{
+			Package: "toy", Objects: "toys", Options: &podwright.ControllerOptions{}, Check: func(*controller.Checks) {},
+			Reads:  func() []controller.Read { return k.reads(client) },
+			Reader: func(c caches.Reader) podwright.Caches { return c },
+			Kind: func() controller.Kind[toySnapshot, toyPlan] {
+				return controller.Kind[toySnapshot, toyPlan]{
+					Name: "toy-controller", Writer: &k.writer, Observe: k.observe, Plan: newToyPlan, Apply: k.apply,
+				}
+			},
 		})
-		loop, err := reconciler.Loop(sources)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
-		go func() { ended <- loop.Run(ctx) }()
+		go func() { ended <- toys.Run(ctx) }()
 
 		pods := client.CoreV1().Pods("shop")
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0", Labels: map[string]string{"colour": "blue"}},
@@ -122,7 +123,7 @@ func TestToyKind(t *testing.T) {
 			if err != nil || pod.Annotations["colour"] != step.want {
 				t.Errorf("after %s: error %v, annotations %v, want %s", step.patch, err, pod.Annotations, step.want)
 			}
-			if next, err := reconciler.Next(t.Context(), types.NamespacedName{Namespace: "shop", Name: "web-0"}); err != nil || next.patch != nil {
+			if next, err := toys.Plan(t.Context(), types.NamespacedName{Namespace: "shop", Name: "web-0"}); err != nil || next.patch != nil {
 				t.Errorf("after %s: error %v, and it would patch %s", step.patch, err, next.patch)
 			}
 		}

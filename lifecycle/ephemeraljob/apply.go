@@ -21,14 +21,14 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceEphemeralJobs, o.Recorder
+	w.Workloads, w.Recorder = ResourceEphemeralJobs, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.EphemeralJobs)
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	job      *v1alpha1.EphemeralJob
 	snapshot *Snapshot
@@ -37,8 +37,8 @@ type applier struct {
 
 // apply applies the plan. One pod's failure does not stop the others, nor the status; all errors
 // are collected, so that the reconcile is repeated.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, snapshot: s, plan: plan}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, snapshot: s, plan: plan}
 	if plan.AddFinalizer || plan.RemoveFinalizer {
 		if err := a.finalizer(ctx); err != nil || a.Gone {
 			return 0, err

@@ -3,6 +3,7 @@
 package ephemeraljob
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -32,7 +35,7 @@ var (
 type cluster struct {
 	*fixture.Cluster
 	options    Options // for a controller that shares the informers
-	reconciler *Reconciler
+	reconciler Reconciler
 	// ends says how a container goes on, which runs: "exit0", "exit1" or "running". Nil: all exit with 0.
 	ends func(pod, container string) string
 }
@@ -51,11 +54,11 @@ func (c *cluster) setUp() {
 	c.T.Helper()
 	jobs := c.jobs(fixture.ControllerUser)
 	c.options = Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: jobs, Recorder: &c.Events,
+		Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		EphemeralJobs: c.Add(client.NewEphemeralJobInformer(jobs, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 		Pods:          c.PodInformer,
 	}
-	c.options.Reader = newInformerReader(&c.options)
+	c.options.Reader = newInformerReader(controller.Caches(c.options.reads()))
 	c.restart()
 }
 
@@ -88,8 +91,8 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 }
 
 // unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(key)
+func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(context.Background(), key)
 	if plan == nil || err != nil || len(plan.Inject) == 0 && plan.Status == nil && !plan.DeleteJob && !plan.AddFinalizer && !plan.RemoveFinalizer {
 		return "", err
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -40,11 +41,11 @@ func TestConformance(t *testing.T) {
 		Repeats:     []string{"patch pods/ephemeralcontainers"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, jobs := c.Client(fixture.ControllerUser), of(c).jobs(fixture.ControllerUser)
-			controller, err := New(Options{Kubernetes: kube, Lifecycle: jobs, Recorder: &c.Events, Metrics: c.Reconciles,
+			controller, err := New(Options{Kubernetes: kube, Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
 				EphemeralJobs: c.Share(client.NewEphemeralJobInformer(jobs, "", 0, nil)), Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller.Reconciler, key)
+				return unfinished(controller, key)
 			}}, nil
 		},
 		Create: func(c *conformance.Cluster, name string) {

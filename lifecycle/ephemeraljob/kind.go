@@ -70,29 +70,26 @@ func selects(matcher labels.Selector, pod *corev1.Pod) bool {
 	return pod != nil && matcher.Matches(labels.Set(pod.Labels))
 }
 
-// newReconciler describes EphemeralJobs to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes EphemeralJobs to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.JobMetrics == nil {
 		o.JobMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "ephemeraljob", Name: "ephemeraljob-controller", Options: controller.Options{
-			Workers: cmp.Or(o.Workers, defaultWorkers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			if resource == ResourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.refusals.Forget(key)
 	r.reported.Forget(key)
@@ -101,7 +98,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	job, err := r.options.Reader.EphemeralJob(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -109,7 +106,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read EphemeralJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, Refusals: r.refusals.Get(key).of(job), HeldSince: r.writer.HeldSince(job), Reported: r.reported.Get(key), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Job: job, Refusals: r.refusals.Get(key).of(job), HeldSince: r.writer.HeldSince(job), Reported: r.reported.Get(key), Now: r.options.Clock.Now()}
 	if over(job) {
 		return s, nil // the pods no longer matter
 	}

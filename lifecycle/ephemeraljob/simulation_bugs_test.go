@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -101,12 +102,12 @@ func TestSimulationFindsBugs(t *testing.T) {
 
 // inPlan plants a bug into plans, misread into what they are made of.
 func inPlan(change func(*Snapshot, *Plan)) spoil {
-	return spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}
+	return spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}
 }
 
 func misread(change func(*Snapshot)) spoil {
-	return spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			wrong := *s
 			wrong.Job = s.Job.DeepCopy()
 			change(&wrong)

@@ -20,7 +20,7 @@ import (
 
 // apply applies the plan: at most one write. A ConfigMap that came or went
 // since it was read is looked at again.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	r.report(ctx, s.Pod, plan.Problem)
 	switch {
 	case plan.Create != nil:
@@ -38,17 +38,17 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 }
 
 // report records an event that says why a pod cannot start.
-func (r *Reconciler) report(ctx context.Context, pod *corev1.Pod, problem error) {
+func (r *reconciler) report(ctx context.Context, pod *corev1.Pod, problem error) {
 	if problem == nil {
 		return
 	}
 	klog.FromContext(ctx).Info("Containers cannot start", "reason", problem.Error())
-	if r.options.Recorder != nil {
-		r.options.Recorder.Event(pod, corev1.EventTypeWarning, "FailedLaunchContainers", problem.Error())
+	if r.writer.Recorder != nil {
+		r.writer.Recorder.Event(pod, corev1.EventTypeWarning, "FailedLaunchContainers", problem.Error())
 	}
 }
 
-func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, configMap *corev1.ConfigMap) error {
+func (r *reconciler) create(ctx context.Context, pod *corev1.Pod, configMap *corev1.ConfigMap) error {
 	err := r.creations.Create(pod, func() error {
 		_, err := r.options.Kubernetes.CoreV1().ConfigMaps(configMap.Namespace).Create(ctx, configMap, metav1.CreateOptions{})
 		return err
@@ -60,7 +60,7 @@ func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, configMap *cor
 }
 
 // add adds keys to a ConfigMap, and to no other one of its name.
-func (r *Reconciler) add(ctx context.Context, to *corev1.ConfigMap, keys []string) error {
+func (r *reconciler) add(ctx context.Context, to *corev1.ConfigMap, keys []string) error {
 	data := map[string]string{}
 	for _, key := range keys {
 		data[key] = released

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
@@ -34,7 +36,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	c := &cluster{}
 	fixture.Play(t, configMaps, func(s *fixture.Cluster) {
 		c.Cluster = s
-		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(&Options{Pods: c.PodInformer}), Recorder: &c.Events}
+		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: informerReader{caches.Reader{caches.Pods: c.PodInformer.GetIndexer()}}, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of}}
 		r, err := NewReconciler(c.options)
 		c.Must(err)
 		c.Reconcile = r.Reconcile

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -28,11 +29,11 @@ func TestConformance(t *testing.T) {
 		Uncontested: map[string]string{"patch configmaps": "a key is written while a container waits for it, and looked after once a minute (LP-12)"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
-			controller, err := New(Options{Kubernetes: kube, Recorder: &c.Events, Metrics: c.Reconciles,
+			controller, err := New(Options{Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(c.T.Context(), key)
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 					return "", err
 				}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
@@ -50,16 +50,14 @@ func mayChangePlan(before, after *corev1.Pod) bool {
 	return !had || now.priority != was.priority || !slices.Equal(now.containers, was.containers) || now.refused && !was.refused
 }
 
-// newReconciler describes pods to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "launchpriority", Name: "container-launch-priority-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
-		Reads: o.reads(), Writes: &apiwriter.Store{}, Forget: r.creations.Forget,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-	})
-	return r
+// kind describes pods to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.RecorderOf(component)}}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
+		Forget:  r.creations.Forget,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: r.writer,
+	}
 }
 
 // observe reads everything that a plan for the pod depends on. It returns nil
@@ -68,7 +66,7 @@ func newReconciler(o *Options) *Reconciler {
 //
 // The ConfigMap comes from the API server itself. So a reconcile sees what
 // the one before it wrote, and one that somebody has deleted is missed.
-func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil

@@ -5,48 +5,28 @@ package launchpriority
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 )
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Kubernetes is
 // required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads pods, and reads, creates and patches ConfigMaps. It
 	// needs no other permissions, and none to list ConfigMaps.
 	Kubernetes kubernetes.Interface
 
-	// Namespace restricts the informer that the controller makes itself.
-	// Default: all namespaces.
-	Namespace string
 	// Pods is an informer that the caller shares and runs. Where it is nil, the
 	// controller makes and runs its own, whose objects it keeps small.
 	Pods cache.SharedIndexInformer
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-
-	// Workers is the number of pods reconciled at the same time. Default 4.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about pods. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("launchpriority")
-	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one")
-	check.Workers(o.Workers, "pods", 4)
-	return check.Err()
+func (o *Options) check(c *controller.Checks) {
+	c.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one")
 }

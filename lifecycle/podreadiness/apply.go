@@ -17,7 +17,7 @@ import (
 )
 
 // apply applies a plan: at most one patch.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Patch == nil {
 		return plan.RequeueAfter, nil
 	}
@@ -27,11 +27,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	for _, w := range changes {
 		// What another writer takes back is written again with pauses. (CT-12)
-		if err := r.shell.Writes.Contests.PutBack(apiwriter.Write{
+		if err := r.writer.Own.Contests.PutBack(apiwriter.Write{
 			Owner: types.NamespacedName{Namespace: s.Pod.Namespace, Name: s.Pod.Name}, Object: "pods/" + w.Subresource, Wanted: apply.Wanted(w.Data),
 			Send: func() error { return r.send(ctx, s, w) },
 			Tell: func(reason, message string) { r.warn(s, reason, message) },
-		}, r.shell.Clock.Now); err != nil {
+		}, r.options.Clock.Now); err != nil {
 			return 0, err
 		}
 	}
@@ -39,7 +39,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 }
 
 // send patches the pod. One that is gone needs none.
-func (r *Reconciler) send(ctx context.Context, s *Snapshot, w podpatch.Write) error {
+func (r *reconciler) send(ctx context.Context, s *Snapshot, w podpatch.Write) error {
 	_, err := r.pods.Patch(ctx, s.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)
 	if err == nil || apierrors.IsNotFound(err) {
 		return nil
@@ -52,8 +52,8 @@ func (r *Reconciler) send(ctx context.Context, s *Snapshot, w podpatch.Write) er
 }
 
 // warn records a Warning event about the pod.
-func (r *Reconciler) warn(s *Snapshot, reason, message string) {
-	if r.options.Recorder != nil {
-		r.options.Recorder.Event(s.Pod, corev1.EventTypeWarning, reason, message)
+func (r *reconciler) warn(s *Snapshot, reason, message string) {
+	if r.writer.Recorder != nil {
+		r.writer.Recorder.Event(s.Pod, corev1.EventTypeWarning, reason, message)
 	}
 }

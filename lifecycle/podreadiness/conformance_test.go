@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -29,11 +30,11 @@ func TestConformance(t *testing.T) {
 		Writes:   []string{"patch pods/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
-			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
+			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil || *plan == (podreadiness.Plan{}) {
 					return "", err
 				}

@@ -22,7 +22,7 @@ import (
 func play(t *testing.T, story func(*fixture.Cluster)) {
 	t.Helper()
 	var c *fixture.Cluster
-	var controller *podreadiness.Controller
+	var controller podreadiness.Controller
 	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
 	fixture.Play(t, resource, func(cluster *fixture.Cluster) {
 		c = cluster

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -43,20 +44,17 @@ func lacks(pod *corev1.Pod) bool {
 	return readiness.Initial(&podpatch.Patch{}, pod, pod.CreationTimestamp.Time)
 }
 
-// newReconciler describes pods to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, pods: apiwriter.Pods(o.Kubernetes)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "podreadiness", Name: "pod-readiness-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
-		Reads: o.reads(), Writes: &apiwriter.Store{},
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-	})
-	return r
+// kind describes pods to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.RecorderOf(component)}, pods: apiwriter.Pods(o.Kubernetes)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: r.writer,
+	}
 }
 
 // observe returns nil when there is no such pod.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -64,5 +62,5 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read pod %s: %w", key, err)
 	}
-	return &Snapshot{Pod: pod, Now: r.shell.Clock.Now()}, nil
+	return &Snapshot{Pod: pod, Now: r.options.Clock.Now()}, nil
 }

@@ -5,8 +5,8 @@ package podreadiness
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reader reads a cache of pods. What it returns is shared with the cache: a
@@ -14,6 +14,7 @@ import (
 // one over an informer; another lets a Reconciler run on the cache of another
 // framework.
 type Reader interface {
+	podwright.Caches
 	// Pod returns a pod, or an error for which apierrors.IsNotFound holds.
 	Pod(namespace, name string) (*corev1.Pod, error)
 }
@@ -21,7 +22,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
 	return caches.Get[*corev1.Pod](r.Reader, caches.Pods, namespace, name)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -55,8 +56,8 @@ type cluster struct {
 
 	markerReconciles, nodeReconciles fixture.Reconciles
 	events                           fixture.Recorder
-	node                             *nodepodprobe.Reconciler
-	marker                           *podprobemarker.Reconciler
+	node                             nodepodprobe.Reconciler
+	marker                           podprobemarker.Reconciler
 	stops                            []func()
 }
 
@@ -98,14 +99,14 @@ func (c *cluster) start() {
 	markers := c.share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
 	probes, pods, nodes := c.share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})), c.share(core.Pods()), c.share(core.Nodes())
 	forMarkers, err := podprobemarker.New(podprobemarker.Options{
-		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(markerUser)), Lifecycle: c.lifecycle(markerUser), Recorder: &c.events, Metrics: &c.markerReconciles,
+		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(markerUser)), Lifecycle: c.lifecycle(markerUser), ControllerOptions: podwright.ControllerOptions{Recorder: c.events.Of, Metrics: &c.markerReconciles},
 		Markers: markers, Pods: pods, NodePodProbes: probes})
 	c.must(err)
 	forNodes, err := nodepodprobe.New(nodepodprobe.Options{
-		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(nodeUser)), Lifecycle: c.lifecycle(nodeUser), Metrics: &c.nodeReconciles,
+		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(nodeUser)), Lifecycle: c.lifecycle(nodeUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.nodeReconciles},
 		Markers: markers, Pods: pods, NodePodProbes: probes, Nodes: nodes})
 	c.must(err)
-	c.node, c.marker = forNodes.Reconciler, forMarkers.Reconciler
+	c.node, c.marker = forNodes, forMarkers
 	for _, informer := range []cache.SharedIndexInformer{markers, probes, pods, nodes} {
 		c.run(func(ctx context.Context) error { informer.RunWithContext(ctx); return nil })
 	}
@@ -178,7 +179,7 @@ func (c *cluster) expectSettled() {
 }
 
 func (c *cluster) nextOfNode(name string) string {
-	plan, err := c.node.Plan(types.NamespacedName{Name: name})
+	plan, err := c.node.Plan(context.Background(), types.NamespacedName{Name: name})
 	if err != nil {
 		return err.Error()
 	}
@@ -188,8 +189,8 @@ func (c *cluster) nextOfNode(name string) string {
 	return fmt.Sprintf("%+v", plan)
 }
 
-func nextOf(r *podprobemarker.Reconciler, key types.NamespacedName) string {
-	plan, err := r.Plan(key)
+func nextOf(r podprobemarker.Reconciler, key types.NamespacedName) string {
+	plan, err := r.Plan(context.Background(), key)
 	if err != nil {
 		return err.Error()
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -38,13 +39,13 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 		Writes:  []string{"patch podprobemarkers", "patch podprobemarkers/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			controller, err := podprobemarker.New(podprobemarker.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
+			controller, err := podprobemarker.New(podprobemarker.Options{Lifecycle: l, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
 				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return nextOf(controller.Reconciler, key), nil
+				return nextOf(controller, key), nil
 			}}, nil
 		},
 		Create: func(c *conformance.Cluster, name string) {
@@ -79,13 +80,13 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := nodepodprobe.New(nodepodprobe.Options{Lifecycle: l, Kubernetes: kube, Metrics: c.Reconciles, Recorder: &c.Events,
+			controller, err := nodepodprobe.New(nodepodprobe.Options{Lifecycle: l, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
 				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(types.NamespacedName{Name: key.Name})
+				plan, err := controller.Plan(t.Context(), types.NamespacedName{Name: key.Name})
 				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Spec == nil && len(plan.Patches) == 0 {
 					return "", err
 				}

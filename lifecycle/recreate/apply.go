@@ -25,13 +25,13 @@ const patchReadiness rollout.PatchKind = "Readiness"
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceRequests, o.Recorder
+	w.Workloads, w.Recorder = ResourceRequests, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.ContainerRecreateRequests)
 	return w
 }
 
 // apply applies the plan, step by step, as far as the steps succeed.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Confirm {
 		if s, err = r.confirm(ctx, s); err != nil {
 			return 0, err
@@ -57,7 +57,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 }
 
 // confirm asks the API server itself which pod there is.
-func (r *Reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error) {
+func (r *reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error) {
 	confirmed := *s
 	confirmed.Confirmed = true
 	pod, err := r.options.Kubernetes.CoreV1().Pods(s.Request.Namespace).Get(ctx, s.Request.Spec.PodName, metav1.GetOptions{})

@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -43,12 +44,12 @@ func TestConformance(t *testing.T) {
 		Repeats:  []string{"patch containerrecreaterequests"}, // labels and annotations of its own
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
-			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, Metrics: c.Reconciles, Recorder: &c.Events,
+			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
 				Pods:     c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil || len(plan.Steps) == 0 {
 					return "", err
 				}

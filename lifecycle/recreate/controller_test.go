@@ -71,7 +71,7 @@ func TestPlanOfAReconciler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := r.Plan(key)
+		plan, err := r.Plan(context.Background(), key)
 		if (err != nil) != test.fails {
 			t.Errorf("%s: error %v", test.name, err)
 		}

@@ -94,32 +94,29 @@ func differ(before, after map[string]string, keys ...string) bool {
 	})
 }
 
-// newReconciler describes ContainerRecreateRequests to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "recreate", Name: "containerrecreaterequest-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes requests to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			return func(name string) bool {
 				return resource == ResourcePods && s.Pod != nil && s.Pod.Name == name
 			}
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.running.forget(key)
 }
 
 // observe reads everything that a plan for the request depends on. It returns
 // nil when the request does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	request, err := r.options.Reader.Request(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -134,7 +131,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		pod = nil
 	}
-	now := r.shell.Clock.Now()
+	now := r.options.Clock.Now()
 	s := &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request, now), HeldSince: r.writer.HeldSince(request), Now: now}
 	s.Silent = r.running.silent(key, s.Turn(), now)
 	return s, nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -74,10 +75,10 @@ func (s *story) manager() (stop func()) {
 		s.Must(informer.SetTransform(s.guard.Transform(caches.Trim)))
 	}
 	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods,
-		Clock: skewed{by: s.skew}, Metrics: &s.reconciles})
+		ControllerOptions: podwright.ControllerOptions{Clock: skewed{by: s.skew}, Metrics: &s.reconciles}})
 	s.Must(err)
 	s.plan = func(name string) *recreate.Plan {
-		plan, err := controller.Reconciler.Plan(cacheKey(name))
+		plan, err := controller.Plan(context.Background(), cacheKey(name))
 		s.Must(err)
 		return plan
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -38,7 +39,7 @@ func TestConformance(t *testing.T) {
 			kube := c.Client(fixture.ControllerUser)
 			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")
 			c.Must(err)
-			controller, err := New(Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", Recorder: &c.Events, Metrics: c.Reconciles,
+			controller, err := New(Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
 				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {

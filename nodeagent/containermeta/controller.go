@@ -39,14 +39,15 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
 	c := &Controller{}
-	sources, err := controller.Open("containermeta", o.validate(), func() []controller.Read {
-		return []controller.Read{{
-			Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
-			Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
-			Fields: controller.Everything, Concern: c.concern(o.Features),
-		}}
-	})
+	sources, err := controller.Open("containermeta", []controller.Read{{
+		Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
+		Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
+		Fields: controller.Everything, Concern: c.concern(o.Features),
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func New(o Options) (*Controller, error) {
 	}
 	config := controller.Config{
 		Name: "runtime_container_meta", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Options: controller.Options{Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
+		ControllerOptions: o.ControllerOptions,
 	}
 	c.reports = sources.Loop(config)
 	config.Name, config.Reconcile, config.Workers = "runtime_container_meta_restarter", c.Reconciler.Restart, o.RestartWorkers

@@ -7,9 +7,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -20,13 +17,12 @@ import (
 // been reported: Options.Recorder should have it, and the node as its host.
 const EventSource = "kruise-daemon-containermeta"
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Kubernetes, Runtime
 // and, for a Controller without Pods, Node are required; every other field has
 // a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads pods, and writes their annotations.
 	Kubernetes kubernetes.Interface
 	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
@@ -44,21 +40,14 @@ type Options struct {
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 
-	// Workers is the number of pods looked at at the same time, and
-	// RestartWorkers that of pods of which containers are being stopped, of one namespace three
-	// quarters of what the others leave. Defaults 5 and 10. A Reconciler in another framework,
-	// which has workers of its own, knows of no limit where RestartWorkers is 0. (CM-6)
-	Workers, RestartWorkers int
+	// RestartWorkers is the number of pods of which containers are being stopped at the same time,
+	// of one namespace three quarters of what the others leave. Default 10; that of Workers is 5. A
+	// Reconciler in another framework, which has workers of its own, knows of no limit if
+	// RestartWorkers is 0. (CM-6)
+	RestartWorkers int
 	// MaxGracePeriod is the longest time that a container has to stop, whatever its
 	// pod asks for: a worker waits as long. Default 24 h.
 	MaxGracePeriod time.Duration
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about pods. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queues, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 
 	// Features switches behaviour. Its zero value is the default of every feature.
 	Features Features

@@ -4,6 +4,7 @@ package containermeta
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,17 +47,18 @@ type Reconciler struct {
 // caller has the queues, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
-	if err := controller.CheckReader("containermeta", o.Reader != nil, o.validate()); err != nil {
+	if err := errors.Join(controller.Check("containermeta").Reader(o.Reader != nil).Err(), o.validate()); err != nil {
 		return nil, err
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	recorder := o.RecorderOf(EventSource)
 	return &Reconciler{
 		runtime: o.Runtime, reader: o.Reader,
 		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(caches.Pods)},
-		clock: o.Clock, recorder: o.Recorder, features: o.Features, shares: shares.Shares{Workers: o.RestartWorkers},
-		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
+		clock: o.Clock, recorder: recorder, features: o.Features, shares: shares.Shares{Workers: o.RestartWorkers},
+		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil
 }
 

@@ -44,14 +44,13 @@ func New(o Options) (*Controller, error) {
 	if o.Node == "" {
 		return nil, errors.New("image: Options.Node is empty: it names the node for which to pull")
 	}
+	o.Workers = 1 // there is one object
 	c := &Controller{node: o.Node}
-	sources, err := controller.Open("image", nil, func() []controller.Read {
-		return []controller.Read{{
-			Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
-			Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
-			Fields: controller.Generation | controller.Status, Concern: c.concern,
-		}}
-	})
+	sources, err := controller.Open("image", []controller.Read{{
+		Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
+		Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
+		Fields: controller.Generation | controller.Status, Concern: c.concern,
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func New(o Options) (*Controller, error) {
 	}
 	c.loop = sources.Loop(controller.Config{
 		Name: "image_puller", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Options: controller.Options{Workers: 1, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
+		ControllerOptions: o.ControllerOptions,
 	})
 	return c, sources.Subscribe(c.loop.Add, nil, nil)
 }

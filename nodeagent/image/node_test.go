@@ -93,7 +93,7 @@ func (n *node) start() {
 	n.must(err)
 	n.runtime.ForgetCalls()
 	o := n.options
-	o.Kubernetes, o.Runtime, o.Node, o.Recorder = kubernetes.NewForConfigOrDie(n.api.Config(n.user())), runtime, n.name, &n.events
+	o.Kubernetes, o.Runtime, o.Node, o.Recorder = kubernetes.NewForConfigOrDie(n.api.Config(n.user())), runtime, n.name, n.events.Of
 	o.Distribution, err = client.NewForConfig(n.api.Config(n.user()))
 	n.must(err)
 	o.NodeImages = NewInformer(o.Distribution, n.name)

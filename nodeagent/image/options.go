@@ -6,9 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -21,13 +18,12 @@ import (
 // been reported: Options.Recorder should have it, and the node as its host.
 const EventSource = v1alpha1.ImagePullAgentEventSource
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Distribution,
 // Kubernetes, Runtime and, for a Controller, Node are required; every other field
 // has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Distribution reads the NodeImage of the node, and writes its status.
 	Distribution client.Interface
 	// Kubernetes reads the secrets that tasks refer to, one by one.
@@ -69,15 +65,6 @@ type Options struct {
 	// Docker's config.json. They count for all tasks, after those of their
 	// secrets. It is read at every attempt, and may be missing. Default: none.
 	DockerConfig string
-	// Clock defaults to the real one. How long an attempt may take is measured
-	// by the real one always.
-	Clock clock.WithTicker
-	// Recorder receives events about the NodeImage, and about the owners of its
-	// tasks. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
 // defaultConcurrency is the default of Options.Concurrency.
@@ -88,6 +75,7 @@ func (o *Options) validate() error {
 	check.KindClient("Distribution", "distribution", o.Distribution != nil)
 	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
 	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	check.That(o.Workers >= 0, "Options.Workers is negative: it has no effect, since there is one object to reconcile")
 	check.That(o.Concurrency >= 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
 	check.That(o.Limits.Timeout >= 0, "Options.Limits.Timeout is negative: it is how long one attempt may take at most, 0 means an hour")
 	check.That(o.Limits.BackoffLimit >= 0, "Options.Limits.BackoffLimit is negative: it is how often an attempt is repeated at most, 0 means 20 times")

@@ -59,7 +59,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r := &Reconciler{
 		distribution: o.Distribution, runtime: o.Runtime, reader: o.Reader, clock: o.Clock,
-		recorder: o.Recorder, concurrency: o.Concurrency, limits: o.Limits, filter: o.Filter, credentials: newKeyring(&o),
+		recorder: o.RecorderOf(EventSource), concurrency: o.Concurrency, limits: o.Limits, filter: o.Filter, credentials: newKeyring(&o),
 	}
 	r.pulls = &pulls{attempt: r.attempt, wake: o.Wake, clock: o.Clock, of: map[Task]*pull{}}
 	return r, nil

@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
 	"github.com/podwright/podwright/nodeagent/probe"
@@ -54,9 +55,9 @@ func TestEveryWriteIsHeld(t *testing.T) {
 		}
 	}
 	operations := map[string]admissionregistrationv1.OperationType{"create": "CREATE", "patch": "UPDATE", "update": "UPDATE", "delete": "DELETE", "deletecollection": "DELETE"}
-	recorder := &record.FakeRecorder{}
+	recorder := func(string) record.EventRecorder { return &record.FakeRecorder{} }
 	for _, rule := range slices.Concat[[]rbacv1.PolicyRule](
-		containermeta.Rules(containermeta.Options{Recorder: recorder}), recreate.Rules(recreate.Options{Recorder: recorder}), image.Rules(image.Options{Recorder: recorder}), probe.Rules(probe.Options{Recorder: recorder}),
+		containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), recreate.Rules(recreate.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), image.Rules(image.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), probe.Rules(probe.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
 	) {
 		for _, verb := range rule.Verbs {
 			operation, write := operations[verb]

@@ -46,14 +46,13 @@ func New(o Options) (*Controller, error) {
 	if o.Node == "" {
 		return nil, errors.New("probe: Options.Node is empty: it names the node whose pods to probe")
 	}
+	o.Workers = 1 // there is one object
 	c := &Controller{node: o.Node}
-	sources, err := controller.Open("probe", nil, func() []controller.Read {
-		return []controller.Read{{
-			Resource: ResourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
-			Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
-			Fields: controller.Generation | controller.Status, Concern: controller.On(c.concern),
-		}}
-	})
+	sources, err := controller.Open("probe", []controller.Read{{
+		Resource: ResourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
+		Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
+		Fields: controller.Generation | controller.Status, Concern: controller.On(c.concern),
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func New(o Options) (*Controller, error) {
 	}
 	c.loop = sources.Loop(controller.Config{
 		Name: "pod_probe", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff, OnTime: true,
-		Options: controller.Options{Workers: 1, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
+		ControllerOptions: o.ControllerOptions,
 	})
 	return c, sources.Subscribe(c.loop.Add, nil, nil)
 }

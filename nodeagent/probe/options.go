@@ -7,9 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -22,9 +19,6 @@ import (
 // been reported: Options.Recorder should have it, and the node as its host.
 const EventSource = v1alpha1.ProbeAgentEventSource
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // ProbeMetrics receives what comes out of probes. Its methods are called by several goroutines.
 type ProbeMetrics interface {
 	// Probed is called after every run that had a result, Succeeded or Failed, empty where the container has ended, with
@@ -35,6 +29,8 @@ type ProbeMetrics interface {
 // Options says what a Controller or a Reconciler works with. Lifecycle, Runtime and, for a
 // Controller, Node are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Lifecycle reads the NodePodProbe of the node, and writes its status.
 	Lifecycle client.Interface
 	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
@@ -54,21 +50,15 @@ type Options struct {
 	// Limits bounds what the agent does for all markers together.
 	Limits Limits
 
-	// Clock defaults to the real one. How long a run may take is measured
-	// by the real one always.
-	Clock clock.WithTicker
-	// Recorder receives events about the pods whose state has changed. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, ProbeMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
+	// ProbeMetrics defaults to none.
 	ProbeMetrics ProbeMetrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) validate() error {
 	check := controller.Check("probe")
 	check.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
 	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	check.That(o.Workers >= 0, "Options.Workers is negative: it has no effect, since there is one object to reconcile")
 	check.That(o.Limits.Probes >= 0, "Options.Limits.Probes is negative: it is how many probes are run, 0 means 500")
 	check.That(o.Limits.PerSecond >= 0, "Options.Limits.PerSecond is negative: it is how many probes are started in a second, 0 means 50")
 	check.That(o.Limits.Concurrency >= 0, "Options.Limits.Concurrency is negative: it is how many probes are under way at the same time, 0 means 10")

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/lifecycle/client/fake"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -55,10 +56,10 @@ func TestOptions(t *testing.T) {
 
 // PPM-4.1: the agent reads its NodePodProbe and writes its status, and nothing else.
 func TestRules(t *testing.T) {
-	if got := Rules(Options{}); len(got) != 2 || len(Rules(Options{Recorder: &record.FakeRecorder{}})) != 3 {
+	if got := Rules(Options{}); len(got) != 2 || len(Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return &record.FakeRecorder{} }}})) != 3 {
 		t.Errorf("rules %v", got)
 	}
-	for _, rule := range Rules(Options{Recorder: &record.FakeRecorder{}}) {
+	for _, rule := range Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return &record.FakeRecorder{} }}}) {
 		for _, resource := range rule.Resources {
 			if resource != "nodepodprobes" && resource != "nodepodprobes/status" && resource != "events" {
 				t.Errorf("a rule about %s: %v", resource, []rbacv1.PolicyRule{rule})

@@ -57,7 +57,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		o.ProbeMetrics = noMetrics{}
 	}
 	r := &Reconciler{
-		lifecycle: o.Lifecycle, runtime: o.Runtime, reader: o.Reader, clock: o.Clock, recorder: o.Recorder, limits: o.Limits, began: o.Clock.Now(),
+		lifecycle: o.Lifecycle, runtime: o.Runtime, reader: o.Reader, clock: o.Clock, recorder: o.RecorderOf(EventSource), limits: o.Limits, began: o.Clock.Now(),
 	}
 	r.runs = &runs{run: r.run, wake: o.Wake, clock: o.Clock, probed: o.ProbeMetrics.Probed, of: map[ID]*known{}}
 	return r, nil

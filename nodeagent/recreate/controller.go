@@ -34,14 +34,15 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
 	c := &Controller{}
-	sources, err := controller.Open("recreate", o.validate(), func() []controller.Read {
-		return []controller.Read{{
-			Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
-			Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
-			Fields: controller.Everything, Concern: c.concern,
-		}}
-	})
+	sources, err := controller.Open("recreate", []controller.Read{{
+		Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
+		Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
+		Fields: controller.Everything, Concern: c.concern,
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func New(o Options) (*Controller, error) {
 	}
 	config := controller.Config{
 		Name: "containerrecreaterequest", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Options: controller.Options{Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
+		ControllerOptions: o.ControllerOptions,
 	}
 	c.work = sources.Loop(config)
 	config.Name, config.Reconcile, config.Workers = "containerrecreaterequest_answers", c.Reconciler.Answer, 0

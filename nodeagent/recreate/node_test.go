@@ -24,6 +24,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -150,7 +151,7 @@ func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
 	n.must(err)
-	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", Workers: n.workers, Recorder: n.events, Clock: skewed{by: n.skew}}
+	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Workers: n.workers, Recorder: n.events.Of, Clock: skewed{by: n.skew}}}
 	o.Requests = NewRequestInformer(o.Lifecycle, o.Node)
 	n.must(o.Requests.SetTransform(n.guard.Transform(caches.Trim)))
 	n.agent, err = New(o)

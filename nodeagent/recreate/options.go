@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -21,13 +18,12 @@ import (
 // been reported: Options.Recorder should have it, and the node as its host.
 const EventSource = v1alpha1.ContainerRecreateEventSource
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Lifecycle, Runtime
 // and, for a Controller without Requests, Node are required; every other field
 // has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Lifecycle reads ContainerRecreateRequests, and writes their status.
 	Lifecycle client.Interface
 	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
@@ -42,20 +38,9 @@ type Options struct {
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 
-	// Workers is the number of pods of which containers are being stopped at the
-	// same time, of one namespace three quarters of what the others leave. Default 32. A Reconciler in
-	// another framework, which has workers of its own, knows of no limit where it is 0.
-	Workers int
 	// MaxGracePeriod is the longest time that a container has to stop, whatever a
 	// request asks for: a worker waits as long. Default 24 h.
 	MaxGracePeriod time.Duration
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about pods. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queues, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) validate() error {

@@ -4,6 +4,7 @@ package recreate
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -46,16 +47,17 @@ type Reconciler struct {
 // caller has the queues, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
-	if err := controller.CheckReader("recreate", o.Reader != nil, o.validate()); err != nil {
+	if err := errors.Join(controller.Check("recreate").Reader(o.Reader != nil).Err(), o.validate()); err != nil {
 		return nil, err
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	recorder := o.RecorderOf(EventSource)
 	return &Reconciler{
-		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock, recorder: o.Recorder,
+		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock, recorder: recorder,
 		shares:  shares.Shares{Workers: o.Workers},
-		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
+		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil
 }
 

@@ -30,20 +30,20 @@ const (
 
 // newWriter returns what a Reconciler remembers its writes and records events with.
 func newWriter(o *Options) *apply.Writer {
-	return &apply.Writer{Workloads: resourceSidecarSets, Recorder: o.Recorder, Clock: o.Clock}
+	return &apply.Writer{Workloads: resourceSidecarSets, Recorder: o.RecorderOf(component), Clock: o.Clock}
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	plan *Plan
 }
 
 // apply does what the plan says, in the order in which no API server has a binding without
 // its policy. (SPC-4)
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.SidecarSet), plan: plan}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.SidecarSet), plan: plan}
 	a.record()
 	client := r.options.Kubernetes.AdmissionregistrationV1()
 	policies, bindings := client.MutatingAdmissionPolicies(), client.MutatingAdmissionPolicyBindings()

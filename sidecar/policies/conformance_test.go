@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -31,14 +32,14 @@ func TestConformance(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			o := Options{Kubernetes: kube, Sidecar: fixture.Connect(c.T, c.Server, fixture.ControllerUser, client.NewForConfig),
-				Recorder: &c.Events, Metrics: c.Reconciles, Discovery: withPolicies}
+				ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles}, Discovery: withPolicies}
 			for _, read := range o.reads() {
 				*read.Informer = c.Share(read.Make())
 			}
 			controller, err := New(o)
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil || plan.CreatePolicy == nil && plan.UpdatePolicy == nil && plan.CreateBinding == nil && plan.UpdateBinding == nil &&
 					plan.DeletePolicy == nil && plan.DeleteBinding == nil {
 					return "", err

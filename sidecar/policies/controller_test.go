@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/client"
@@ -63,7 +64,7 @@ func play(t *testing.T, scenario func(*cluster), edits ...func(*Options)) {
 		c.sets = fixture.Connect(t, c.Server, fixture.TestUser, client.NewForConfig).SidecarSets()
 		stop := fixture.StartNew(c.Cluster, New, Options{
 			Kubernetes: c.Client(fixture.ControllerUser), Sidecar: fixture.Connect(t, c.Server, fixture.ControllerUser, client.NewForConfig),
-			Recorder: &c.Events, Discovery: withPolicies,
+			ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of}, Discovery: withPolicies,
 		}, edits...)
 		defer stop()
 		scenario(c)
@@ -269,7 +270,7 @@ func TestOptions(t *testing.T) {
 	c := fakecluster.New(nil)
 	kube := fixture.Connect(t, c, "test", kubernetes.NewForConfig)
 	sidecar := fixture.Connect(t, c, "test", client.NewForConfig)
-	for _, o := range []Options{{}, {Kubernetes: kube}, {Kubernetes: kube, Sidecar: sidecar, FailurePolicy: "Perhaps"}, {Kubernetes: kube, Sidecar: sidecar, Workers: -1}} {
+	for _, o := range []Options{{}, {Kubernetes: kube}, {Kubernetes: kube, Sidecar: sidecar, FailurePolicy: "Perhaps"}, {Kubernetes: kube, Sidecar: sidecar, ControllerOptions: podwright.ControllerOptions{Workers: -1}}} {
 		if _, err := New(o); err == nil {
 			t.Errorf("no error of %+v", o)
 		}

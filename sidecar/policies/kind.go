@@ -91,26 +91,23 @@ func setsOfName(object metav1.Object) (keys []types.NamespacedName) {
 	return keys
 }
 
-// newReconciler describes the policies of SidecarSets to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "policies", Name: "sidecarset-policy-controller", Options: controller.Options{
-			Workers: cmp.Or(o.Workers, workers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes SidecarSets to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			if resource == ResourcePolicies && s.Policy == nil || resource == ResourceBindings && s.Binding == nil {
 				return controller.HoldsNone
 			}
 			return controller.HoldsAll
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.deletedPolicies.Forget(key)
 	r.deletedBindings.Forget(key)
@@ -118,7 +115,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the SidecarSet depends on. It returns nil
 // when the SidecarSet does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader
 	set, err := reader.SidecarSet(key.Name)
 	if apierrors.IsNotFound(err) {

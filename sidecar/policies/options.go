@@ -10,9 +10,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -20,15 +17,11 @@ import (
 	"github.com/podwright/podwright/sidecar/sidecarset"
 )
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
-// workers is the default of Options.Workers.
-const workers = 3
-
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Sidecar are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads revisions, and reads and writes policies and their bindings.
 	Kubernetes kubernetes.Interface
 	// Sidecar reads SidecarSets.
@@ -43,9 +36,9 @@ type Options struct {
 	// false: they are refused, as FailurePolicy says. (SCP-11)
 	Webhook bool
 
-	// Namespace is where the revisions of SidecarSets are. Default:
+	// ManagerNamespace is where the revisions of SidecarSets are. Default:
 	// sidecarset.DefaultRevisionNamespace.
-	Namespace string
+	ManagerNamespace string
 	// SidecarSets, Revisions, Policies and Bindings are informers that the caller shares and
 	// runs; that of revisions may be of Namespace alone. The controller adds an index to it, so
 	// it must not have been started before New. Where one is nil, the controller makes and runs
@@ -55,35 +48,19 @@ type Options struct {
 	// Discovery tells whether policies are served. Default: that of Kubernetes.
 	Discovery discovery.ServerResourcesInterface
 
-	// Recorder receives events about SidecarSets. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
-
-	// Workers is the number of SidecarSets reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) namespace() string {
-	return cmp.Or(o.Namespace, sidecarset.DefaultRevisionNamespace)
+	return cmp.Or(o.ManagerNamespace, sidecarset.DefaultRevisionNamespace)
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("policies").Client(o.Kubernetes).KindClient("Sidecar", "sidecar", o.Sidecar != nil)
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Sidecar", "sidecar", o.Sidecar != nil)
 	switch o.FailurePolicy {
 	case "", admissionregistrationv1.Fail, admissionregistrationv1.Ignore:
 	default:
-		check.That(false, fmt.Sprintf("Options.FailurePolicy is %q: want Fail or Ignore", o.FailurePolicy))
+		c.That(false, fmt.Sprintf("Options.FailurePolicy is %q: want Fail or Ignore", o.FailurePolicy))
 	}
-	return check.Workers(o.Workers, "SidecarSets", workers).Err()
 }

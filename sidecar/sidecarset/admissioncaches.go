@@ -57,13 +57,15 @@ type AdmissionCaches struct {
 // NewAdmissionCaches returns caches that are not yet running.
 func NewAdmissionCaches(o AdmissionOptions) (*AdmissionCaches, error) {
 	o.Namespace = cmp.Or(o.Namespace, DefaultRevisionNamespace)
-	invalid := controller.Check("sidecarset").KindClient("Sidecar", "sidecar", o.Sidecar != nil).
-		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err()
-	sources, err := controller.Open("sidecarset", invalid, o.reads)
+	if err := controller.Check("sidecarset").KindClient("Sidecar", "sidecar", o.Sidecar != nil).
+		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err(); err != nil {
+		return nil, err
+	}
+	sources, err := controller.Open("sidecarset", o.reads())
 	if err != nil {
 		return nil, err
 	}
-	return &AdmissionCaches{options: o, loop: sources.Loop(controller.Config{Name: "sidecarset-admission"}), reader: controller.Caches(o.reads())}, nil
+	return &AdmissionCaches{options: o, loop: sources.Loop(controller.Config{Name: "sidecarset-admission"}), reader: sources.Caches()}, nil
 }
 
 func (o *AdmissionOptions) reads() []controller.Read {

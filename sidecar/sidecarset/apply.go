@@ -26,7 +26,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
+	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.RecorderOf(component), o.namespace()
 	w.Version = func(pod *corev1.Pod) string { // a reset changes the second alone
 		return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] + pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
 	}
@@ -46,14 +46,14 @@ var statusKind = apply.Kind[v1alpha1.SidecarSetStatus]{
 // applier applies one plan. Every write goes through it.
 type applier struct {
 	*apply.Applier[v1alpha1.SidecarSetStatus]
-	*Reconciler
+	*reconciler
 	set  *v1alpha1.SidecarSet
 	plan *Plan
 }
 
 // begin returns the applier of a plan for a SidecarSet.
-func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.SidecarSetStatus]{
+func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
+	a := &applier{reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.SidecarSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Now: s.Now,
 	}}
 	a.Refusals, a.Patched = s.Refused, a.recordPatch
@@ -64,7 +64,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 }
 
 // apply applies the plan. One pod's failure does not stop the others.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
 	r.options.SetMetrics.Counted(a.Key.Name, cmp.Or(plan.Status, &s.Set.Status), len(plan.NotInjected))
 	requeueAfter, settled, err := a.Apply(ctx, nil, []apply.Step{a.labelRevision, a.ApplyPods}, a.recordEvents)

@@ -20,7 +20,7 @@ import (
 type cluster struct {
 	*fixture.Cluster
 	options    Options
-	reconciler *Reconciler
+	reconciler Reconciler
 }
 
 // inCluster plays a story with the SidecarSet web and its pods.
@@ -30,12 +30,12 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	fixture.Play(t, setResource, func(f *fixture.Cluster) {
 		c.Cluster = f
 		c.options = options(f, f.Add)
-		_, err := controller.Open("sidecarset", nil, c.options.reads) // for the indexes
+		sources, err := controller.Open("sidecarset", c.options.reads()) // for the indexes
 		c.Must(err)
-		c.options.Reader = newInformerReader(&c.options)
+		c.options.Reader = newInformerReader(sources.Caches())
 		c.restart()
 		c.Unfinished = func() string {
-			plan, err := c.reconciler.Plan(types.NamespacedName{Name: "web"})
+			plan, err := c.reconciler.Plan(context.Background(), types.NamespacedName{Name: "web"})
 			c.Must(err)
 			if plan == nil || !acts(plan) {
 				return ""

@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"context"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +28,7 @@ func suite(spec, change string, writes ...string) conformance.Kind {
 			controller, err := New(o)
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(context.Background(), key)
 				if plan == nil || err != nil || !acts(plan) {
 					return "", err
 				}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -90,7 +91,7 @@ func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.Sha
 	c.T.Helper()
 	kube, sidecars := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
 	core := caches.NewInformers(kube, "")
-	return Options{Kubernetes: kube, Sidecar: sidecars, Recorder: &c.Events,
+	return Options{Kubernetes: kube, Sidecar: sidecars, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		SidecarSets: share(client.NewSidecarSetInformer(sidecars, 0, cache.Indexers{})),
 		Pods:        share(core.Pods()), Namespaces: share(core.Namespaces()),
 		Revisions: share(core.Revisions())}

@@ -56,13 +56,13 @@ func (o *Options) reads() []controller.Read {
 	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true
 	return []controller.Read{
 		sets,
-		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.PodNamespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.PodNamespace).Pods,
+		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		namespaces, revisions,
 	}
 }
 
-func (o *Options) namespace() string { return cmp.Or(o.Namespace, DefaultRevisionNamespace) }
+func (o *Options) namespace() string { return cmp.Or(o.ManagerNamespace, DefaultRevisionNamespace) }
 
 func readSidecarSets(c client.Interface, informer *cache.SharedIndexInformer) controller.Read {
 	return controller.Read{Resource: ResourceSidecarSets, Informer: informer, Index: caches.AddSelectorIndex, Make: func() cache.SharedIndexInformer {
@@ -130,30 +130,27 @@ func setsOfRevision(revision metav1.Object) []types.NamespacedName {
 	return []types.NamespacedName{{Name: owner.Name}}
 }
 
-// newReconciler describes SidecarSets to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes SidecarSets to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.SetMetrics == nil {
 		o.SetMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "sidecarset", Name: "sidecarset-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-	})
-	return r
+		Writer: r.writer, Forget: r.forget,
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.options.SetMetrics.Gone(key.Name)
 }
 
 // observe reads everything that a plan for the SidecarSet depends on. It returns
 // nil when the SidecarSet does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	set, err := r.options.Reader.SidecarSet(key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -161,7 +158,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
 	}
-	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Policies: r.options.Policies, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Policies: r.options.Policies, Now: r.options.Clock.Now()}
 	if s.Pods, err = r.options.Reader.PodsFor(set); err != nil {
 		return nil, fmt.Errorf("read the pods of SidecarSet %s: %w", key.Name, err)
 	}
@@ -180,7 +177,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // observeNamespaces reads the namespaces of the pods.
-func (r *Reconciler) observeNamespaces(s *Snapshot) (err error) {
+func (r *reconciler) observeNamespaces(s *Snapshot) (err error) {
 	s.Namespaces = map[string]*corev1.Namespace{}
 	for _, pod := range s.Pods {
 		if _, known := s.Namespaces[pod.Namespace]; known {

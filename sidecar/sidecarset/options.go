@@ -8,18 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // SetMetrics receives how far SidecarSets have come. Implementations must be safe
 // for use by several goroutines.
@@ -52,20 +46,18 @@ type Budget interface {
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Sidecar are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads namespaces, and reads and writes pods and revisions. The controller
 	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
 	Kubernetes kubernetes.Interface
 	// Sidecar reads and writes SidecarSets.
 	Sidecar client.Interface
 
-	// Namespace is that of the manager, with the revisions of all SidecarSets. Default:
+	// ManagerNamespace is that of the manager, with the revisions of all SidecarSets. Default:
 	// DefaultRevisionNamespace.
-	Namespace string
-	// PodNamespace restricts the informer of pods that New makes itself to a namespace: pods
-	// of others are neither counted nor updated. Default: all namespaces. Of several
-	// controllers each would write a status of its own, so there is to be one.
-	PodNamespace string
-	// SidecarSets, Pods, Namespaces and Revisions, at least those of Namespace with the
+	ManagerNamespace string
+	// SidecarSets, Pods, Namespaces and Revisions, at least those of ManagerNamespace with the
 	// label v1alpha1.SidecarSetNameLabel, are informers that the caller shares and runs.
 	// New adds indexes to them, so they must not have been started before. Where one is
 	// nil, the controller makes and runs its own, whose objects it keeps small.
@@ -77,28 +69,15 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): more pods are updated at a time there than the SidecarSet
-	// allows. Default false: Reconcile returns an error.
-	AllowStaleReads bool
 
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.
 	Budget Budget
 
-	// Workers is the number of SidecarSets reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about SidecarSets and pods. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, SetMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	SetMetrics   SetMetrics
-	QueueMetrics workqueue.MetricsProvider
+	// SetMetrics defaults to none.
+	SetMetrics SetMetrics
 }
 
-func (o *Options) validate() error {
-	return controller.Check("sidecarset").Client(o.Kubernetes).KindClient("Sidecar", "sidecar", o.Sidecar != nil).
-		Workers(o.Workers, "SidecarSets", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Sidecar", "sidecar", o.Sidecar != nil)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -33,7 +32,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) SidecarSet(name string) (*v1alpha1.SidecarSet, error) {
 	return caches.Get[*v1alpha1.SidecarSet](r.Reader, ResourceSidecarSets, "", name)

@@ -15,7 +15,7 @@ import (
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. SidecarSets and namespaces take a
-// ClusterRole; for pods and events a Role is enough where Options.PodNamespace is set:
+// ClusterRole; for pods and events a Role is enough where Options.Namespace is set:
 // events about SidecarSets, which are recorded in the namespace default, are lost then.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{

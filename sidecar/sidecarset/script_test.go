@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,7 +101,7 @@ func (c *cluster) reconcile() string {
 	if err != nil {
 		out = append(out, "error: "+err.Error())
 	}
-	plan, err := c.reconciler.Plan(types.NamespacedName{Name: "web"})
+	plan, err := c.reconciler.Plan(context.Background(), types.NamespacedName{Name: "web"})
 	c.Must(err)
 	for _, wait := range plan.Waiting {
 		out = append(out, fmt.Sprintf("%s waits: %s", wait.Pod.Name, wait.Reason.Message))

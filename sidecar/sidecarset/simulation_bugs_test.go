@@ -19,6 +19,8 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -166,7 +168,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			})
 		})}},
 		{"nothing is enqueued when the workload has had its time", invariants.Settled, 11, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter, p.Held = 0, nil })},
-		{"pods that are deleted in the middle of their update are waited for", invariants.Settled, 8, bug{Reconciler: func(r *Reconciler) {
+		{"pods that are deleted in the middle of their update are waited for", invariants.Settled, 8, bug{Reconciler: func(r Reconciler) {
 			misreading(remember(map[string]*corev1.Pod{}))(r)
 		}}},
 		{"pods that have ended are updated", invariants.Ownership, 0, bug{Reconciler: misreading(func(s *Snapshot) {
@@ -199,8 +201,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.ReadyPods++
 			}
 		})},
-		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r *Reconciler) {
-			r.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
+		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
+			controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
 		}}},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})

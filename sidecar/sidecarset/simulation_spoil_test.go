@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -23,7 +24,7 @@ import (
 
 // inPlan plants a bug into the plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, spoil) }}
+	return bug{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil) }}
 }
 
 // inPatches plants a bug into the patches of pods, and drops those of which spoil says so.
@@ -34,9 +35,9 @@ func inPatches(spoil func(*Snapshot, *rollout.PodPatch) (stays bool)) bug {
 }
 
 // misreading plants a bug into what planners see. The status stays right.
-func misreading(spoil func(*Snapshot)) func(*Reconciler) {
-	return func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+func misreading(spoil func(*Snapshot)) func(Reconciler) {
+	return func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set, misread.Pods = s.Set.DeepCopy(), slices.Clone(s.Pods)
 			spoil(&misread)

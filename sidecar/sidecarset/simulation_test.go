@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/client"
@@ -106,7 +107,7 @@ func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, erro
 			return r.Reconcile(ctx, types.NamespacedName{Name: key.Name})
 		},
 		Unfinished: func() (string, error) {
-			plan, err := r.Plan(types.NamespacedName{Name: simulation.Web.Name})
+			plan, err := r.Plan(context.Background(), types.NamespacedName{Name: simulation.Web.Name})
 			if plan == nil || err != nil || !acts(plan) {
 				return "", err
 			}
@@ -129,7 +130,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 			err = errors.Join(err, read.Index(*read.Informer))
 		}
 	}
-	o.Reader = observer{newInformerReader(&o), p}
+	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
 	return o, err
 }
 

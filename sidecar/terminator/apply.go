@@ -24,21 +24,21 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourcePods, o.Recorder
+	w.Workloads, w.Recorder = ResourcePods, o.RecorderOf(component)
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	snapshot *Snapshot
 	plan     *Plan
 }
 
 // apply does what the plan says, as far as the writes succeed. (ST-8)
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Pod), snapshot: s, plan: plan}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Pod), snapshot: s, plan: plan}
 	a.measure()
 	for _, step := range []func(context.Context) error{a.replaceImages, a.writePhase, a.create} {
 		if err := step(ctx); err != nil {

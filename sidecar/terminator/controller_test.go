@@ -110,13 +110,13 @@ func TestPodThatIsGone(t *testing.T) {
 		c.ForgetRequests()
 		for _, name := range []string{"gone", "other", "never"} {
 			key := types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
-			if after, err := controller.Reconciler.Reconcile(t.Context(), key); after != 0 || err != nil {
+			if after, err := controller.Reconcile(t.Context(), key); after != 0 || err != nil {
 				t.Errorf("%s: again after %s, error %v", name, after, err)
 			}
-			if plan, err := controller.Reconciler.Plan(key); plan != nil || err != nil {
+			if plan, err := controller.Plan(t.Context(), key); plan != nil || err != nil {
 				t.Errorf("%s: plan %v, error %v", name, plan, err)
 			}
-			if s, err := controller.Reconciler.Snapshot(key); s != nil || err != nil {
+			if s, err := controller.Snapshot(t.Context(), key); s != nil || err != nil {
 				t.Errorf("%s: snapshot %v, error %v", name, s, err)
 			}
 		}

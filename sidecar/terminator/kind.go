@@ -97,28 +97,25 @@ func ofRequest(r *lifecyclev1alpha1.ContainerRecreateRequest) (types.NamespacedN
 	return types.NamespacedName{Namespace: r.Namespace, Name: by.Name}, true
 }
 
-// newReconciler describes pods to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes pods to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.PodMetrics == nil {
 		o.PodMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "terminator", Name: v1alpha1.SidecarTerminatorEventSource, Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			return func(name string) bool {
 				return resource == ResourcePods && s.Pod.Name == name || resource == ResourceRequests && s.Request != nil && s.Request.Name == name
 			}
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.acted.Forget(key)
@@ -132,7 +129,7 @@ type phaseSeen struct {
 }
 
 // sawPhase returns when the phase of a pod was first seen to be given, zero if it was not.
-func (r *Reconciler) sawPhase(key types.NamespacedName, pod *corev1.Pod, now time.Time) time.Time {
+func (r *reconciler) sawPhase(key types.NamespacedName, pod *corev1.Pod, now time.Time) time.Time {
 	if phaseGiven(pod) == nil {
 		return time.Time{}
 	}
@@ -146,7 +143,7 @@ func (r *Reconciler) sawPhase(key types.NamespacedName, pod *corev1.Pod, now tim
 
 // observe reads everything that a plan for the pod depends on. It returns nil where
 // there is no such pod, or none of its containers is marked as a sidecar. (ST-5)
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -157,7 +154,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if !hasSidecars(pod) {
 		return nil, nil
 	}
-	s := &Snapshot{Pod: pod, LeavePhase: r.options.LeavePhase, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Pod: pod, LeavePhase: r.options.LeavePhase, Now: r.options.Clock.Now()}
 	s.PhaseSeen = r.sawPhase(key, pod, s.Now)
 	if s.Node, err = apiwriter.Found(r.options.Reader.Node(pod.Spec.NodeName)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)

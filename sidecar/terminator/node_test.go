@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -71,7 +72,7 @@ func (c *cluster) start(measured PodMetrics) (reconciles *fixture.Reconciles, st
 	c.T.Helper()
 	reconciles = &fixture.Reconciles{}
 	controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser),
-		Recorder: &c.Events, Metrics: reconciles, PodMetrics: measured})
+		ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: reconciles}, PodMetrics: measured})
 	c.Must(err)
 	return reconciles, c.Start(func(ctx context.Context) error { return controller.Run(ctx) })
 }

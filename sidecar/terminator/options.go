@@ -7,17 +7,11 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // PodMetrics receives how soon pods end whose sidecars were terminated. Implementations
 // must be safe for use by several goroutines.
@@ -31,14 +25,13 @@ type PodMetrics interface {
 // Options says what a Controller or a Reconciler works with. Kubernetes and Lifecycle
 // are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads pods and nodes, and patches pods and their status.
 	Kubernetes kubernetes.Interface
 	// Lifecycle reads and creates ContainerRecreateRequests.
 	Lifecycle client.Interface
 
-	// Namespace restricts the informers of pods and requests that the controller makes
-	// itself. Default: all namespaces.
-	Namespace string
 	// Pods, Nodes and Requests are informers that the caller shares and runs: of pods,
 	// of nodes, and of ContainerRecreateRequests. Where one is nil, the controller makes
 	// and runs its own.
@@ -49,28 +42,15 @@ type Options struct {
 	// comment of the package.
 	LeavePhase bool
 
-	// Recorder receives events about pods. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
 
-	// Workers is the number of pods reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, PodMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	PodMetrics   PodMetrics
-	QueueMetrics workqueue.MetricsProvider
+	// PodMetrics defaults to none.
+	PodMetrics PodMetrics
 }
 
-func (o *Options) validate() error {
-	return controller.Check("terminator").Client(o.Kubernetes).KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil).Workers(o.Workers, "pods", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
 }
 
 // noMetrics is PodMetrics that measures nothing.

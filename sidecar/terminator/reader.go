@@ -7,7 +7,6 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -28,7 +27,7 @@ type Reader interface {
 // informerReader reads informers.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
 	return caches.Get[*corev1.Pod](r.Reader, ResourcePods, namespace, name)

@@ -24,14 +24,14 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceBroadcastJobs, o.Recorder
+	w.Workloads, w.Recorder = ResourceBroadcastJobs, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Workloads.BroadcastJobs)
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	job  *v1alpha1.BroadcastJob
 	plan *Plan
@@ -46,8 +46,8 @@ type applier struct {
 
 // apply applies the plan. One pod's failure does not stop the others; all errors are
 // collected, so that the reconcile is repeated.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan, written: &s.Job.Status}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan, written: &s.Job.Status}
 	a.Taken = a.nameTaken
 	if plan.StatusFirst || a.shrinks() {
 		if err := a.status(ctx); err != nil || a.Gone {
@@ -81,7 +81,7 @@ func (a *applier) deletePods(ctx context.Context) error {
 	err := apply.Each(ctx, a.plan.Delete, func(ctx context.Context, d Deletion) error {
 		_, err := a.DeletePod(ctx, d.Pod, apply.Delete)
 		if d.Again && err == nil {
-			a.misfits.Replaced(a.Key, nodefit.NodeOf(d.Pod), a.shell.Clock.Now())
+			a.misfits.Replaced(a.Key, nodefit.NodeOf(d.Pod), a.options.Clock.Now())
 		}
 		if err != nil && d.Active {
 			kept.Add(1)
@@ -107,14 +107,14 @@ func (a *applier) createPods(ctx context.Context) error {
 	})
 	a.missed += int32(len(a.plan.Create) - created)
 	if len(a.taken) > 0 {
-		names := maps.Clone(a.Reconciler.taken.Get(a.Key))
+		names := maps.Clone(a.reconciler.taken.Get(a.Key))
 		if names == nil {
 			names = map[string]bool{}
 		}
 		for _, name := range a.taken {
 			names[name] = true
 		}
-		a.Reconciler.taken.Set(a.Key, names)
+		a.reconciler.taken.Set(a.Key, names)
 	}
 	return err
 }

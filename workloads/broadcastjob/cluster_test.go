@@ -3,6 +3,7 @@
 package broadcastjob
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -34,7 +37,7 @@ var (
 type cluster struct {
 	*fixture.Cluster
 	options    Options // for a controller that shares the informers
-	reconciler *Reconciler
+	reconciler Reconciler
 	finished   finished
 	// ends says how the pod of a node ends, and whether it does. Nil: all succeed.
 	ends func(node string) (corev1.PodPhase, bool)
@@ -61,13 +64,13 @@ func (c *cluster) setUp() {
 	c.T.Helper()
 	workloads, kube := c.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: kube, Workloads: workloads, Recorder: &c.Events,
+		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		BroadcastJobs: c.Add(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:          c.PodInformer,
 		Nodes:         c.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	c.Must(caches.AddOwnerIndex(o.Pods))
-	o.Reader = newInformerReader(&o)
+	o.Reader = newInformerReader(controller.Caches(o.reads()))
 	o.JobMetrics = &c.finished
 	c.options = o
 	c.restart()
@@ -102,8 +105,8 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 }
 
 // unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(key)
+func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(context.Background(), key)
 	if plan == nil || err != nil || len(plan.Create)+len(plan.Delete) == 0 && plan.Status == nil && !plan.DeleteJob {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -44,12 +45,12 @@ func suite(change func(c *conformance.Cluster, name string), more ...string) con
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := of(c).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
+			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
 				BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller.Reconciler, key)
+				return unfinished(controller, key)
 			}}, nil
 		},
 		Prepare: func(c *conformance.Cluster) { of(c).addNodes("bad", "good", "other", "slow") },

@@ -59,29 +59,26 @@ func nodeChanged(o *Options) controller.Concern {
 	}
 }
 
-// newReconciler describes BroadcastJobs to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes BroadcastJobs to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.JobMetrics == nil {
 		o.JobMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "broadcastjob", Name: "broadcastjob-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			if resource == ResourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.taken.Forget(key)
 	r.misfits.Forget(key)
@@ -90,7 +87,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	job, err := r.options.Reader.BroadcastJob(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -98,7 +95,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.options.Clock.Now()}
 	s.BackOff = r.misfits.Until(key, s.Now, func(string) bool { return false })
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -51,8 +52,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.TakenNames[nodefit.PodName(s.Job, node.Name, s.Former[node.Name], 0)] = true
 			}
 		})},
-		{"names differ each time, and reconciles do not wait for the synced resourceVersion", invariants.Placement, 0, bug{Reconciler: func(r *Reconciler) {
-			r.shell.AllowStaleReads = true
+		{"names differ each time, and reconciles do not wait for the synced resourceVersion", invariants.Placement, 0, bug{Reconciler: func(r Reconciler) {
+			controller.KindOf(r).AllowStaleReads = true
 			named := 0
 			inPlan(func(_ *Snapshot, p *Plan) {
 				for i, c := range p.Create {
@@ -83,14 +84,16 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.Active++
 			}
 		})},
-		{"creations that failed are counted", invariants.Status, 0, bug{Reconciler: func(r *Reconciler) {
-			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
-				_, _ = r.apply(ctx, s, &Plan{Status: p.Status})
+		{"creations that failed are counted", invariants.Status, 0, bug{Reconciler: func(r Reconciler) {
+			kind := controller.KindOf(r)
+			apply := kind.Apply
+			kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+				_, _ = apply(ctx, s, &Plan{Status: p.Status})
 				if p.Status != nil {
 					s = &Snapshot{Job: s.Job.DeepCopy(), Now: s.Now}
 					s.Job.Status = *p.Status
 				}
-				return r.apply(ctx, s, &Plan{Create: p.Create, Delete: p.Delete, Events: p.Events, RequeueAfter: p.RequeueAfter, DeleteJob: p.DeleteJob})
+				return apply(ctx, s, &Plan{Create: p.Create, Delete: p.Delete, Events: p.Events, RequeueAfter: p.RequeueAfter, DeleteJob: p.DeleteJob})
 			}
 		}}},
 		{"a restart forgets the deadline", invariants.Settled, 0, inPlan(func(s *Snapshot, p *Plan) {
@@ -136,13 +139,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 
 // inPlan plants a bug into the plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, spoil) }}
+	return bug{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil) }}
 }
 
 // misreading plants a bug into what planners see.
 func misreading(spoil func(*Snapshot)) bug {
-	return bug{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return bug{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Job, misread.Pods, misread.Nodes = s.Job.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Nodes)
 			spoil(&misread)

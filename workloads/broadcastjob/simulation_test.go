@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -84,7 +85,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if err := caches.AddOwnerIndex(o.Pods); err != nil {
 		return o, err
 	}
-	o.Reader = observer{newInformerReader(&o), p}
+	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
 	return o, nil
 }
 

@@ -21,7 +21,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
+	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.RecorderOf(component), true
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
 	w.Merge = apiwriter.TypedMerge(o.Workloads.CloneSets)
 	return w
@@ -45,7 +45,7 @@ var statusKind = apply.Kind[v1alpha1.CloneSetStatus]{
 // applier applies one plan. Every write goes through it.
 type applier struct {
 	*apply.Applier[v1alpha1.CloneSetStatus]
-	*Reconciler
+	*reconciler
 	set  *v1alpha1.CloneSet
 	plan *Plan
 	// claims are those of the CloneSet, as they were observed.
@@ -54,8 +54,8 @@ type applier struct {
 }
 
 // begin returns the applier of a plan for a CloneSet.
-func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{Reconciler: r, set: s.Set, plan: plan, claims: s.Claims, Applier: &apply.Applier[v1alpha1.CloneSetStatus]{
+func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
+	a := &applier{reconciler: r, set: s.Set, plan: plan, claims: s.Claims, Applier: &apply.Applier[v1alpha1.CloneSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
@@ -83,7 +83,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 }
 
 // apply applies the plan. One pod's failure does not stop the others.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
 	defer r.rememberUnused(s, &a.unused)
 	requeueAfter, settled, err := a.Apply(ctx, nil, []apply.Step{a.disownClaims, a.CreateClaims, a.applyPods, a.PullAhead}, a.prune)

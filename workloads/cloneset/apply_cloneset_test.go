@@ -3,6 +3,7 @@
 package cloneset
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestRevisions(t *testing.T) {
 	// taken creates a revision in place of the one that the CloneSet needs.
 	taken := func(c *cluster, edit func(*appsv1.ControllerRevision)) string {
 		c.T.Helper()
-		plan, err := c.reconciler.Plan(web)
+		plan, err := c.reconciler.Plan(context.Background(), web)
 		if err != nil {
 			c.T.Fatal(err)
 		}

@@ -119,7 +119,7 @@ func TestWaitingNamesTheBudget(t *testing.T) {
 				c.SetImage("nginx:2")
 				c.MustReconcile()
 				c.Sleep("1s")
-				plan, err := c.reconciler.Plan(web)
+				plan, err := c.reconciler.Plan(context.Background(), web)
 				c.Must(err)
 				if len(plan.Waiting) != 3 {
 					t.Errorf("%v, want all 3 pods to wait", plan.Waiting)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/typedclient"
 )
@@ -26,7 +27,7 @@ func TestSharedInformerThatSelects(t *testing.T) {
 		c.Must(caches.AddOwnerIndex(c.options.Pods))
 		defer c.Start(func(ctx context.Context) error { c.options.Pods.RunWithContext(ctx); return nil })()
 		synctest.Wait()
-		c.options.Reader = newInformerReader(&c.options)
+		c.options.Reader = newInformerReader(controller.Caches(c.options.reads()))
 		c.restart()
 		c.create(3, "")
 		var err error

@@ -3,6 +3,7 @@
 package cloneset
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -11,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/client"
@@ -23,7 +26,7 @@ type cluster struct {
 	*fixture.Cluster
 	sets       client.CloneSetInterface // the test's
 	options    Options                  // for a controller that shares the informers
-	reconciler *Reconciler
+	reconciler Reconciler
 }
 
 var web = fixture.Web
@@ -44,14 +47,14 @@ func (c *cluster) setUp() {
 	c.sets = c.workloads(fixture.TestUser).CloneSets(web.Namespace)
 	workloads := c.workloads(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, Recorder: &c.Events,
+		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		CloneSets: c.Add(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:      c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
 	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Claims, o.Revisions} {
 		c.Must(caches.AddOwnerIndex(informer))
 	}
-	o.Reader = newInformerReader(&o)
+	o.Reader = newInformerReader(controller.Caches(o.reads()))
 	c.options = o
 	c.restart()
 	c.Unfinished = c.unfinished
@@ -89,8 +92,8 @@ func (c *cluster) unfinished() string {
 }
 
 // unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(key)
+func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(context.Background(), key)
 	if plan == nil || err != nil || !acts(plan) {
 		return "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -34,13 +35,13 @@ func TestConformance(t *testing.T) {
 			set := &cluster{Cluster: c.Cluster}
 			workloads, kube := set.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
+			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
 				CloneSets: c.Share(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:      c.Share(core.Pods()), Claims: c.Share(core.Claims()),
 				Revisions: c.Share(core.Revisions()), Nodes: c.Share(core.Nodes())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller.Reconciler, key)
+				return unfinished(controller, key)
 			}}, nil
 		},
 		Create: func(c *conformance.Cluster, name string) {

@@ -3,76 +3,37 @@
 package cloneset
 
 import (
-	"context"
-	"time"
-
-	"k8s.io/apimachinery/pkg/types"
-
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
+// component is the controller's name, in events too.
+const component = "cloneset-controller"
+
 // Controller manages CloneSets. New makes one.
-type Controller struct {
-	// Reconciler reconciles CloneSets; exported for tools that ask what it would do.
-	Reconciler *Reconciler
-	loop       *controller.Loop
-}
+type Controller = podwright.Controller[Snapshot, Plan]
+
+// Reconciler reconciles CloneSets. NewReconciler makes one.
+type Reconciler = podwright.Reconciler[Snapshot, Plan]
 
 // New returns a controller that is not yet running.
-func New(o Options) (*Controller, error) {
-	sources, err := controller.Open("cloneset", o.validate(), o.reads)
-	if err != nil {
-		return nil, err
+func New(o Options) (Controller, error) { return controller.New(o.setup()) }
+
+// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
+func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
+
+func (o *Options) setup() controller.Setup[Snapshot, Plan] {
+	return controller.Setup[Snapshot, Plan]{
+		Package: "cloneset", Objects: "CloneSets", Options: &o.ControllerOptions,
+		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
 	}
-	o.Reader = newInformerReader(&o)
-	r := newReconciler(&o)
-	loop, err := r.shell.Loop(sources)
-	return &Controller{Reconciler: r, loop: loop}, err
 }
 
-// Run reconciles until the context is done, and waits for everything it has
-// started. It runs the informers that New made itself. It can be called once.
-func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
-
-// Reconciler reconciles CloneSets: it observes the caches, plans, and applies the
-// plan. It is safe for use by several goroutines, as long as one CloneSet is
-// reconciled by one of them at a time.
-type Reconciler struct {
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
 	options Options
 	writer  *apply.Writer
-	shell   *controller.Reconciler[Snapshot, Plan]
 	unused  apiwriter.Last[map[string]bool] // see Snapshot.Unused
-}
-
-// NewReconciler returns a Reconciler for use in another framework: the caller
-// calls Reconcile, and it reads what Options.Reader returns. For a controller that
-// runs by itself, see New.
-func NewReconciler(o Options) (*Reconciler, error) {
-	if err := controller.CheckReader("cloneset", o.Reader != nil, o.validate()); err != nil {
-		return nil, err
-	}
-	return newReconciler(&o), nil
-}
-
-// Reconcile reconciles a CloneSet once. It asks to be called again after a time
-// (0: only when something changes), or returns an error and wants to be called
-// again after a back-off. It does nothing while the caches have not seen what it
-// wrote before.
-func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	return r.shell.Reconcile(ctx, key)
-}
-
-// Snapshot returns what a plan depends on now; nil when the CloneSet does not
-// exist. Its objects are shared with the caches: replace them by changed copies to
-// ask NewPlan what would happen if.
-func (r *Reconciler) Snapshot(key types.NamespacedName) (*Snapshot, error) {
-	return r.observe(context.Background(), key)
-}
-
-// Plan returns what the next Reconcile of a CloneSet would do, without doing it;
-// nil when the CloneSet does not exist.
-func (r *Reconciler) Plan(key types.NamespacedName) (*Plan, error) {
-	return r.shell.Next(context.Background(), key)
 }

@@ -107,7 +107,7 @@ func ExampleNewReconciler() {
 		if err != nil {
 			return nil, err
 		}
-		snapshot, err := r.Snapshot(key)
+		snapshot, err := r.Snapshot(context.Background(), key)
 		if snapshot == nil || err != nil {
 			return nil, err
 		}

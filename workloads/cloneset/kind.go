@@ -72,15 +72,13 @@ func (o *Options) reads() []controller.Read {
 	return reads
 }
 
-// newReconciler describes CloneSets to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "cloneset", Name: "cloneset-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes CloneSets to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourcePods:
@@ -90,18 +88,17 @@ func newReconciler(o *Options) *Reconciler {
 			}
 			return controller.HoldsNone
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.unused.Forget(key)
 }
 
 // observe reads everything that a plan for the CloneSet depends on. It returns
 // nil when the CloneSet does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	set, err := r.options.Reader.CloneSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -109,7 +106,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read CloneSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Unused: r.unused.Get(key), Now: r.shell.Clock.Now(), Features: r.options.Features}
+	s := &Snapshot{Set: set, Unused: r.unused.Get(key), Now: r.options.Clock.Now(), Features: r.options.Features}
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of CloneSet %s: %w", key, err)
 	}
@@ -132,7 +129,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // observeNodes reads the nodes of pods as far as a plan depends on them.
-func (r *Reconciler) observeNodes(s *Snapshot) {
+func (r *reconciler) observeNodes(s *Snapshot) {
 	if r.options.NoNodes { // perhaps there is no right to read them
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/podwright/podwright"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -169,7 +170,7 @@ func TestObserveJobs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScenario(t).snapshot()
 			s.Features = test.features
-			err := (&Reconciler{options: Options{Jobs: test.jobs}}).observeJobs(s)
+			err := (&reconciler{options: Options{Jobs: test.jobs}}).observeJobs(s)
 			if diff := cmp.Diff(test.want, s.Jobs); (err != nil) != test.fails || diff != "" {
 				t.Errorf("error %v, jobs (-want +got):\n%s", err, diff)
 			}
@@ -192,7 +193,7 @@ func TestApplyPreDownload(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	jobs := &jobsOf{}
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
-	r := &Reconciler{options: Options{Jobs: jobs}, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), Recorder: recorder})}
+	r := &reconciler{options: Options{Jobs: jobs}, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return recorder }}})}
 
 	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
 		t.Fatal(err)

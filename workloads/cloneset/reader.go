@@ -7,7 +7,6 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -30,7 +29,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
 	return caches.Get[*v1alpha1.CloneSet](r.Reader, ResourceCloneSets, namespace, name)

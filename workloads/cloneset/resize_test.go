@@ -56,7 +56,7 @@ func uids(pods []corev1.Pod) (out []string) {
 // waits lists why pods are not as they should be.
 func (c *cluster) waits() (out []string) {
 	c.T.Helper()
-	plan, err := c.reconciler.Plan(web)
+	plan, err := c.reconciler.Plan(context.Background(), web)
 	c.Must(err)
 	for _, w := range plan.Waiting {
 		out = append(out, string(w.Reason.Rule)+": "+w.Reason.Message)

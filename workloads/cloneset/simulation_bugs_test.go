@@ -19,6 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle"
@@ -95,9 +97,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.ReadyReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Settled, 1, bug{Reconciler: func(r *Reconciler) {
-			merge := r.writer.Merge
-			r.writer.Merge = func(ctx context.Context, key types.NamespacedName, data []byte, subresources ...string) (string, error) {
+		{"the status is not written", invariants.Settled, 1, bug{Reconciler: func(r Reconciler) {
+			merge := controller.KindOf(r).Writer.(*apply.Writer).Merge
+			controller.KindOf(r).Writer.(*apply.Writer).Merge = func(ctx context.Context, key types.NamespacedName, data []byte, subresources ...string) (string, error) {
 				if len(subresources) > 0 {
 					return "", nil
 				}
@@ -119,16 +121,18 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"currentRevision advances while held-back pods are missing", invariants.Status, 21, inPlan(advanceEarly)},
 		{"another update begins within the grace period", invariants.InPlace, 1, bug{Reconciler: misreading(forgetGrace), Often: updateGracefully}},
 		{"pods are released without their claims", invariants.Claims, 1, bug{Reconciler: misreading(forgetClaimsOfReleased)}},
-		{"the claim of a pod that is not ready is deleted", invariants.Claims, 1, bug{Reconciler: func(r *Reconciler) {
-			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+		{"the claim of a pod that is not ready is deleted", invariants.Claims, 1, bug{Reconciler: func(r Reconciler) {
+			kind := controller.KindOf(r)
+			apply, claims := kind.Apply, kind.Writer.(*apply.Writer).Claims
+			kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, claim := range s.Claims {
 					for _, pod := range s.Pods {
 						if instanceID(pod) == claim.Labels[v1alpha1.CloneSetInstanceIDLabel] && pod.Spec.NodeName != "" && !lifecycle.Ready(pod) {
-							_, _ = r.writer.Claims.Delete(ctx, claim)
+							_, _ = claims.Delete(ctx, claim)
 						}
 					}
 				}
-				return r.apply(ctx, s, p)
+				return apply(ctx, s, p)
 			}
 		}}},
 		{"the claim of a pod that is not ready is released", invariants.Claims, 1, inPlan(releaseUnready)},
@@ -167,15 +171,15 @@ func takeNames(u *simulation.User, r *rand.Rand) {
 
 // inPlan plants a bug into plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = simulation.Spoiled(NewPlan, spoil)
+	return bug{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil)
 	}}
 }
 
 // misreading plants a bug into what planners see. The status stays right.
-func misreading(spoil func(*Snapshot)) func(*Reconciler) {
-	return func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+func misreading(spoil func(*Snapshot)) func(Reconciler) {
+	return func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set = s.Set.DeepCopy()
 			misread.Pods, misread.Claims = slices.Clone(s.Pods), slices.Clone(s.Claims)

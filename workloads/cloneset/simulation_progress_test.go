@@ -30,9 +30,9 @@ func TestSimulationFindsBugsOfProgress(t *testing.T) {
 			}
 		})},
 		{"the progress deadline does not start anew with progress", invariants.Status, 0, inPlan(keepDeadline)},
-		{"a status counts pods that could not be created", invariants.Status, 0, bug{Reconciler: func(r *Reconciler) {
-			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
-				a := r.begin(s, p)
+		{"a status counts pods that could not be created", invariants.Status, 0, bug{Reconciler: func(r Reconciler) {
+			controller.KindOf(r).Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+				a := controller.KindOf(r).Self.(*reconciler).begin(s, p)
 				a.Uncreated = func(status *v1alpha1.CloneSetStatus, _ []rollout.PodCreation) *v1alpha1.CloneSetStatus { return status }
 				after, settled, err := a.Apply(ctx, nil, []apply.Step{a.disownClaims, a.CreateClaims, a.applyPods}, a.prune)
 				if !settled {

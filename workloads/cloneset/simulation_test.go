@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -135,7 +136,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 			return o, err
 		}
 	}
-	o.Reader = observer{newInformerReader(&o), p}
+	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
 	return o, nil
 }
 

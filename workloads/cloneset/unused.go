@@ -30,7 +30,7 @@ func (a *attempts) note(pod *corev1.Pod, err error) {
 // rememberUnused remembers of which instances no pod could be created, as long as they have claims and no pod is seen. Where
 // an answer was lost, the pod may be there: the next reconcile waits until it is known. A restart
 // of the manager forgets them, and has their claims made again. (CS-39)
-func (r *Reconciler) rememberUnused(s *Snapshot, tried *attempts) {
+func (r *reconciler) rememberUnused(s *Snapshot, tried *attempts) {
 	if len(s.Unused) == 0 && len(tried.failed) == 0 {
 		return
 	}

@@ -27,7 +27,7 @@ type claim struct {
 }
 
 // seen remembers that a scheduled time has its job.
-func (r *Reconciler) seen(key types.NamespacedName, of types.UID, scheduled time.Time) {
+func (r *reconciler) seen(key types.NamespacedName, of types.UID, scheduled time.Time) {
 	if c := r.claims.Get(key); c.of == of && c.scheduled.Equal(scheduled) {
 		r.claims.Set(key, claim{of: of, scheduled: scheduled, created: true})
 	}
@@ -39,13 +39,13 @@ func newWriter(o *Options) *apply.Writer {
 		Workloads: ResourceCronJobs,
 		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(o.Workloads.AdvancedCronJobs),
-		Recorder:  o.Recorder,
+		Recorder:  o.RecorderOf(component),
 	}
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	snapshot *Snapshot
 	plan     *Plan
@@ -54,8 +54,8 @@ type applier struct {
 // apply does what the plan says. The status claims the scheduled time before its
 // job is created, so that no time is run twice, whatever becomes of the job, of the
 // answer, or of this process. (ACJ-13.2)
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.CronJob), snapshot: s, plan: plan}
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.CronJob), snapshot: s, plan: plan}
 	for _, c := range plan.Children {
 		r.seen(a.Key, s.CronJob.UID, c.Scheduled)
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -35,13 +36,13 @@ func TestConformance(t *testing.T) {
 				Writes:    []string{"create " + resource, "patch advancedcronjobs", "patch advancedcronjobs/status", "delete " + resource},
 				New: func(c *conformance.Cluster) (conformance.Controller, error) {
 					kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
-					controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads, Metrics: c.Reconciles, Recorder: &c.Events,
+					controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 						CronJobs:      c.Share(client.NewAdvancedCronJobInformer(workloads, "", 0, cache.Indexers{})),
 						BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 						Jobs:          c.Share(caches.NewInformers(kube, "").Jobs())})
 					c.Must(err)
 					return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-						plan, err := controller.Reconciler.Plan(key)
+						plan, err := controller.Plan(t.Context(), key)
 						if err != nil || plan == nil || plan.Start == nil && plan.Status == nil && len(plan.Clean) == 0 {
 							return "", err
 						}

@@ -3,7 +3,6 @@
 package cronjob
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -113,22 +112,17 @@ func ownerOf[O metav1.Object](job O) owner {
 	return owner{types.NamespacedName{Namespace: job.GetNamespace(), Name: by.Name}, by.UID}
 }
 
-// newReconciler describes AdvancedCronJobs to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes cron jobs to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.ScheduleMetrics == nil {
 		o.ScheduleMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, jobs: jobs(o), writer: newWriter(o)}
-	reads := o.reads()
-	for i := range reads {
-		reads[i].Live = live{reads[i].Live, r}
-	}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "cronjob", Name: "advancedcronjob-controller", Options: controller.Options{
-			Workers: cmp.Or(o.Workers, workers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads, Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, jobs: jobs(o), writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
+		Live:    func(of apiwriter.Live) apiwriter.Live { return live{of, r} },
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget, LastRetry: lastRetry,
+		Writer: r.writer, Forget: r.forget, LastRetry: lastRetry,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourceJobs:
@@ -138,15 +132,14 @@ func newReconciler(o *Options) *Reconciler {
 			}
 			return controller.HoldsAll
 		},
-	})
-	return r
+	}
 }
 
 // live reads jobs past all caches. One that is found need not be created any more,
 // also where it is gone before a cache shows it.
 type live struct {
 	apiwriter.Live
-	r *Reconciler
+	r *reconciler
 }
 
 func (l live) Read(ctx context.Context, namespace, name string) (metav1.Object, error) {
@@ -161,7 +154,7 @@ func (l live) Read(ctx context.Context, namespace, name string) (metav1.Object, 
 	return object, nil
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.claims.Forget(key)
@@ -172,7 +165,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the cron job depends on. It returns nil
 // when the cron job does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	cronJob, err := r.options.Reader.CronJob(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -180,7 +173,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read AdvancedCronJob %s: %w", key, err)
 	}
-	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.options.NoBroadcastJobs, Now: r.shell.Clock.Now()}
+	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.options.NoBroadcastJobs, Now: r.options.Clock.Now()}
 	switch claim := r.claims.Get(key); {
 	case claim.of != cronJob.UID:
 	case !claim.created:

@@ -7,17 +7,11 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // ScheduleMetrics receives how well the controller keeps to schedules.
 // Implementations must be safe for use by several goroutines.
@@ -38,6 +32,8 @@ const workers = 20
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads, creates and deletes Jobs. A client-side rate limit (QPS)
 	// makes jobs late.
 	Kubernetes kubernetes.Interface
@@ -48,39 +44,21 @@ type Options struct {
 	// NoBroadcastJobs is for API servers that do not serve BroadcastJobs: none are
 	// read, and a cron job with a template of one creates nothing. Default false.
 	NoBroadcastJobs bool
-	// Namespace restricts the informers that the controller makes itself.
-	// Default: all namespaces.
-	Namespace string
 	// CronJobs, Jobs and BroadcastJobs are informers that the caller shares and
 	// runs: of AdvancedCronJobs, of Jobs and of BroadcastJobs. The controller adds
 	// indexes to those of jobs, so they must not have been started before New. Where
 	// one is nil, the controller makes and runs its own.
 	CronJobs, Jobs, BroadcastJobs cache.SharedIndexInformer
 
-	// Recorder receives events about AdvancedCronJobs. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
 
-	// Workers is the number of cron jobs reconciled at the same time. Default 20: many
-	// are due at the same minute, and each of them waits for two writes.
-	Workers int
-	// Clock defaults to the real one. The location of its times is the time zone of
-	// schedules that name none.
-	Clock clock.WithTicker
-	// Metrics, ScheduleMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics         Metrics
+	// ScheduleMetrics defaults to none.
 	ScheduleMetrics ScheduleMetrics
-	QueueMetrics    workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	return controller.Check("cronjob").Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil).Workers(o.Workers, "cron jobs", workers).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil)
 }
 
 // noMetrics is ScheduleMetrics that measures nothing.

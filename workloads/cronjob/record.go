@@ -105,5 +105,5 @@ func (a *applier) countMissed(r *recorded, times int) {
 func (a *applier) recordStart() {
 	job, _ := a.plan.Start.object()
 	a.Event(corev1.EventTypeNormal, ReasonSuccessfulCreate, "created job %s", job.GetName())
-	a.options.ScheduleMetrics.Started(a.shell.Clock.Now().Sub(a.plan.Start.Scheduled))
+	a.options.ScheduleMetrics.Started(a.options.Clock.Now().Sub(a.plan.Start.Scheduled))
 }

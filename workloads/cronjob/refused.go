@@ -68,7 +68,7 @@ func (r *refused) is(cronJob *v1alpha1.AdvancedCronJob) bool {
 // refuse remembers a refusal, and has the job tried again after a wait that is twice as long each time, whichever scheduled
 // time it is about. What the API server finds invalid is not tried again. (ACJ-13.5)
 func (a *applier) refuse(ctx context.Context, err error) error {
-	start, cronJob, now := a.plan.Start, a.snapshot.CronJob, a.shell.Clock.Now()
+	start, cronJob, now := a.plan.Start, a.snapshot.CronJob, a.options.Clock.Now()
 	r := a.refusals.Get(a.Key)
 	if !r.is(cronJob) {
 		r = refused{of: cronJob.UID, generation: cronJob.Generation}
@@ -229,7 +229,7 @@ func (a *applier) sendAnnotation(ctx context.Context, data []byte) error {
 // recordRefusal records that a job was refused, the same text once an hour.
 func (a *applier) recordRefusal(err error) {
 	job, _ := a.plan.Start.object()
-	r, now := a.recorded.Get(a.Key), a.shell.Clock.Now()
+	r, now := a.recorded.Get(a.Key), a.options.Clock.Now()
 	text := strings.ReplaceAll(err.Error(), job.GetName(), "")
 	if age := now.Sub(r.refusedAt); r.refusal == text && age >= 0 && age < refusalEvent {
 		return

@@ -19,7 +19,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/cronjob"
@@ -86,7 +88,7 @@ func (w *world) start() {
 	w.T.Helper()
 	kube := w.Client(fixture.ControllerUser)
 	controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: newClient(w.T, w.Server, fixture.ControllerUser),
-		Recorder: &recorder{Recorder: &w.Events, world: w}, ScheduleMetrics: w})
+		ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, ScheduleMetrics: w})
 	w.Must(err)
 	w.heal()
 	w.stop = w.Start(func(ctx context.Context) error { return controller.Run(ctx) })

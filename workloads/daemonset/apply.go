@@ -25,7 +25,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.Message = ResourceDaemonSets, o.Recorder, message
+	w.Workloads, w.Recorder, w.Message = ResourceDaemonSets, o.RecorderOf(component), message
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
 	w.Merge = apiwriter.TypedMerge(o.Workloads.DaemonSets)
 	return w
@@ -46,14 +46,14 @@ var statusKind = apply.Kind[v1alpha1.DaemonSetStatus]{
 // applier applies one plan. Every write goes through it.
 type applier struct {
 	*apply.Applier[v1alpha1.DaemonSetStatus]
-	*Reconciler
+	*reconciler
 	set  *v1alpha1.DaemonSet
 	plan *Plan
 }
 
 // begin returns the applier of a plan for a DaemonSet.
-func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{
+func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
+	a := &applier{reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
@@ -83,7 +83,7 @@ func (a *applier) allowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error
 }
 
 // apply applies the plan. One pod's failure does not stop the others.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
 	r.options.SetMetrics.Counted(a.Key, cmp.Or(plan.Status, &s.Set.Status))
 	if a.Begins("SelectingAll", plan.SelectsAll) {
@@ -123,7 +123,7 @@ func (a *applier) mayAdopt(ctx context.Context) error {
 
 // replaced remembers a pod that has ended, so that the next one waits. (DS-4)
 func (a *applier) replaced(pod *corev1.Pod) {
-	a.Reconciler.ended.Replaced(a.Key, backOffName(a.set, nodefit.NodeOf(pod)), a.shell.Clock.Now())
+	a.reconciler.ended.Replaced(a.Key, backOffName(a.set, nodefit.NodeOf(pod)), a.options.Clock.Now())
 }
 
 // tried remembers whether the pod of a node could be created. (DS-7)

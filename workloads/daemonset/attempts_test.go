@@ -14,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -118,11 +119,12 @@ func TestTakenNames(t *testing.T) {
 				_, err := c.Kube.CoreV1().Pods(web.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 				c.Must(err)
 			}
-			a := &applier{Reconciler: c.reconciler, set: set, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{Sync: c.reconciler.writer.Begin(set)}}
+			r := controller.KindOf(c.reconciler).Self.(*reconciler)
+			a := &applier{reconciler: r, set: set, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{Sync: r.writer.Begin(set)}}
 			if err := a.nameTaken(t.Context(), &rollout.PodCreation{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-x"}}}, nil); err != nil {
 				t.Error(err)
 			}
-			if _, names := c.reconciler.attempts.of(set); names["web-x"] != test.taken {
+			if _, names := r.attempts.of(set); names["web-x"] != test.taken {
 				t.Errorf("%s: taken %v", name, names)
 			}
 		})

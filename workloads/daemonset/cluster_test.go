@@ -3,6 +3,7 @@
 package daemonset
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
@@ -33,7 +36,7 @@ type cluster struct {
 	*fixture.Cluster
 	sets       client.DaemonSetInterface // the test's
 	options    Options                   // for a controller that shares the informers
-	reconciler *Reconciler
+	reconciler Reconciler
 }
 
 // inCluster plays a story with DaemonSets.
@@ -51,7 +54,7 @@ func (c *cluster) setUp() {
 	c.sets = c.workloads(fixture.TestUser).DaemonSets(web.Namespace)
 	workloads, kube := c.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: kube, Workloads: workloads, Recorder: &c.Events,
+		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		DaemonSets: c.Add(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:       c.PodInformer, Revisions: c.RevisionInformer,
 		Nodes: c.Add(caches.NewInformers(kube, "").Nodes()),
@@ -59,7 +62,7 @@ func (c *cluster) setUp() {
 	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Revisions} {
 		c.Must(caches.AddOwnerIndex(informer))
 	}
-	o.Reader = newInformerReader(&o)
+	o.Reader = newInformerReader(controller.Caches(o.reads()))
 	c.options = o
 	c.restart()
 	c.Unfinished = func() string {
@@ -96,8 +99,8 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 func acts(plan *Plan) bool { return scenario.Acts(&plan.Plan) || plan.Status != nil }
 
 // unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(key)
+func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(context.Background(), key)
 	if plan == nil || err != nil || !acts(plan) {
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -27,13 +28,13 @@ func suite(set, writes string, change func(c *conformance.Cluster, name string))
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
+			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
 				DaemonSets: c.Share(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:       c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
 				Revisions: c.Share(core.Revisions())})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				return unfinished(controller.Reconciler, key)
+				return unfinished(controller, key)
 			}}, nil
 		},
 		Prepare: func(c *conformance.Cluster) { (&cluster{Cluster: c.Cluster}).addNodes(nodeNames(3)...) },

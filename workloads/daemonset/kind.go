@@ -99,29 +99,26 @@ func nodeChanged(o *Options) controller.Concern {
 	}
 }
 
-// newReconciler describes DaemonSets to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes DaemonSets to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.SetMetrics == nil {
 		o.SetMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, writer: newWriter(o), ended: podplan.BackOff{Most: mostBackOff}}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "daemonset", Name: "daemonset-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, writer: newWriter(o), ended: podplan.BackOff{Most: mostBackOff}}
+	return controller.Kind[Snapshot, Plan]{
+		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			if resource == ResourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.ended.Forget(key)
 	r.attempts.forget(key)
@@ -131,7 +128,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the DaemonSet depends on. It returns
 // nil when the DaemonSet does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	set, err := r.options.Reader.DaemonSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -139,7 +136,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read DaemonSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, AssignDirectly: r.options.AssignDirectly, Now: r.shell.Clock.Now(), Features: r.options.Features}
+	s := &Snapshot{Set: set, AssignDirectly: r.options.AssignDirectly, Now: r.options.Clock.Now(), Features: r.options.Features}
 	selector, err := s.selector()
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it
@@ -171,7 +168,7 @@ func backOffName(set *v1alpha1.DaemonSet, node string) string {
 }
 
 // backOff says when pods that have ended may be replaced, by node.
-func (r *Reconciler) backOff(set *v1alpha1.DaemonSet, now time.Time) map[string]time.Time {
+func (r *reconciler) backOff(set *v1alpha1.DaemonSet, now time.Time) map[string]time.Time {
 	this := backOffName(set, "")
 	key := types.NamespacedName{Namespace: set.Namespace, Name: set.Name}
 	until := r.ended.Until(key, now, func(name string) bool { return !strings.HasPrefix(name, this) })

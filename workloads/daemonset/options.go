@@ -6,9 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -16,9 +13,6 @@ import (
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
-
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
 
 // SetMetrics receives how far DaemonSets have come. Implementations must be safe
 // for use by several goroutines.
@@ -39,15 +33,14 @@ func (noMetrics) Gone(types.NamespacedName)                               {}
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads nodes, and reads and writes pods and revisions. The controller
 	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
 	Kubernetes kubernetes.Interface
 	// Workloads reads and writes DaemonSets.
 	Workloads client.Interface
 
-	// Namespace restricts the informers that New makes itself to the DaemonSets, pods
-	// and revisions of a namespace. Default: all namespaces.
-	Namespace string
 	// DaemonSets, Pods, Revisions and Nodes are informers that the caller shares and
 	// runs. New adds indexes to them, so they must not have been started before.
 	// Where one is nil, the controller makes and runs its own, whose objects it keeps
@@ -56,10 +49,6 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): more pods are taken out of service there than the DaemonSet
-	// allows. Default false: Reconcile returns an error.
-	AllowStaleReads bool
 	// AssignDirectly assigns pods to their nodes by spec.nodeName, past the scheduler
 	// and what it knows of other pods. Default false: the scheduler assigns them, held
 	// to the node by the pod's node affinity.
@@ -71,22 +60,14 @@ type Options struct {
 	// every update is allowed.
 	Budget workloads.Budget
 
-	// Workers is the number of DaemonSets reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about DaemonSets. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, SetMetrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	SetMetrics   SetMetrics
-	QueueMetrics workqueue.MetricsProvider
+	// SetMetrics defaults to none.
+	SetMetrics SetMetrics
 
 	// Features switches behaviour. Its zero value is the default of every feature.
 	Features Features
 }
 
-func (o *Options) validate() error {
-	return controller.Check("daemonset").Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil).
-		PreDownload(o.Features.PreDownload, o.Jobs != nil).Workers(o.Workers, "DaemonSets", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil).
+		PreDownload(o.Features.PreDownload, o.Jobs != nil)
 }

@@ -3,6 +3,7 @@
 package daemonset
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestResize(t *testing.T) {
 				if status := c.get().Status; status.NumberAvailable != 3 || status.UpdatedNumberScheduled != 3 {
 					t.Errorf("status %+v", status)
 				}
-				plan, err := c.reconciler.Plan(web)
+				plan, err := c.reconciler.Plan(context.Background(), web)
 				c.Must(err)
 				waits := slices.ContainsFunc(plan.Waiting, func(w rollout.Wait) bool { return w.Reason.Rule == test.waits && w.Pod.Spec.NodeName == "n2" })
 				if waits != (test.waits != "") || test.waits == "" && len(plan.Waiting) > 0 {

@@ -16,6 +16,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -127,8 +129,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.NumberAvailable++
 			}
 		})},
-		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r *Reconciler) {
-			r.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
+		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
+			controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
 		}}},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
@@ -138,13 +140,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 
 // inPlan plants a bug into the plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, spoil) }}
+	return bug{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil) }}
 }
 
 // misreading plants a bug into what planners see. The status stays right.
-func misreading(spoil func(*Snapshot)) func(*Reconciler) {
-	return func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+func misreading(spoil func(*Snapshot)) func(Reconciler) {
+	return func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set, misread.Pods, misread.Nodes = s.Set.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Nodes)
 			spoil(&misread)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -80,7 +81,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if err := errors.Join(caches.AddOwnerIndex(o.Pods), caches.AddOwnerIndex(o.Revisions)); err != nil {
 		return o, err
 	}
-	o.Reader = observer{newInformerReader(&o), p}
+	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
 	return o, nil
 }
 

@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.Recorder, message
+	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.RecorderOf(component), message
 	w.Records = map[rollout.PatchKind]apply.Action{
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,
@@ -48,14 +48,14 @@ var statusKind = apply.Kind[v1beta1.StatefulSetStatus]{
 // applier applies one plan. Every write goes through it.
 type applier struct {
 	*apply.Applier[v1beta1.StatefulSetStatus]
-	*Reconciler
+	*reconciler
 	set  *v1beta1.StatefulSet
 	plan *Plan
 }
 
 // begin returns the applier of a plan for a StatefulSet.
-func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
+func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
+	a := &applier{reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
@@ -76,7 +76,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 }
 
 // apply applies the plan. One pod's failure does not stop the others.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
 	requeueAfter, settled, err := a.Apply(ctx, a.adopt, []apply.Step{a.changeClaims, a.CreateClaims, a.ApplyPods, a.PullAhead}, nil)
 	if !settled {
@@ -118,7 +118,7 @@ func (a *applier) changeClaims(ctx context.Context) error {
 // replaced remembers a pod that never ran, so that the next one waits.
 func (a *applier) replaced(pod *corev1.Pod) {
 	if !podplan.HasRun(pod) {
-		a.places.Replaced(a.Key, pod.Name, a.shell.Clock.Now())
+		a.places.Replaced(a.Key, pod.Name, a.options.Clock.Now())
 	}
 }
 

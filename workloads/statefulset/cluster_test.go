@@ -3,6 +3,7 @@
 package statefulset
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -12,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/client"
@@ -24,7 +27,7 @@ type cluster struct {
 	*fixture.Cluster
 	sets       client.StatefulSetInterface // the test's
 	options    Options                     // for a controller that shares the informers
-	reconciler *Reconciler
+	reconciler Reconciler
 }
 
 var web = fixture.Web
@@ -45,14 +48,14 @@ func (c *cluster) setUp() {
 	c.sets = c.workloads(fixture.TestUser).StatefulSets(web.Namespace)
 	workloads := c.workloads(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, Recorder: &c.Events,
+		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
 		StatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:         c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
 	c.Must(caches.AddMemberIndex(o.Pods))
 	c.Must(caches.AddOwnerIndex(o.Claims))
 	c.Must(caches.AddOwnerIndex(o.Revisions))
-	o.Reader = newInformerReader(&o)
+	o.Reader = newInformerReader(controller.Caches(o.reads()))
 	c.options = o
 	c.restart()
 	c.Unfinished = c.unfinished
@@ -84,7 +87,7 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 // plan is what the next reconcile would do; nil where there is no StatefulSet.
 func (c *cluster) plan() *Plan {
 	c.T.Helper()
-	plan, err := c.reconciler.Plan(web)
+	plan, err := c.reconciler.Plan(context.Background(), web)
 	c.Must(err)
 	return plan
 }
@@ -98,8 +101,8 @@ func (c *cluster) unfinished() string {
 }
 
 // unfinished shows what the next reconcile of a reconciler would do.
-func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
-	plan, err := r.Plan(key)
+func unfinished(r Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(context.Background(), key)
 	if plan == nil || err != nil || !acts(plan) {
 		return "", err
 	}

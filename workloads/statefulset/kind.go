@@ -66,15 +66,13 @@ func (o *Options) reads() []controller.Read {
 	}
 }
 
-// newReconciler describes StatefulSets to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "statefulset", Name: "statefulset-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes StatefulSets to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourcePods:
@@ -84,11 +82,10 @@ func newReconciler(o *Options) *Reconciler {
 			}
 			return controller.HoldsNone
 		},
-	})
-	return r
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.places.Forget(key)
 }
@@ -129,7 +126,7 @@ func existing(sets cache.Store, namespace, name string) []types.NamespacedName {
 
 // observe reads everything that a plan for the StatefulSet depends on. It
 // returns nil when the StatefulSet does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	set, err := r.options.Reader.StatefulSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -137,7 +134,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read StatefulSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.options.Features}
+	s := &Snapshot{Set: set, Now: r.options.Clock.Now(), Features: r.options.Features}
 	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.Name); err != nil {
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
@@ -161,7 +158,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 // claims reads the claims of the pods that there are and of those that should
 // be: those that the claim templates ask for, and those that pods mount. Where the
 // StatefulSet should own none, it reads those that it owns too.
-func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
+func (r *reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
 	if s.replicas() > mostReplicas {
 		return nil, nil
 	}

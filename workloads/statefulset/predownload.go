@@ -10,7 +10,7 @@ import (
 )
 
 // observeJobs reads which jobs there are, where they matter.
-func (r *Reconciler) observeJobs(s *Snapshot) (err error) {
+func (r *reconciler) observeJobs(s *Snapshot) (err error) {
 	s.Jobs, err = predownload.JobsOf(r.options.Jobs, s.Features.PreDownload, s.Set, kind)
 	return err
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -33,7 +32,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
 	return caches.Get[*v1beta1.StatefulSet](r.Reader, ResourceStatefulSets, namespace, name)

@@ -19,6 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -60,14 +62,16 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"claims go with pods against the policy", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Delete"}
 		})},
-		{"claims of pods that are scaled in are deleted", invariants.Claims, 2, bug{Reconciler: func(r *Reconciler) {
-			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+		{"claims of pods that are scaled in are deleted", invariants.Claims, 2, bug{Reconciler: func(r Reconciler) {
+			kind := controller.KindOf(r)
+			apply, claims := kind.Apply, kind.Writer.(*apply.Writer).Claims
+			kind.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, d := range p.Delete {
 					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
-						_, _ = r.writer.Claims.Delete(ctx, claim)
+						_, _ = claims.Delete(ctx, claim)
 					}
 				}
-				return r.apply(ctx, s, p)
+				return apply(ctx, s, p)
 			}
 		}}},
 		{"a claim that is about to go is used again", invariants.Claims, 9, bug{Often: scaleOften, Reconciler: misreading(func(s *Snapshot) {
@@ -129,8 +133,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.AvailableReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r *Reconciler) {
-			r.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
+		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r Reconciler) {
+			controller.KindOf(r).Writer.(*apply.Writer).Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
 		}}},
 		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 5, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"the partition is one too small", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
@@ -281,15 +285,15 @@ func takeNames(u *simulation.User, r *rand.Rand) {
 
 // inPlan plants a bug into plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = simulation.Spoiled(NewPlan, spoil)
+	return bug{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, spoil)
 	}}
 }
 
 // misreading plants a bug into what planners see. The status stays right.
-func misreading(spoil func(*Snapshot)) func(*Reconciler) {
-	return func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+func misreading(spoil func(*Snapshot)) func(Reconciler) {
+	return func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set = s.Set.DeepCopy()
 			misread.Pods, misread.Claims = slices.Clone(s.Pods), maps.Clone(s.Claims)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -81,6 +82,6 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if err := errors.Join(caches.AddMemberIndex(o.Pods), caches.AddOwnerIndex(o.Claims), caches.AddOwnerIndex(o.Revisions)); err != nil {
 		return o, err
 	}
-	o.Reader = observer{newInformerReader(&o), p}
+	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
 	return o, nil
 }

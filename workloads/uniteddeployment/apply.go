@@ -24,14 +24,14 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceUnitedDeployments, o.Recorder
+	w.Workloads, w.Recorder = ResourceUnitedDeployments, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Workloads.UnitedDeployments)
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	snapshot *Snapshot
 	plan     *Plan
@@ -41,11 +41,11 @@ type applier struct {
 // apply does what the plan says: revisions, before any pod refers to them; the workloads; the
 // status; and what is left of the history. One failure does not stop the rest, but that
 // nothing is deleted while something could not be created. (UD-5)
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Status == nil { // it is being deleted
 		return 0, nil
 	}
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Set), snapshot: s, plan: plan, status: plan.Status.DeepCopy()}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Set), snapshot: s, plan: plan, status: plan.Status.DeepCopy()}
 	a.SameRevision = sameTemplate
 	a.recordPlan()
 	if current, err := a.current(ctx); err != nil || !current {

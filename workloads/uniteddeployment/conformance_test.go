@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -85,7 +86,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			o := uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Without: without, Metrics: c.Reconciles, Recorder: &c.Events,
+			o := uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Without: without, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
 				UnitedDeployments: c.Share(client.NewUnitedDeploymentInformer(workloads, "", 0, cache.Indexers{})),
 				Revisions:         c.Share(core.Revisions()), Pods: c.Share(core.Pods())}
 			switch kind {
@@ -104,7 +105,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 			controller, err := uniteddeployment.New(o)
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(key)
+				plan, err := controller.Plan(t.Context(), key)
 				if err != nil || plan == nil {
 					return "", err
 				}

@@ -79,21 +79,18 @@ func (o *Options) reads() []controller.Read {
 	return reads
 }
 
-// newReconciler describes UnitedDeployments to the shell.
-func newReconciler(o *Options) *Reconciler {
+// kind describes UnitedDeployments to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.SubsetMetrics == nil {
 		o.SubsetMetrics = noMetrics{}
 	}
-	r := &Reconciler{options: *o, targets: o.targets(), sets: apiwriter.Typed(o.Workloads.UnitedDeployments), writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "uniteddeployment", Name: "uniteddeployment-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	r := &reconciler{options: *o, targets: o.targets(), sets: apiwriter.Typed(o.Workloads.UnitedDeployments), writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Writer: r.writer, Forget: r.forget,
 		Shows: (*Snapshot).shows,
-	})
-	return r
+	}
 }
 
 // shows tells whether the snapshot holds an object.
@@ -113,7 +110,7 @@ func (s *Snapshot) shows(resource Resource) func(string) bool {
 	return controller.HoldsAll
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.taken.Forget(key)
@@ -123,7 +120,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the UnitedDeployment depends on. It returns nil
 // when the UnitedDeployment does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader
 	set, err := reader.UnitedDeployment(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
@@ -132,7 +129,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read UnitedDeployment %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Without: r.options.Without, AdaptiveScheduling: r.options.AdaptiveScheduling, HeldSince: r.writer.HeldSince(set), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Set: set, Without: r.options.Without, AdaptiveScheduling: r.options.AdaptiveScheduling, HeldSince: r.writer.HeldSince(set), Now: r.options.Clock.Now()}
 	if taken := r.taken.Get(key); taken.of == set.UID {
 		s.Taken = taken.names
 	}
@@ -157,7 +154,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // observeWorkloads reads the workloads of the kinds that are used.
-func (r *Reconciler) observeWorkloads(s *Snapshot, selector labels.Selector) (err error) {
+func (r *reconciler) observeWorkloads(s *Snapshot, selector labels.Selector) (err error) {
 	reader, namespace, uid := r.options.Reader, s.Set.Namespace, s.Set.UID
 	for kind := range r.targets {
 		switch kind {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -43,7 +42,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) UnitedDeployment(namespace, name string) (*v1alpha1.UnitedDeployment, error) {
 	return caches.Get[*v1alpha1.UnitedDeployment](r.Reader, ResourceUnitedDeployments, namespace, name)

@@ -19,8 +19,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
@@ -99,7 +101,7 @@ func (w *world) Subsets(of types.NamespacedName, states []uniteddeployment.Subse
 func (w *world) start() {
 	w.T.Helper()
 	controller, err := uniteddeployment.New(uniteddeployment.Options{Kubernetes: w.Client(fixture.ControllerUser),
-		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), Recorder: &recorder{Recorder: &w.Events, world: w}, SubsetMetrics: w, AdaptiveScheduling: w.adaptive})
+		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, SubsetMetrics: w, AdaptiveScheduling: w.adaptive})
 	w.Must(err)
 	w.heal()
 	w.stop = w.Start(func(ctx context.Context) error { return controller.Run(ctx) })

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle"
@@ -49,7 +50,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"partitions are not kept", invariants.Partition, 1, inSnapshot(func(s *Snapshot) { s.Set.Spec.UpdateStrategy.ManualUpdate = nil })},
 		{"workloads of removed subsets stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Delete = nil })},
 		{"workloads are deleted before all new ones are there", invariants.Order, 1, bug{controller: spoil{Reconciler: deleteFirst}}},
-		{"the topology is that of the cache", invariants.Ownership, 47, bug{controller: spoil{Reconciler: func(r *Reconciler) { r.sets = cachedSets{r.sets, r.options.Reader.(observer).Reader} }}}},
+		{"the topology is that of the cache", invariants.Ownership, 47, bug{controller: spoil{Reconciler: fromTheCache}}},
 		{"a deletion hits whatever has the name", invariants.Ownership, 0, bug{controller: spoil{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{}`)) }}}},
 		{"orphans are not adopted", invariants.Identity, 12, inSnapshot(func(s *Snapshot) {
 			s.Deployments = slices.DeleteFunc(slices.Clone(s.Deployments), func(d *appsv1.Deployment) bool { return metav1.GetControllerOf(d) == nil })
@@ -122,12 +123,12 @@ type spoil = simulation.Spoil[Options, Reconciler]
 
 // inPlan plants a bug into plans, inSnapshot into what they are made of.
 func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
 }
 
 func inSnapshot(change func(*Snapshot)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return bug{controller: spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set, misread.Pods = s.Set.DeepCopy(), slices.Clone(s.Pods)
 			change(&misread)
@@ -160,12 +161,18 @@ func oneEach[T interface{ DeepCopy() T }](all []T, replicas func(T) **int32) (co
 }
 
 // deleteFirst has the Reconciler delete workloads in a plan of their own, before others are created.
-func deleteFirst(r *Reconciler) {
-	r.shell.Plan = simulation.Spoiled(NewPlan, func(_ *Snapshot, p *Plan) {
+func deleteFirst(r Reconciler) {
+	controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, func(_ *Snapshot, p *Plan) {
 		if len(p.Delete) > 0 {
 			p.Create = nil
 		}
 	})
+}
+
+// fromTheCache has the Reconciler read its UnitedDeployments from the cache.
+func fromTheCache(r Reconciler) {
+	self := controller.KindOf(r).Self.(*reconciler)
+	self.sets = cachedSets{self.sets, self.options.Reader.(observer).Reader}
 }
 
 // cachedSets reads UnitedDeployments from the cache where they are to be read past it.

@@ -3,6 +3,7 @@
 package uniteddeployment
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -86,11 +88,11 @@ func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process
 		return simulation.Controller{}, err
 	}
 	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		s, err := r.Snapshot(simulation.Web)
+		s, err := r.Snapshot(context.Background(), simulation.Web)
 		if s == nil || err != nil {
 			return "", err
 		}
-		plan := r.shell.Plan(s)
+		plan := controller.KindOf(r).Plan(s)
 		if text := plan.String(); text != "" && len(plan.Problems) == 0 {
 			return text, nil
 		}

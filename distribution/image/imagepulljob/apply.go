@@ -24,14 +24,14 @@ import (
 // newWriter returns what a Reconciler writes the status and records events with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceImagePullJobs, Recorder: o.Recorder, Clock: o.Clock,
+		Workloads: ResourceImagePullJobs, Recorder: o.RecorderOf(component), Clock: o.Clock,
 		Merge: apiwriter.TypedMerge(o.Distribution.ImagePullJobs),
 	}
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	job  *v1alpha1.ImagePullJob
 	plan *Plan
@@ -42,14 +42,14 @@ type applier struct {
 // apply does what the plan says. One node's failure does not stop the others; all
 // errors are collected, so that the reconcile is repeated. Copies of pull secrets are
 // released when everything else is done.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if s.Job == nil && len(plan.Release) > 0 {
 		if gone, err := r.isGone(ctx, s.key); err != nil || !gone {
 			return 0, err
 		}
 	}
 	if s.Job != nil {
-		a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan}
+		a := &applier{reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan}
 		if requeueAfter, err = a.apply(ctx, s.Now); err != nil {
 			return requeueAfter, err
 		}
@@ -65,7 +65,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 
 // isGone asks the API server whether a job that is in no cache is gone: a shared informer
 // may leave it out. One that is there is looked after when the cache shows it. (IMG-1.6)
-func (r *Reconciler) isGone(ctx context.Context, job types.NamespacedName) (bool, error) {
+func (r *reconciler) isGone(ctx context.Context, job types.NamespacedName) (bool, error) {
 	live, err := apiwriter.Found(r.options.Distribution.ImagePullJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{}))
 	if err != nil {
 		return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", job, err)

@@ -85,20 +85,17 @@ func NewCopyInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	return typedclient.NewInformer(typedclient.Select(client.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace), copies), client, &corev1.Secret{}, 0, nil)
 }
 
-// newReconciler describes ImagePullJobs to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o), copier: newCopier(o.Kubernetes)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "imagepulljob", Name: "imagepulljob-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes jobs to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o), copier: newCopier(o.Kubernetes)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-	})
-	return r
+		Writer: r.writer, Forget: r.forget,
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.reported.Forget(key)
 	r.copier.looks.Forget(key)
@@ -106,7 +103,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist, and nothing is left of it, or it is outside Options.Namespace.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	if r.options.Namespace != "" && key.Namespace != r.options.Namespace {
 		return nil, nil // its jobs are in no cache, and another manager's
 	}
@@ -121,11 +118,11 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	case job == nil && len(copies) == 0:
 		return nil, nil
 	case job == nil:
-		return &Snapshot{Copies: copies, key: key, Now: r.shell.Clock.Now()}, nil
+		return &Snapshot{Copies: copies, key: key, Now: r.options.Clock.Now()}, nil
 	}
 	s := &Snapshot{
 		Job: job, key: key, Copies: copies, Looks: r.copier.looks.Get(key), ReferToSourceSecrets: r.options.ReferToSourceSecrets,
-		Now: r.shell.Clock.Now(), Reported: r.reported.Get(key), HeldSince: r.writer.HeldSince(job),
+		Now: r.options.Clock.Now(), Reported: r.reported.Get(key), HeldSince: r.writer.HeldSince(job),
 	}
 	if over(job) {
 		return s, nil // the nodes no longer matter
@@ -149,7 +146,7 @@ func over(job *v1alpha1.ImagePullJob) bool {
 	return job.Status.CompletionTime != nil || job.DeletionTimestamp != nil
 }
 
-func (r *Reconciler) observeAllNodes(s *Snapshot) error {
+func (r *reconciler) observeAllNodes(s *Snapshot) error {
 	all, err := r.options.Reader.NodeImages()
 	if err != nil {
 		return err
@@ -161,7 +158,7 @@ func (r *Reconciler) observeAllNodes(s *Snapshot) error {
 	return nil
 }
 
-func (r *Reconciler) observeNodes(s *Snapshot, names []string) error {
+func (r *reconciler) observeNodes(s *Snapshot, names []string) error {
 	s.NodeImages = make(map[string]*v1alpha1.NodeImage, len(names))
 	for _, name := range names {
 		n, err := r.options.Reader.NodeImage(name)
@@ -177,7 +174,7 @@ func (r *Reconciler) observeNodes(s *Snapshot, names []string) error {
 }
 
 // observePods reads the pods of a job, their nodes, and what controls the job.
-func (r *Reconciler) observePods(s *Snapshot) (err error) {
+func (r *reconciler) observePods(s *Snapshot) (err error) {
 	selector, err := metav1.LabelSelectorAsSelector(s.Job.Spec.PodSelector)
 	if err != nil {
 		return nil // the plan reports it
@@ -197,7 +194,7 @@ func (r *Reconciler) observePods(s *Snapshot) (err error) {
 
 // observeController reads the workload that controls a job. One that is gone,
 // or has been replaced, is none.
-func (r *Reconciler) observeController(s *Snapshot) error {
+func (r *reconciler) observeController(s *Snapshot) error {
 	controller := metav1.GetControllerOfNoCopy(s.Job)
 	if controller == nil {
 		return nil

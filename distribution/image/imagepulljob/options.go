@@ -5,9 +5,6 @@ package imagepulljob
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -15,12 +12,11 @@ import (
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Distribution and
 // Kubernetes are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Distribution reads and writes ImagePullJobs and NodeImages. The
 	// controller limits its own parallelism; a client-side rate limit (QPS)
 	// only slows it down.
@@ -41,9 +37,6 @@ type Options struct {
 	// of the names of the pods, unless the informers are given.
 	Workloads workloadsclient.Interface
 
-	// Namespace restricts the informers that the controller makes itself to
-	// the jobs and pods of a namespace. Default: all namespaces.
-	Namespace string
 	// ImagePullJobs, NodeImages, Pods, CloneSets and StatefulSets (v1beta1) are
 	// informers that the caller shares and runs. The controller adds indexes to
 	// the first one. Where one is nil, the controller makes and runs its own,
@@ -56,26 +49,9 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
-
-	// Workers is the number of jobs reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about ImagePullJobs: what of them the API server refuses. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("imagepulljob")
-	check.KindClient("Distribution", "distribution", o.Distribution != nil)
-	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read pods with, and to copy pull secrets, kubernetes.NewForConfig makes one")
-	check.Workers(o.Workers, "jobs", 3)
-	return check.Err()
+func (o *Options) check(c *controller.Checks) {
+	c.KindClient("Distribution", "distribution", o.Distribution != nil)
+	c.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read pods with, and to copy pull secrets, kubernetes.NewForConfig makes one")
 }

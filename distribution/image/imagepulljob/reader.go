@@ -10,7 +10,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -44,7 +43,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
 	return caches.Get[*v1alpha1.ImagePullJob](r.Reader, ResourceImagePullJobs, namespace, name)

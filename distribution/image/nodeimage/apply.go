@@ -24,14 +24,14 @@ import (
 // newWriter returns what a Reconciler writes the status with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceNodeImages, Recorder: o.Recorder, Clock: o.Clock,
+		Workloads: ResourceNodeImages, Recorder: o.RecorderOf(component), Clock: o.Clock,
 		Merge: apiwriter.TypedMerge(func(string) client.NodeImageInterface { return o.Distribution.NodeImages() }),
 	}
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	nodeImage *v1alpha1.NodeImage
 	plan      *Plan
@@ -42,11 +42,11 @@ type applier struct {
 const lagRetry = time.Second
 
 // apply does what the plan says.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if s.NodeImage == nil {
 		return plan.RequeueAfter, errors.Join(r.create(ctx, s.Node, plan.Create), r.puller.apply(ctx, s.key(), s, &plan.Pulls))
 	}
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.NodeImage), nodeImage: s.NodeImage, plan: plan}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.NodeImage), nodeImage: s.NodeImage, plan: plan}
 	switch {
 	case plan.Delete:
 		if err := r.puller.apply(ctx, a.Key, s, &plan.Pulls); err != nil {
@@ -69,7 +69,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 
 // create creates the NodeImage of a node, nil for none. Where there is one already, the
 // cache will show it.
-func (r *Reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodeImage) error {
+func (r *reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodeImage) error {
 	if n == nil {
 		return nil
 	}
@@ -79,8 +79,8 @@ func (r *Reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.
 	}
 	if err != nil {
 		err = fmt.Errorf("create NodeImage %s: %w", n.Name, err)
-		if r.options.Recorder != nil && node != nil {
-			r.options.Recorder.Event(node, corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
+		if r.writer.Recorder != nil && node != nil {
+			r.writer.Recorder.Event(node, corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}
@@ -168,11 +168,11 @@ func (a *applier) status(ctx context.Context) error {
 	for _, f := range a.plan.Failed {
 		message := fmt.Sprintf("Image %s:%s, %s", f.Image, f.Tag, f.Message)
 		a.Event(corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s", message)
-		if a.options.Recorder == nil {
+		if a.writer.Recorder == nil {
 			continue
 		}
 		for i := range f.Owners {
-			a.options.Recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s on node %s", message, a.Key.Name)
+			a.writer.Recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s on node %s", message, a.Key.Name)
 		}
 	}
 	a.recordPulls()
@@ -181,7 +181,7 @@ func (a *applier) status(ctx context.Context) error {
 
 // recordPulls records how tasks have ended, in the words of agents. (IMG-3.3)
 func (a *applier) recordPulls() {
-	if a.options.Recorder == nil {
+	if a.writer.Recorder == nil {
 		return
 	}
 	for _, s := range a.plan.Pulls.Succeeded {
@@ -190,6 +190,6 @@ func (a *applier) recordPulls() {
 	}
 	for i := range a.plan.Pulls.Unpulled {
 		u := &a.plan.Pulls.Unpulled[i]
-		a.options.Recorder.Eventf(&u.Job, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s", u.Image, u.Tag, u.Message, a.Key.Name)
+		a.writer.Recorder.Eventf(&u.Job, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s", u.Image, u.Tag, u.Message, a.Key.Name)
 	}
 }

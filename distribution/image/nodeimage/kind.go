@@ -61,27 +61,24 @@ func NewPullPodInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	return typedclient.NewInformer(typedclient.Select(client.CoreV1().Pods(metav1.NamespaceAll), labelled), client, &corev1.Pod{}, 0, nil)
 }
 
-// newReconciler describes nodes and their NodeImages to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o), gone: newGoneJobs()}
+// kind describes nodes to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o), gone: newGoneJobs()}
 	r.puller.own = &r.writer.Own
 	if o.PullPods != nil {
 		r.puller.pods = apiwriter.Pods(o.Kubernetes)
 	}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "nodeimage", Name: "nodeimage-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.forget,
-	})
-	return r
+		Writer: r.writer, Forget: r.forget,
+	}
 }
 
 // observe reads everything that a plan for the node depends on. It returns nil
 // when there is neither the node nor its NodeImage, nor a pod that pulls for it.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	s := &Snapshot{Now: r.shell.Clock.Now(), Timing: r.options.Timing, PullPods: r.options.PullPods}
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s := &Snapshot{Now: r.options.Clock.Now(), Timing: r.options.Timing, PullPods: r.options.PullPods}
 	var err error
 	if r.options.PullPods != nil {
 		if s.Pods, err = r.options.Reader.PullPods(key.Name); err != nil {
@@ -115,7 +112,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	return s, nil
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.puller.refusals.Forget(key)
 }

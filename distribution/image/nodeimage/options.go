@@ -7,9 +7,6 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -17,12 +14,11 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 )
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Distribution and
 // Kubernetes are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Distribution reads and writes NodeImages, and reads ImagePullJobs. The
 	// controller limits its own parallelism; a client-side rate limit (QPS)
 	// only slows it down.
@@ -46,39 +42,21 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
 
 	// Timing says how long to wait for what.
 	Timing Timing
-
-	// Workers is the number of nodes reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about NodeImages and about the jobs that own
-	// their tasks. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("nodeimage")
-	check.KindClient("Distribution", "distribution", o.Distribution != nil)
-	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one")
-	check.That(o.Timing.ResponseTimeout >= 0, "Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute")
+func (o *Options) check(c *controller.Checks) {
+	c.KindClient("Distribution", "distribution", o.Distribution != nil)
+	c.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one")
+	c.That(o.Timing.ResponseTimeout >= 0, "Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute")
 	if o.PullPods != nil {
-		check.That(o.PullPods.PauseImage != "", "Options.PullPods.PauseImage is empty: it is what runs in the pods that have images pulled, such as registry.k8s.io/pause:3.10")
-		check.That(o.PullPods.PerNamespace >= 0, "Options.PullPods.PerNamespace is negative: it is the number of pods that a namespace may have pull on a node at the same time, 0 means 5")
+		c.That(o.PullPods.PauseImage != "", "Options.PullPods.PauseImage is empty: it is what runs in the pods that have images pulled, such as registry.k8s.io/pause:3.10")
+		c.That(o.PullPods.PerNamespace >= 0, "Options.PullPods.PerNamespace is negative: it is the number of pods that a namespace may have pull on a node at the same time, 0 means 5")
 		if o.Kubernetes != nil {
 			err := apiwriter.CheckClient(o.Kubernetes)
-			check.That(err == nil, fmt.Sprintf("Options.Kubernetes: %v", err))
+			c.That(err == nil, fmt.Sprintf("Options.Kubernetes: %v", err))
 		}
 	}
-	check.Workers(o.Workers, "nodes", 3)
-	return check.Err()
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
@@ -32,7 +31,7 @@ type Reader interface {
 // informerReader reads informers that New has indexed.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
 	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)

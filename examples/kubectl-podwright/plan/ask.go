@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
@@ -169,11 +170,11 @@ func (p *Planner) cloneSet(read *reader, key types.NamespacedName, o *workload.O
 		return nil, err
 	}
 	r, err := cloneset.NewReconciler(cloneset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, Reader: cloneSetReader{read, set}, AllowStaleReads: true, Clock: p.clock})
+		Kubernetes: p.kube, Workloads: p.workloads, Reader: cloneSetReader{read, set}, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := r.Snapshot(key)
+	snapshot, err := r.Snapshot(read.ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -187,11 +188,11 @@ func (p *Planner) statefulSet(read *reader, key types.NamespacedName, o *workloa
 		return nil, err
 	}
 	r, err := statefulset.NewReconciler(statefulset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, Reader: statefulSetReader{read, set}, AllowStaleReads: true, Clock: p.clock})
+		Kubernetes: p.kube, Workloads: p.workloads, Reader: statefulSetReader{read, set}, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := r.Snapshot(key)
+	snapshot, err := r.Snapshot(read.ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +221,11 @@ func (p *Planner) daemonSet(read *reader, key types.NamespacedName, o *workload.
 		return nil, err
 	}
 	r, err := daemonset.NewReconciler(daemonset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, Reader: daemonSetReader{read, set}, AllowStaleReads: true, Clock: p.clock})
+		Kubernetes: p.kube, Workloads: p.workloads, Reader: daemonSetReader{read, set}, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := r.Snapshot(key)
+	snapshot, err := r.Snapshot(read.ctx, key)
 	if err != nil {
 		return nil, err
 	}

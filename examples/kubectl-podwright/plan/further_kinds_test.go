@@ -84,7 +84,7 @@ func sidecarSets() *controlled {
 				return nil, err
 			}
 			return &controller{func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-				return c.Reconciler.Reconcile(ctx, types.NamespacedName{Name: key.Name})
+				return c.Reconcile(ctx, types.NamespacedName{Name: key.Name})
 			}, c.Run}, nil
 		},
 	}
@@ -168,7 +168,7 @@ func unitedDeployments() *controlled {
 			if err != nil {
 				return nil, err
 			}
-			return &controller{c.Reconciler.Reconcile, c.Run}, nil
+			return &controller{c.Reconcile, c.Run}, nil
 		},
 	}
 }

@@ -125,7 +125,7 @@ func cloneSets() *controlled {
 			if err != nil {
 				return nil, err
 			}
-			return &controller{c.Reconciler.Reconcile, c.Run}, nil
+			return &controller{c.Reconcile, c.Run}, nil
 		},
 	}
 }
@@ -166,7 +166,7 @@ func statefulSets() *controlled {
 			if err != nil {
 				return nil, err
 			}
-			return &controller{c.Reconciler.Reconcile, c.Run}, nil
+			return &controller{c.Reconcile, c.Run}, nil
 		},
 	}
 }
@@ -201,7 +201,7 @@ func daemonSets() *controlled {
 			if err != nil {
 				return nil, err
 			}
-			return &controller{c.Reconciler.Reconcile, c.Run}, nil
+			return &controller{c.Reconcile, c.Run}, nil
 		},
 	}
 }

@@ -24,6 +24,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/internal/caches"
@@ -192,7 +193,7 @@ func (c *cluster) reconciled() []string {
 		c.t.Fatal(err)
 	}
 	core := caches.NewInformers(kube, key.Namespace)
-	options := cloneset.Options{Kubernetes: kube, Workloads: sets, NoNodes: true, Clock: c.clock,
+	options := cloneset.Options{Kubernetes: kube, Workloads: sets, NoNodes: true, ControllerOptions: podwright.ControllerOptions{Clock: c.clock},
 		CloneSets: client.NewCloneSetInformer(sets, key.Namespace, 0, cache.Indexers{}), Pods: core.Pods(), Claims: core.Claims(), Revisions: core.Revisions()}
 	controller, err := cloneset.New(options)
 	if err != nil {
@@ -202,7 +203,7 @@ func (c *cluster) reconciled() []string {
 		go informer.RunWithContext(ctx)
 		<-informer.HasSyncedChecker().Done()
 	}
-	if _, err := controller.Reconciler.Reconcile(ctx, key); err != nil {
+	if _, err := controller.Reconcile(ctx, key); err != nil {
 		c.t.Fatal(err)
 	}
 	var all []string

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -29,11 +30,11 @@ func (p *Planner) sidecarSet(read *reader, key types.NamespacedName, o *workload
 		return nil, err
 	}
 	r, err := sidecarset.NewReconciler(sidecarset.Options{
-		Kubernetes: p.kube, Sidecar: p.sidecar, Namespace: reader.namespace(), Reader: reader, AllowStaleReads: true, Clock: p.clock})
+		Kubernetes: p.kube, Sidecar: p.sidecar, ManagerNamespace: reader.namespace(), Reader: reader, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := r.Snapshot(key)
+	snapshot, err := r.Snapshot(read.ctx, key)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
@@ -36,11 +37,11 @@ func (p *Planner) unitedDeployment(read *reader, key types.NamespacedName, o *wo
 		return nil, err
 	}
 	r, err := uniteddeployment.NewReconciler(uniteddeployment.Options{Kubernetes: p.kube, Workloads: p.workloads,
-		Reader: unitedReader{read, p.lister, set}, Without: without, AllowStaleReads: true, Clock: p.clock})
+		Reader: unitedReader{read, p.lister, set}, Without: without, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := r.Snapshot(key)
+	snapshot, err := r.Snapshot(read.ctx, key)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/workloadspread"
@@ -64,7 +65,7 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 	}
 	if m.gates.Enabled(features.WorkloadSpread) {
 		a.spreads, errs[2] = workloadspread.NewPlacer(workloadspread.Options{
-			Kubernetes: a.Interface, Distribution: a.clients.Distribution, Namespace: m.config.Namespace, PlacedByWorkloads: true})
+			Kubernetes: a.Interface, Distribution: a.clients.Distribution, ControllerOptions: podwright.ControllerOptions{Namespace: m.config.Namespace}, PlacedByWorkloads: true})
 		a.pods.Spread = a.step(a.spreads, "WorkloadSpreads", workloadSpreadsResource)
 	}
 	sidecars := sidecarset.AdmissionOptions{Kubernetes: a.Interface, Sidecar: a.clients.Sidecar, Namespace: m.config.OwnNamespace, Metrics: injections, Recorder: m.recorder}

@@ -41,7 +41,7 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 		optional: these(cloneSetsResource, statefulSetsResource), without: "PodUnavailableBudgets do not know these workloads",
 		compose: func(_ context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := podunavailablebudget.Options{
-				Kubernetes: p.Kubernetes, Availability: p.Availability, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Availability: p.Availability, ControllerOptions: p.options(*workers),
 				BudgetMetrics: budgetMetrics, Mirror: mirror,
 				Budgets: p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
 				StatefulSets: p.caches.builtInStatefulSets(), ReplicationControllers: p.caches.replicationControllers(),
@@ -108,7 +108,7 @@ func evictionResponder(f *pflag.FlagSet) kind {
 		optional: these(cloneSetsResource), without: "Pods of CloneSets that are evicted declaratively wait for no room",
 		compose: func(_ context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := evictionresponder.Options{
-				Kubernetes: p.Kubernetes, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Pods: p.caches.pods(), RoomTimeout: *timeout,
+				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(), RoomTimeout: *timeout,
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets),
 			}
 			if o.Lifecycle, err = evictionresponder.NewClient(p.Config, nil); err != nil {

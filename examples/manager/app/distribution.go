@@ -33,8 +33,8 @@ func resourceDistributions(f *pflag.FlagSet) kind {
 		resource: v1alpha1.SchemeGroupVersion.WithResource("resourcedistributions"),
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(resource.Options{ // informers of copies alone are not worth sharing
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Recorder: p.Recorder, Metrics: reconciles, TargetMetrics: distributions,
-				Distributions: p.caches.resourceDistributions(), Namespaces: p.caches.namespaces(), Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), TargetMetrics: distributions,
+				Distributions: p.caches.resourceDistributions(), Namespaces: p.caches.namespaces(),
 				Sources: *sources && p.webhooks,
 			}, resource.New, resource.Rules), nil
 		},
@@ -58,7 +58,7 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 		beside: these(cloneSetsResource, statefulSetsResource), optional: these(cloneSetsResource, statefulSetsResource),
 		without: "WorkloadSpreads do not know these workloads",
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			start := func(o workloadspread.Options) (*workloadspread.Controller, error) {
+			start := func(o workloadspread.Options) (workloadspread.Controller, error) {
 				placer, err := workloadspread.NewPlacer(o) // which runs nothing of its own
 				if err != nil {
 					return nil, err
@@ -67,7 +67,7 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 				return workloadspread.New(o)
 			}
 			return controllers.Of(workloadspread.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, SpreadMetrics: spreads, Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), SpreadMetrics: spreads,
 				Spreads: p.caches.workloadSpreads(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), Deployments: p.caches.deployments(),
 				ReplicaSets: p.caches.replicaSets(), StatefulSets: p.caches.builtInStatefulSets(), Jobs: p.caches.jobs(),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
@@ -89,7 +89,7 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 		name: v1alpha1.PersistentPodStateEventSource, resource: persistentPodStatesResource,
 		beside: these(statefulSetsResource), optional: these(statefulSetsResource), without: "PersistentPodStates do not know these workloads",
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
-			start := func(o persistentpodstate.Options) (*persistentpodstate.Controller, error) {
+			start := func(o persistentpodstate.Options) (persistentpodstate.Controller, error) {
 				placer, err := persistentpodstate.NewPlacer(persistentpodstate.PlacerOptions{
 					Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, States: o.States, Nodes: o.Nodes})
 				if err != nil {
@@ -109,7 +109,7 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 				return persistentpodstate.New(o)
 			}
 			return controllers.OfNamespace(persistentpodstate.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, StateMetrics: podStates, Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), StateMetrics: podStates,
 				States: p.caches.persistentPodStates(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), StatefulSets: p.caches.builtInStatefulSets(),
 				AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}, start, persistentpodstate.Rules, func(persistentpodstate.Options) (string, []rbacv1.PolicyRule) {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -84,6 +85,11 @@ type parts struct {
 	served                  map[schema.GroupVersionResource]bool
 }
 
+// options say how a controller runs.
+func (p *parts) options(workers int) podwright.ControllerOptions {
+	return podwright.ControllerOptions{Namespace: p.namespace, Workers: workers, Recorder: p.Recorder, Metrics: reconciles}
+}
+
 var (
 	cloneSetsResource                 = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
 	statefulSetsResource              = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
@@ -104,9 +110,9 @@ func cloneSets(f *pflag.FlagSet) kind {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
 			return controllers.Of(cloneset.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				Workers: *workers, Jobs: jobs, Budget: budget, Placement: p.caches.spreads, Features: cloneset.Features{
+				Jobs: jobs, Budget: budget, Placement: p.caches.spreads, Features: cloneset.Features{
 					ExcludePreparingDelete: *excludePreparingDelete,
 					ShortHash:              p.gates.Enabled(features.CloneSetShortHash),
 					PartitionRollback:      p.gates.Enabled(features.CloneSetPartitionRollback),
@@ -137,9 +143,9 @@ func statefulSets(f *pflag.FlagSet) kind {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
 			return controllers.Of(statefulset.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				StatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
-				Workers: *workers, Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: statefulset.Features{
+				Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: statefulset.Features{
 					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
 					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					InPlaceResize:      p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
@@ -166,8 +172,8 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 		beside: these(broadcastJobsResource), optional: these(broadcastJobsResource), without: "No BroadcastJobs are created on schedule",
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(cronjob.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
-				ScheduleMetrics: schedules, CronJobs: p.caches.advancedCronJobs(), Jobs: p.caches.jobs(), Workers: *workers,
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
+				ScheduleMetrics: schedules, CronJobs: p.caches.advancedCronJobs(), Jobs: p.caches.jobs(),
 				BroadcastJobs: p.optional(broadcastJobsResource, p.caches.broadcastJobs), NoBroadcastJobs: !p.served[broadcastJobsResource],
 			}, cronjob.New, cronjob.Rules), nil
 		},
@@ -186,7 +192,7 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.OfNamespace(imagepulljob.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
 				ReferToSourceSecrets: *referToSource,
 				ImagePullJobs:        p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), StatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
@@ -210,7 +216,7 @@ func nodeImages(f *pflag.FlagSet) kind {
 		inCluster: true, // nodes hold tasks of jobs of all namespaces
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			o := nodeimage.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
 				NodeImages: p.caches.nodeImages(), Nodes: p.caches.nodes(),
 				Timing: nodeimage.Timing{CreationDelay: *creationDelay, ResponseTimeout: *responseTimeout},
 			}
@@ -237,7 +243,7 @@ func launchPriorities() kind {
 		name: "container-launch-priority-controller", resource: podsResource,
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(launchpriority.Options{
-				Kubernetes: p.Kubernetes, Namespace: p.namespace, Pods: p.caches.pods(), Recorder: p.Recorder, Metrics: reconciles,
+				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
 			}, launchpriority.New, launchpriority.Rules), nil
 		},
 	}
@@ -248,7 +254,7 @@ func podReadiness() kind {
 		name: "pod-readiness-controller", resource: podsResource,
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(podreadiness.Options{
-				Kubernetes: p.Kubernetes, Namespace: p.namespace, Pods: p.caches.pods(), Recorder: p.Recorder, Metrics: reconciles,
+				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
 			}, podreadiness.New, podreadiness.Rules), nil
 		},
 	}
@@ -261,8 +267,8 @@ func containerRecreateRequests(f *pflag.FlagSet) kind {
 		resource: containerRecreateRequestsResource,
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(recreate.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Metrics: reconciles, Workers: *workers,
-				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(), Recorder: p.Recorder,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
+				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(),
 			}, recreate.New, recreate.Rules), nil
 		},
 		webhook: func(a *admissions) webhook {
@@ -277,8 +283,8 @@ func sidecarTerminator(f *pflag.FlagSet) kind {
 		name: sidecarv1alpha1.SidecarTerminatorEventSource, gate: features.SidecarTerminator, resource: containerRecreateRequestsResource,
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(terminator.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, PodMetrics: terminations,
-				Pods: p.caches.pods(), Nodes: p.caches.nodes(), Requests: p.caches.containerRecreateRequests(), Workers: *workers,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers), PodMetrics: terminations,
+				Pods: p.caches.pods(), Nodes: p.caches.nodes(), Requests: p.caches.containerRecreateRequests(),
 			}, terminator.New, terminator.Rules), nil
 		},
 	}

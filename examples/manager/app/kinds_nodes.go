@@ -26,9 +26,9 @@ func daemonSets(f *pflag.FlagSet) kind {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
 			budget, err2 := p.budget(ctx)
 			return controllers.Of(daemonset.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
+				SetMetrics: sets, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
 					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					InPlaceResize:     p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					PreDownload:       jobs != nil,
@@ -48,9 +48,9 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 		name: "broadcastjob-controller", resource: broadcastJobsResource,
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(broadcastjob.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				BroadcastJobs: p.caches.broadcastJobs(), Pods: p.caches.pods(), Nodes: p.caches.nodes(),
-				JobMetrics: jobs, Workers: *workers, AssignDirectly: !*byScheduler,
+				JobMetrics: jobs, AssignDirectly: !*byScheduler,
 			}, broadcastjob.New, broadcastjob.Rules), nil
 		},
 		webhook: func(a *admissions) webhook {

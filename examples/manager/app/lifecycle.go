@@ -27,7 +27,7 @@ func podProbeMarkers(f *pflag.FlagSet) kind {
 		beside: these(nodePodProbesResource),
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(podprobemarker.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
 				Markers: p.caches.podProbeMarkers(), Pods: p.caches.pods(), NodePodProbes: p.caches.nodePodProbes(),
 			}, podprobemarker.New, podprobemarker.Rules), nil
 		},
@@ -42,7 +42,7 @@ func nodePodProbes(f *pflag.FlagSet) kind {
 		beside: these(podProbeMarkersResource),
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(nodepodprobe.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
 				NodePodProbes: p.caches.nodePodProbes(), Nodes: p.caches.nodes(), Markers: p.caches.podProbeMarkers(), Pods: p.caches.pods(),
 			}, nodepodprobe.New, nodepodprobe.Rules), nil
 		},
@@ -55,7 +55,7 @@ func ephemeralJobs(f *pflag.FlagSet) kind {
 		name: "ephemeraljob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("ephemeraljobs"),
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(ephemeraljob.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, JobMetrics: debugging, Workers: *workers,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers), JobMetrics: debugging,
 				EphemeralJobs: p.caches.ephemeralJobs(), Pods: p.caches.pods(),
 			}, ephemeraljob.New, ephemeraljob.Rules), nil
 		},

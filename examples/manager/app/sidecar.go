@@ -21,9 +21,9 @@ func sidecarSets(f *pflag.FlagSet) kind {
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
 			budget, err := p.budget(ctx)
 			o := sidecarset.Options{
-				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
-				PodNamespace: p.namespace, SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
-				SetMetrics: sidecarSetMetrics, Workers: *workers, Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
+				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, ManagerNamespace: p.ownNamespace, ControllerOptions: p.options(*workers),
+				SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
+				SetMetrics: sidecarSetMetrics, Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
 			}
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()
@@ -49,7 +49,7 @@ func sidecarSetPolicies(f *pflag.FlagSet) kind {
 		inCluster: true, // policies have no namespace
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			o := policies.Options{
-				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
+				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, ManagerNamespace: p.ownNamespace, ControllerOptions: p.options(0),
 				SidecarSets: p.caches.sidecarSets(), FailurePolicy: admissionregistrationv1.FailurePolicyType(*failurePolicy),
 				Webhook: p.webhooks,
 			}

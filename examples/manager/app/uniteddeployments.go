@@ -23,9 +23,9 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 		without: "UnitedDeployments of this kind create nothing",
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			o := uniteddeployment.Options{
-				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, SubsetMetrics: subsets,
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers), SubsetMetrics: subsets,
 				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
-				Revisions: p.caches.revisions(), Pods: p.caches.pods(), Workers: *workers, AdaptiveScheduling: *adaptive,
+				Revisions: p.caches.revisions(), Pods: p.caches.pods(), AdaptiveScheduling: *adaptive,
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}
 			if o.CloneSets == nil {

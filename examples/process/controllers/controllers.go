@@ -79,7 +79,7 @@ type Own struct {
 	Clients
 	// Config is how the API server is reached, for clients that are not among those.
 	Config   *rest.Config
-	Recorder record.EventRecorder
+	Recorder func(component string) record.EventRecorder
 	// Serves tells whether the API server serves a resource now.
 	Serves func(context.Context, schema.GroupVersionResource) (bool, error)
 	// Synced is what must be read before the controller runs, beside what it waits for itself.
@@ -188,7 +188,9 @@ func (p *Program) run(ctx context.Context, c Controller) error {
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.Kubernetes.CoreV1().Events("")})
 	own := &Own{
-		Clients: clients, Config: config, Recorder: broadcaster.NewRecorder(eventKinds(), corev1.EventSource{Component: c.Name, Host: p.Host}),
+		Clients: clients, Config: config, Recorder: func(component string) record.EventRecorder {
+			return broadcaster.NewRecorder(eventKinds(), corev1.EventSource{Component: component, Host: p.Host})
+		},
 		Serves: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
 			return crds.Served(ctx, resources, resource)
 		},
@@ -220,7 +222,7 @@ func tell(who func(Controller), c Controller) {
 func Permissions(all []Controller) (needed []permissions.Part, err error) {
 	own := &Own{
 		Config:   &rest.Config{},
-		Recorder: &record.FakeRecorder{},
+		Recorder: func(string) record.EventRecorder { return &record.FakeRecorder{} },
 		Serves:   func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil },
 	}
 	if own.Clients, err = NewClients(&rest.Config{}, ""); err != nil {

@@ -111,6 +111,8 @@ func numbers(of reflect.Type, index []int, prefix string) (found []number) {
 		f := of.Field(i)
 		at := append(append([]int{}, index...), i)
 		switch {
+		case f.Anonymous:
+			found = append(found, numbers(f.Type, at, prefix)...)
 		case f.Type.Kind() == reflect.Struct:
 			found = append(found, numbers(f.Type, at, prefix+f.Name+".")...)
 		case f.Type.Kind() >= reflect.Int && f.Type.Kind() <= reflect.Int64:

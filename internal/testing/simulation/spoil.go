@@ -13,7 +13,7 @@ import (
 type Spoil[O, R any] struct {
 	Config     func(*rest.Config)
 	Options    func(*O)
-	Reconciler func(*R)
+	Reconciler func(R)
 	// Often is what users do half of the time, where the bug would seldom show.
 	Often func(*User, *rand.Rand)
 }
@@ -33,18 +33,18 @@ func (s *Spoil[O, R]) Act(act func(*User, *rand.Rand)) func(*User, *rand.Rand) {
 }
 
 // Start makes the Reconciler of a process.
-func (s *Spoil[O, R]) Start(p *Process, options func(*Process) (O, error), newReconciler func(O) (*R, error)) (*R, error) {
+func (s *Spoil[O, R]) Start(p *Process, options func(*Process) (O, error), newReconciler func(O) (R, error)) (r R, err error) {
 	if s.Config != nil {
 		s.Config(p.Config)
 	}
 	o, err := options(p)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	if s.Options != nil {
 		s.Options(&o)
 	}
-	r, err := newReconciler(o)
+	r, err = newReconciler(o)
 	if err == nil && s.Reconciler != nil {
 		s.Reconciler(r)
 	}

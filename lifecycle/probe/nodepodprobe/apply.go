@@ -27,14 +27,14 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceNodePodProbes, o.Recorder
+	w.Workloads, w.Recorder = ResourceNodePodProbes, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(func(string) client.NodePodProbeInterface { return o.Lifecycle.NodePodProbes() })
 	return w
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*Reconciler
+	*reconciler
 	*apply.Sync
 	probes *v1alpha1.NodePodProbe
 
@@ -48,7 +48,7 @@ const lagRetry = time.Second
 
 // apply does what the plan says. One pod's failure does not stop the others; all
 // errors are collected, so that the reconcile is repeated.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	for _, i := range plan.Ignored {
 		klog.FromContext(ctx).V(2).Info("A result is not written", "pod", i.Pod, "probe", i.Probe, "reason", i.Reason)
 	}
@@ -56,7 +56,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if s.NodePodProbe == nil {
 		return plan.RequeueAfter, r.create(ctx, s.Node, plan.Create)
 	}
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.NodePodProbe), probes: s.NodePodProbe, wrote: known(s)}
+	a := &applier{reconciler: r, Sync: r.writer.Begin(s.NodePodProbe), probes: s.NodePodProbe, wrote: known(s)}
 	if plan.Delete {
 		return a.delete(ctx, s)
 	}
@@ -66,8 +66,8 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 }
 
 // recordLeftOut records for a marker once that a node has no room for its probes. (PPM-3.8)
-func (r *Reconciler) recordLeftOut(s *Snapshot, plan *Plan) {
-	if r.options.Recorder == nil || s.Node == nil {
+func (r *reconciler) recordLeftOut(s *Snapshot, plan *Plan) {
+	if r.writer.Recorder == nil || s.Node == nil {
 		return
 	}
 	key := types.NamespacedName{Name: s.Node.Name}
@@ -80,7 +80,7 @@ func (r *Reconciler) recordLeftOut(s *Snapshot, plan *Plan) {
 			}
 			if now[m.UID] = true; !told[m.UID] {
 				of := &corev1.ObjectReference{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "PodProbeMarker", Namespace: m.Namespace, Name: m.Name, UID: m.UID}
-				r.options.Recorder.Eventf(of, corev1.EventTypeWarning, ProbesLeftOutEvent, "Not run on node %s: %s", s.Node.Name, why)
+				r.writer.Recorder.Eventf(of, corev1.EventTypeWarning, ProbesLeftOutEvent, "Not run on node %s: %s", s.Node.Name, why)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func known(s *Snapshot) map[types.UID]Wrote {
 
 // create creates the NodePodProbe of a node, nil for none. Where there is one already, the
 // cache will show it.
-func (r *Reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodePodProbe) error {
+func (r *reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodePodProbe) error {
 	if n == nil {
 		return nil
 	}
@@ -120,8 +120,8 @@ func (r *Reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.
 	}
 	if err != nil {
 		err = fmt.Errorf("create NodePodProbe %s: %w", n.Name, err)
-		if r.options.Recorder != nil && node != nil {
-			r.options.Recorder.Event(node, corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
+		if r.writer.Recorder != nil && node != nil {
+			r.writer.Recorder.Event(node, corev1.EventTypeWarning, "FailedCreate", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}

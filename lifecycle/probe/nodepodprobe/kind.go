@@ -53,20 +53,17 @@ func indexPods(pods cache.SharedIndexInformer) error {
 	return errors.Join(caches.AddNodeIndex(pods), caches.AddNamespaceIndex(pods))
 }
 
-// newReconciler describes nodes and their NodePodProbes to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "nodepodprobe", Name: "nodepodprobe-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes nodes to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.forget,
-	})
-	return r
+		Writer: r.writer, Forget: r.forget,
+	}
 }
 
-func (r *Reconciler) forget(key types.NamespacedName) {
+func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.wrote.Forget(key)
 	r.leftOut.Forget(key)
@@ -74,8 +71,8 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 
 // observe reads everything that a plan for the node depends on. It returns nil
 // when there is neither the node nor its NodePodProbe.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	s := &Snapshot{Namespace: r.options.Namespace, Now: r.shell.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s := &Snapshot{Namespace: r.options.Namespace, Now: r.options.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
 	var err error
 	if s.Node, err = apiwriter.Found(r.options.Reader.Node(key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)

@@ -5,30 +5,23 @@ package nodepodprobe
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 )
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Lifecycle are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads nodes and pods, and writes results to pods. The controller
 	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
 	Kubernetes kubernetes.Interface
 	// Lifecycle reads and writes NodePodProbes, and reads PodProbeMarkers.
 	Lifecycle client.Interface
 
-	// Namespace restricts the controller to the pods and PodProbeMarkers of a namespace: it leaves probes of others alone, which
-	// another controller may keep. Default: all namespaces.
-	Namespace string
 	// NodePodProbes, Nodes, and Pods and Markers (those of the namespace) are
 	// informers that the caller shares and runs. The controller adds indexes to
 	// the first and the third. Where one is nil, the controller makes and runs its own,
@@ -37,22 +30,8 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
-
-	// Workers is the number of nodes reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Recorder receives events about PodProbeMarkers for whose probes a node has no room. Default nil: no events.
-	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	return controller.Check("nodepodprobe").Client(o.Kubernetes).KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil).Workers(o.Workers, "nodes", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
 }

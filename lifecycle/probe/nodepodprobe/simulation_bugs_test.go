@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -111,12 +112,12 @@ type spoil = simulation.Spoil[Options, Reconciler]
 
 // inPlan plants a bug into plans, inSnapshot into what they are made of.
 func inPlan(change func(*Snapshot, *Plan)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+	return bug{controller: spoil{Reconciler: func(r Reconciler) { controller.KindOf(r).Plan = simulation.Spoiled(NewPlan, change) }}}
 }
 
 func inSnapshot(change func(*Snapshot)) bug {
-	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
+	return bug{controller: spoil{Reconciler: func(r Reconciler) {
+		controller.KindOf(r).Plan = func(s *Snapshot) *Plan {
 			if s == nil {
 				return NewPlan(nil)
 			}

@@ -103,8 +103,8 @@ func (r markerReader) NodePodProbes(marker types.NamespacedName) ([]*v1alpha1.No
 // marker or of one node.
 type both struct {
 	reader  caches.Reader
-	nodes   *Reconciler
-	markers *podprobemarker.Reconciler
+	nodes   Reconciler
+	markers podprobemarker.Reconciler
 
 	shown   string                             // how far the caches were at the last reconcile
 	pending []types.NamespacedName             // those that are to be reconciled, nodes without a namespace
@@ -125,18 +125,20 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 		b.reader[resource] = informer.GetIndexer()
 	}
 	var err error
+	var options Options
 	b.nodes, err = bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
 		o.Reader = observer{informerReader{b.reader}, p}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}
+		options = o
 		return o, err
 	}, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
 	}
 	b.markers, err = podprobemarker.NewReconciler(podprobemarker.Options{
-		Kubernetes: b.nodes.options.Kubernetes, Lifecycle: b.nodes.options.Lifecycle, Reader: markerReader{b.reader, p, bug.blind}})
+		Kubernetes: options.Kubernetes, Lifecycle: options.Lifecycle, Reader: markerReader{b.reader, p, bug.blind}})
 	return simulation.Controller{Reconcile: b.reconcile, Unfinished: b.unfinished}, err
 }
 
@@ -209,13 +211,13 @@ func (b *both) reconcile(ctx context.Context, _ types.NamespacedName) (requeueAf
 func (b *both) unfinished() (string, error) {
 	for _, key := range b.keys() {
 		if key.Namespace == "" {
-			plan, err := b.nodes.Plan(key)
+			plan, err := b.nodes.Plan(context.Background(), key)
 			if err != nil || plan != nil && (plan.Create != nil || plan.Delete || plan.Spec != nil || len(plan.Patches) > 0) {
 				return fmt.Sprintf("node %s: %+v", key, plan), err
 			}
 			continue
 		}
-		plan, err := b.markers.Plan(key)
+		plan, err := b.markers.Plan(context.Background(), key)
 		if err != nil || plan != nil && (plan.Finalizers != nil || plan.Status != nil) {
 			return fmt.Sprintf("marker %s: %+v", key, plan), err
 		}

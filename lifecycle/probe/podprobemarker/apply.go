@@ -16,11 +16,11 @@ import (
 
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
-	return &apply.Writer{Workloads: ResourceMarkers, Recorder: o.Recorder, Clock: o.Clock, Merge: apiwriter.TypedMerge(o.Lifecycle.PodProbeMarkers)}
+	return &apply.Writer{Workloads: ResourceMarkers, Recorder: o.RecorderOf(component), Clock: o.Clock, Merge: apiwriter.TypedMerge(o.Lifecycle.PodProbeMarkers)}
 }
 
 // apply does what the plan says.
-func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.writer.Begin(s.Marker)
 	if a.Begins(InvalidSelectorEvent, plan.Problem != nil) {
 		a.Event(corev1.EventTypeWarning, InvalidSelectorEvent, "It selects no pods: %v", plan.Problem)

@@ -85,22 +85,19 @@ func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqu
 	}
 }
 
-// newReconciler describes PodProbeMarkers to the shell.
-func newReconciler(o *Options) *Reconciler {
-	r := &Reconciler{options: *o, writer: newWriter(o)}
-	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
-		Package: "podprobemarker", Name: "podprobemarker-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+// kind describes PodProbeMarkers to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	r := &reconciler{options: *o, writer: newWriter(o)}
+	return controller.Kind[Snapshot, Plan]{
+		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.writer.Forget,
-	})
-	return r
+		Writer: r.writer,
+	}
 }
 
 // observe reads everything that a plan for the marker depends on. It returns nil
 // when the marker does not exist.
-func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	marker, err := apiwriter.Found(r.options.Reader.Marker(key.Namespace, key.Name))
 	if marker == nil && err == nil {
 		return nil, nil
@@ -108,7 +105,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read PodProbeMarker %s: %w", key, err)
 	}
-	s := &Snapshot{Marker: marker, HeldSince: r.writer.HeldSince(marker), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Marker: marker, HeldSince: r.writer.HeldSince(marker), Now: r.options.Clock.Now()}
 	if marker.DeletionTimestamp != nil {
 		if s.Probed, err = r.options.Reader.NodePodProbes(key); err != nil {
 			return nil, fmt.Errorf("read the NodePodProbes with probes of PodProbeMarker %s: %w", key, err)

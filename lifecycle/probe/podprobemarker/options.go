@@ -5,53 +5,31 @@ package podprobemarker
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 )
 
-// Metrics receives what the controller measures of itself.
-type Metrics = podwright.Metrics
-
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Lifecycle are required; every other field has a useful zero value.
 type Options struct {
+	podwright.ControllerOptions
+
 	// Kubernetes reads pods.
 	Kubernetes kubernetes.Interface
 	// Lifecycle reads and writes PodProbeMarkers, and reads NodePodProbes.
 	Lifecycle client.Interface
 
-	// Namespace restricts the informers of markers and pods that the controller makes itself. Default: all
-	// namespaces.
-	Namespace string
 	// Markers, Pods and NodePodProbes are informers that the caller shares and runs. The
 	// controller adds an index to the last one. Where one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	Markers, Pods, NodePodProbes cache.SharedIndexInformer
 
-	// Recorder receives events about markers that select nothing since their selector is invalid. Default nil: no events.
-	Recorder record.EventRecorder
-
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
-	// podwright.Caches): what was written before is perhaps done again there. Default
-	// false: Reconcile returns an error.
-	AllowStaleReads bool
-
-	// Workers is the number of PodProbeMarkers reconciled at the same time. Default 3.
-	Workers int
-	// Clock defaults to the real one.
-	Clock clock.WithTicker
-	// Metrics, and QueueMetrics of the work queue, default to none.
-	Metrics      Metrics
-	QueueMetrics workqueue.MetricsProvider
 }
 
-func (o *Options) validate() error {
-	return controller.Check("podprobemarker").Client(o.Kubernetes).KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil).Workers(o.Workers, "PodProbeMarkers", 3).Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes).KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
 }

@@ -3,6 +3,7 @@
 package together
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -95,7 +96,7 @@ func startCloneSets(p *simulation.Process, bug *bug) (simulation.Controller, err
 		return simulation.Controller{}, err
 	}
 	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
-		plan, err := r.Plan(simulation.Web)
+		plan, err := r.Plan(context.Background(), simulation.Web)
 		if plan == nil || err != nil || !scenario.Acts(&plan.Plan) && plan.Status == nil && !plan.PrunePodsToDelete && len(plan.DeleteClaims) == 0 {
 			return "", err
 		}

@@ -105,7 +105,7 @@ func startSidecarSets(p *simulation.Process, bug *bug) (simulation.Controller, e
 	return simulation.Controller{
 		Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) { return r.Reconcile(ctx, key) },
 		Unfinished: func() (string, error) {
-			plan, err := r.Plan(key)
+			plan, err := r.Plan(context.Background(), key)
 			if plan == nil || err != nil || !plan.Revisions.Any() && plan.CustomVersion == "" && plan.Stage.Empty() && plan.Status == nil {
 				return "", err
 			}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podwright
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+)
+
+// ControllerOptions says how controllers run. They stand in the Options of every kind, so a
+// program makes them once and gives them to all. Every field has a useful zero value.
+type ControllerOptions struct {
+	// Namespace restricts the informers that New makes itself to a namespace. Default: all
+	// namespaces. Controllers of nodes, and of objects without a namespace, ignore it.
+	Namespace string
+	// Workers is the number of objects reconciled at the same time. Default 3, if the package of
+	// the kind says nothing else.
+	Workers int
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see Caches). What was
+	// written before is perhaps done again there: pods are created twice, and limits are not kept.
+	// Default false: Reconcile returns an error. Controllers of nodes never wait for such caches.
+	AllowStaleReads bool
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Recorder returns the recorder of a component's events; the kinds know the names of their
+	// components. Each controller asks once. Default nil: no events.
+	Recorder func(component string) record.EventRecorder
+	// Metrics, and QueueMetrics of the work queues, default to none.
+	Metrics      Metrics
+	QueueMetrics workqueue.MetricsProvider
+}
+
+// RecorderOf returns what Recorder returns for a component; nil without Recorder.
+func (o *ControllerOptions) RecorderOf(component string) record.EventRecorder {
+	if o.Recorder == nil {
+		return nil
+	}
+	return o.Recorder(component)
+}
+
+// Reconciler reconciles the objects of a kind, of which S is a snapshot and P a plan: it observes
+// the caches, plans, and applies the plan. It is safe for use by several goroutines, as long as
+// one of them at a time reconciles an object.
+//
+// A program has its methods called in another framework (NewReconciler of the kind's package),
+// or asks a running controller what it would do.
+type Reconciler[S, P any] interface {
+	// Reconcile reconciles an object once. It asks to be called again after a time (0: only when
+	// something changes), or returns an error and wants to be called again after a back-off. It
+	// does nothing while the caches have not seen what it wrote before.
+	Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
+	// Snapshot returns what a plan depends on now; nil if there is no such object, or nothing to
+	// do for it ever. Its objects are shared with the caches: replace them by changed copies to
+	// ask NewPlan of the kind's package what would happen if.
+	Snapshot(ctx context.Context, key types.NamespacedName) (*S, error)
+	// Plan returns what the next Reconcile of an object would do, without doing it; nil if
+	// Snapshot is.
+	Plan(ctx context.Context, key types.NamespacedName) (*P, error)
+}
+
+// Controller is a Reconciler with the informers and the queue that it needs. New of a kind's
+// package makes one.
+type Controller[S, P any] interface {
+	Reconciler[S, P]
+	// Run reconciles until the context is done, and waits for everything it has started. It runs
+	// the informers that New made itself. It returns nil after such an end, and an error if the
+	// context was done before the caches were filled. It can be called once: a second call
+	// returns an error.
+	Run(ctx context.Context) error
+	// HasSynced tells whether the caches that the controller reads have been filled.
+	HasSynced() bool
+}
+
+// Metrics receives what the controllers of podwright measure of themselves.
+// Implementations must be safe for use by several goroutines. One for Prometheus stands in examples/process/metrics.
+type Metrics interface {
+	// Reconciled is called after every reconcile with the name of the controller,
+	// its duration, and its error, if any.
+	Reconciled(controller string, took time.Duration, err error)
+}
+
+// WaitMetrics may be implemented by Metrics beside them.
+type WaitMetrics interface {
+	// Waited is called with the name of the controller when a reconcile has done
+	// nothing yet, because the caches have not seen what it wrote before.
+	Waited(controller string)
+}
+
+// Resource names a cache that a controller reads, such as cloneset.ResourcePods.
+type Resource string
+
+// Caches is what the Reader of a controller tells of its caches. The controller waits
+// until they show what it wrote.
+type Caches interface {
+	// SyncedResourceVersion returns the resourceVersion up to which a cache is
+	// complete, empty when it cannot tell: then Reconcile returns an error, unless
+	// ControllerOptions.AllowStaleReads is set. (The controllers of a node do not wait for
+	// such a cache.) The caches must hold all objects of their
+	// namespaces: one that was created and does not appear is an error.
+	SyncedResourceVersion(Resource) string
+}

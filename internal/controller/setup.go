@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/caches"
+)
+
+// Setup is what New and NewReconciler of a kind's package make a controller of. What is not
+// marked as optional is required.
+type Setup[S, P any] struct {
+	// Package is the name of the kind's package, and Objects names what it reconciles, for errors.
+	Package, Objects string
+	// Options are those of the kind's options. What is not set in them is set to its default.
+	Options *podwright.ControllerOptions
+	// Workers is the default of Options.Workers. Default 3.
+	Workers int
+	// Check checks the other options.
+	Check func(*Checks)
+	// Reads returns what the kind reads, with the informers that the options share. It is called
+	// once, if the options are valid.
+	Reads func() []Read
+	// Reader has the kind read caches, or, if they are nil, what its options name. It returns what
+	// it reads; nil if that is nothing. ReaderOf makes one.
+	Reader func(caches.Reader) podwright.Caches
+	// Kind describes the kind. It is called last.
+	Kind func() Kind[S, P]
+	// Run replaces that of the Loop. Optional.
+	Run func(ctx context.Context, loop *Loop) error
+}
+
+// ReaderOf returns a Setup.Reader for an option that holds a Reader, which over makes of caches.
+func ReaderOf[R podwright.Caches](option *R, over func(caches.Reader) R) func(caches.Reader) podwright.Caches {
+	return func(c caches.Reader) podwright.Caches {
+		if c != nil {
+			*option = over(c)
+		}
+		return *option
+	}
+}
+
+// New returns a controller that is not yet running.
+func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
+	if err := s.checks().Err(); err != nil {
+		return nil, err
+	}
+	sources, err := Open(s.Package, s.Reads())
+	if err != nil {
+		return nil, err
+	}
+	r := s.reconciler(sources.reads, s.Reader(sources.Caches()))
+	loop, err := r.Loop(sources)
+	if err != nil {
+		return nil, err
+	}
+	return &controller[S, P]{Reconciler: r, loop: loop, run: s.Run}, nil
+}
+
+// NewReconciler returns a Reconciler on the caches of another framework, which Options.Reader
+// of the kind reads.
+func NewReconciler[S, P any](s Setup[S, P]) (podwright.Reconciler[S, P], error) {
+	checks := s.checks()
+	reader := s.Reader(nil)
+	checks.Reader(reader != nil)
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
+	return s.reconciler(s.Reads(), reader), nil
+}
+
+func (s *Setup[S, P]) checks() *Checks {
+	checks := &Checks{pkg: s.Package}
+	workers := cmp.Or(s.Workers, defaultWorkers)
+	checks.That(s.Options.Workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", s.Objects, workers))
+	s.Check(checks)
+	s.Options.Workers = cmp.Or(s.Options.Workers, workers)
+	if s.Options.Clock == nil {
+		s.Options.Clock = clock.RealClock{}
+	}
+	if s.Options.Metrics == nil {
+		s.Options.Metrics = NoMetrics{}
+	}
+	return checks
+}
+
+func (s *Setup[S, P]) reconciler(reads []Read, reader podwright.Caches) *Reconciler[S, P] {
+	kind := s.Kind()
+	kind.ControllerOptions, kind.Package, kind.Reads, kind.Synced = *s.Options, s.Package, reads, reader.SyncedResourceVersion
+	return newReconciler(kind)
+}
+
+// controller is podwright.Controller.
+type controller[S, P any] struct {
+	*Reconciler[S, P]
+	loop *Loop
+	run  func(context.Context, *Loop) error
+}
+
+// Run runs the loop.
+func (c *controller[S, P]) Run(ctx context.Context) error {
+	if c.run != nil {
+		return c.run(ctx, c.loop)
+	}
+	return c.loop.Run(ctx)
+}
+
+// HasSynced tells whether the caches are filled.
+func (c *controller[S, P]) HasSynced() bool { return c.loop.HasSynced() }
+
+// KindOf returns the kind of a Reconciler that New or NewReconciler has made, for tests that spoil it.
+func KindOf[S, P any](r podwright.Reconciler[S, P]) *Kind[S, P] {
+	if c, runs := r.(*controller[S, P]); runs {
+		return &c.Kind
+	}
+	return &r.(*Reconciler[S, P]).Kind
+}
