@@ -53,6 +53,39 @@ func TestPodsThatMatter(t *testing.T) {
 	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.Phase", "pod.Status.Conditions[].Status")
 }
 
+// The filter of events against the planner itself: whatever changes about a NodePodProbe, where that changes what holds a marker up, the marker is
+// enqueued; for another result it is not. (PPM-2.7)
+func TestReportsThatMatter(t *testing.T) {
+	reads, pod := mutation.Reads{}, newPod("web-0")
+	marker := newMarker(status(3, 1), func(m *v1alpha1.PodProbeMarker) { m.Spec.Probes[0].PodConditionType = "" })
+	o := withMarkers(t, marker)
+	enqueued := func(before, after *v1alpha1.NodePodProbe) (enqueued bool) {
+		o.nodePodProbeChanged(before, after, func(types.NamespacedName) { enqueued = true })
+		return enqueued
+	}
+	said := func(state v1alpha1.ProbeState) *v1alpha1.NodePodProbe {
+		return newProbes("node-1", func(n *v1alpha1.NodePodProbe) {
+			n.Spec.PodProbes[0].UID = pod.UID
+			n.Status.PodProbeStatuses = []v1alpha1.PodProbeStatus{{Namespace: "shop", Name: "web-0", UID: pod.UID,
+				ProbeStates: []v1alpha1.ContainerProbeState{{Name: "games#idle", State: state}}}}
+		})
+	}
+	for _, state := range []v1alpha1.ProbeState{v1alpha1.ProbeSucceeded, v1alpha1.ProbeUnknown} {
+		mutation.Plan[v1alpha1.NodePodProbe]{
+			What: "probes", Copy: (*v1alpha1.NodePodProbe).DeepCopy, Can: regexp.MustCompile(`^\.(ObjectMeta\.DeletionTimestamp|Spec|Status)`),
+			Of: func(n *v1alpha1.NodePodProbe) string {
+				return fmt.Sprint(NewPlan(&Snapshot{Marker: marker, Pods: []*corev1.Pod{pod}, Probed: []*v1alpha1.NodePodProbe{n}}).Held)
+			},
+			Matters: enqueued,
+		}.Check(t, reads, said(state))
+	}
+	reads.Require(t, "probes.ObjectMeta.DeletionTimestamp", "probes.Spec.PodProbes[].Namespace", "probes.Spec.PodProbes[].Probes[].Name",
+		"probes.Status.PodProbeStatuses[].UID", "probes.Status.PodProbeStatuses[].ProbeStates[].State", "probes.Status.PodProbeStatuses[].ProbeStates[].Message")
+	if enqueued(said(v1alpha1.ProbeFailed), said(v1alpha1.ProbeSucceeded)) {
+		t.Error("another result is no reason to look at the marker")
+	}
+}
+
 // PPM-2.5: a marker that is being deleted is told of every node that has lost its probes, and no other.
 func TestNodePodProbesThatMatter(t *testing.T) {
 	o := withMarkers(t, newMarker(ending), newMarker(func(m *v1alpha1.PodProbeMarker) { m.Name = "stays" }))

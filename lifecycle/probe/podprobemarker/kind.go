@@ -5,7 +5,9 @@ package podprobemarker
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -42,7 +44,7 @@ func (o *Options) reads() []controller.Read {
 			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		{Resource: resourceNodePodProbes, Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
-		}, Index: caches.AddMarkerIndex, Fields: controller.Generation, Concern: controller.On(o.nodePodProbeChanged), Collect: true, OnlyLater: true},
+		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(o.nodePodProbeChanged), Collect: true, OnlyLater: true},
 	}
 }
 
@@ -59,27 +61,35 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	}
 	for _, m := range markers {
 		was, is := before != nil && m.Selects(before), after != nil && m.Selects(after)
-		if was != is || is && firstUnknown(m, before) != firstUnknown(m, after) {
+		if was != is || is && !slices.Equal(unknowns(m, before), unknowns(m, after)) {
 			enqueue(cache.MetaObjectToName(m).AsNamespacedName())
 		}
 	}
 }
 
-// nodePodProbeChanged enqueues the markers that are being deleted and of which a node has probes no more. (PPM-2.5)
+// nodePodProbeChanged enqueues the markers that are being deleted and of which a node has probes no more, and those of whose probes without a
+// condition type it comes to have all results, or ceases to, or says in other words why it has not. (PPM-2.5, PPM-2.7)
 func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqueue controller.Enqueue) {
-	if before == nil {
-		return
-	}
-	var left []types.NamespacedName
-	if after != nil && after.DeletionTimestamp == nil {
-		left = after.Markers()
-	}
-	for _, key := range before.Markers() {
-		if slices.Contains(left, key) {
-			continue
+	of := func(n *v1alpha1.NodePodProbe) *v1alpha1.NodePodProbe {
+		if n == nil || n.DeletionTimestamp != nil {
+			return &v1alpha1.NodePodProbe{}
 		}
+		return n
+	}
+	before, after = of(before), of(after)
+	left := after.Markers()
+	for _, key := range slices.Compact(slices.SortedFunc(slices.Values(slices.Concat(before.Markers(), left)), func(a, b types.NamespacedName) int {
+		return strings.Compare(a.String(), b.String())
+	})) {
 		found, exists, err := o.Markers.GetIndexer().GetByKey(key.String())
-		if m, ok := found.(*v1alpha1.PodProbeMarker); err == nil && exists && ok && m.DeletionTimestamp != nil {
+		m, ok := found.(*v1alpha1.PodProbeMarker)
+		switch {
+		case err != nil || !exists || !ok:
+		case m.DeletionTimestamp != nil:
+			if !slices.Contains(left, key) {
+				enqueue(key)
+			}
+		case withoutCondition(m) && !maps.EqualFunc(unreported(before, m), unreported(after, m), slices.Equal):
 			enqueue(key)
 		}
 	}
@@ -106,10 +116,12 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read PodProbeMarker %s: %w", key, err)
 	}
 	s := &Snapshot{Marker: marker, HeldSince: r.writer.HeldSince(marker), Now: r.options.Clock.Now()}
-	if marker.DeletionTimestamp != nil {
+	if marker.DeletionTimestamp != nil || withoutCondition(marker) {
 		if s.Probed, err = r.options.Reader.NodePodProbes(key); err != nil {
 			return nil, fmt.Errorf("read the NodePodProbes with probes of PodProbeMarker %s: %w", key, err)
 		}
+	}
+	if marker.DeletionTimestamp != nil {
 		return s, nil
 	}
 	selector, _ := marker.PodSelector() // the plan reports it

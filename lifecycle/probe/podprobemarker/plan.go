@@ -79,11 +79,7 @@ func planStatus(s *Snapshot, plan *Plan) {
 	if plan.Problem != nil {
 		plan.hold("", "", heldup.BadValue, "spec.selector: "+plan.Problem.Error())
 	}
-	for _, pod := range selected {
-		if why := firstUnknown(s.Marker, pod); why != "" {
-			plan.hold("pod", pod.Name, RuleNoResult, why)
-		}
-	}
+	s.holdPods(plan, selected, tooLarge)
 	s.tell(plan, status)
 }
 

@@ -19,7 +19,8 @@ type Snapshot struct {
 	Marker *v1alpha1.PodProbeMarker
 	// Pods are those of its namespace whose labels it selects, in any order. They do not matter while it is being deleted.
 	Pods []*corev1.Pod
-	// Probed are the NodePodProbes that have probes of it, in any order. They matter while it is being deleted.
+	// Probed are the NodePodProbes that have probes of it, in any order. They matter while it is being deleted, and if it has probes
+	// without a condition type.
 	Probed []*v1alpha1.NodePodProbe
 	// HeldSince is when what holds the marker up began, as far as a controller remembers. (PPM-2.7)
 	HeldSince map[rollout.HoldKey]time.Time
