@@ -109,7 +109,7 @@ var Reasons = []Reason{
 	{"NoNodeImage", "the manager has made the NodeImage of the node", Object},
 	{"PullSecrets", "the pull secrets of the job can be read and copied", Whole},
 	{"TooManyImages", "other jobs take their images off the node", Object},
-	{"PullSlot", "a pull of the node ends", Object},
+	{PullSlot, "a pull of the node ends", Object},
 	{"NodeImageFull", "other jobs of the namespace take their images off the node", Object},
 
 	// PodUnavailableBudget.
@@ -192,6 +192,8 @@ const (
 	SubsetHeldUp rollout.Rule = "SubsetHeldUp"
 	// ClaimTooSmall: a claim that is there asks for less than its template.
 	ClaimTooSmall rollout.Rule = "ClaimTooSmall"
+	// PullSlot: the image waits for its turn among the pulls of the node.
+	PullSlot rollout.Rule = "PullSlot"
 )
 
 var byRule = func() map[rollout.Rule]*Reason {

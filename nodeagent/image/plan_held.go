@@ -5,12 +5,11 @@ package image
 import (
 	"fmt"
 
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
 )
 
 // RulePullSlot is that a task waits for its turn among the pulls of the node. (IMG-3.13)
-const RulePullSlot rollout.Rule = "PullSlot"
+const RulePullSlot = heldup.PullSlot
 
 // holdUp has the message of a task say that it has waited for its turn for a minute, since it was reported first, and which pulls are
 // under way. One whose attempt has failed says why that did. (IMG-3.13)

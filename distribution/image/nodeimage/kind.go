@@ -49,7 +49,7 @@ func (o *Options) reads() []controller.Read {
 	if o.PullPods != nil {
 		reads = append(reads, controller.Read{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
 			Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Index: caches.AddPullPodIndex,
-			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting, Concern: controller.On(pullPodChanged)})
+			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.Scheduled, Concern: controller.On(pullPodChanged)})
 	}
 	return reads
 }

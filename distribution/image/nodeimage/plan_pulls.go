@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -140,7 +141,7 @@ func (p *planner) pulling(status *v1alpha1.NodeImageStatus, t *pullTask) {
 	if _, unready := unreadySince(p.Node); unready && t.reported == nil {
 		return
 	}
-	message, began := t.problems(), p.began(t)
+	message, began := cmp.Or(t.problems(), p.heldUp(t)), p.began(t)
 	p.report(status, t.image, t.ImageTagSpec, func(state *v1alpha1.ImageTagStatus) {
 		state.Phase, state.Message, state.StartTime = v1alpha1.ImagePhasePulling, message, &began
 	})
@@ -154,6 +155,9 @@ func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, per
 	}
 	if one.state == pullRunning {
 		p.requeueAt(one.began.Add(attemptTimeout(t.ImageTagSpec)))
+		if one.unscheduled != "" {
+			p.hold(t, one, heldup.Unschedulable, one.began, one.unscheduled)
+		}
 		return
 	}
 	wait := func(format string, args ...any) {
@@ -161,10 +165,11 @@ func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, per
 			types.NamespacedName{Namespace: one.job.Namespace, Name: one.job.Name}, fmt.Sprintf(format, args...)})
 	}
 	next := one.began.Add(attemptPause(one.attempt))
-	_, unready := unreadySince(p.Node)
+	since, unready := unreadySince(p.Node)
 	switch {
 	case unready:
 		wait("the node is not ready")
+		p.hold(t, one, RuleNodeAway, since, "node "+p.NodeImage.Name+": it is not ready")
 		return
 	case one.attempt > 0 && next.After(p.Now):
 		p.requeueAt(next)
@@ -172,6 +177,8 @@ func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, per
 		return
 	case one.pod == nil && perNamespace[one.job.Namespace] >= p.PullPods.perNamespace():
 		wait("%d pods of the namespace pull on the node, which is as many as may be", perNamespace[one.job.Namespace])
+		p.hold(t, one, RulePullSlot, time.Time{}, fmt.Sprintf("image %s: %d pods of namespace %s pull on the node, which is as many as may be",
+			images.TaskReference(t.image, t.Tag), perNamespace[one.job.Namespace], one.job.Namespace))
 		return
 	}
 	if one.pod != nil {

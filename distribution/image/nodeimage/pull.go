@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/heldup"
 	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/podstate"
 )
@@ -35,6 +36,10 @@ type pull struct {
 	pod *corev1.Pod
 	// problem is why it has failed, empty where it has not.
 	problem string
+	// unscheduled is why its pod has no node, empty where it has one.
+	unscheduled string
+	// held is what it waits for, nil for nothing.
+	held *heldup.Told
 }
 
 type pullState int
@@ -67,7 +72,7 @@ func (p *planner) pullOf(t *pullTask, job *v1alpha1.ImagePullJob) *pull {
 			one.state, one.problem = pullFailed, strings.TrimPrefix(fmt.Sprintf("%s: it takes longer than %v", one.problem, timeout), ": ")
 		}
 		if one.state == pullRunning || one.state == pullSucceeded {
-			one.problem = ""
+			one.problem, one.unscheduled = "", one.problem
 		}
 	}
 	for i := range p.Refusals {
