@@ -155,6 +155,24 @@ func TestAlerts(t *testing.T) {
 			kruise_containerrecreaterequest_created{namespace="shop",containerrecreaterequest="restart"} 0x30
 			kruise_containerrecreaterequest_status_phase{namespace="shop",containerrecreaterequest="restart",phase="Pending"} 1x8 0x21
 			kruise_containerrecreaterequest_status_phase{namespace="shop",containerrecreaterequest="restart",phase="Recreating"} 0x8 1x21`, nil},
+
+		{"a CloneSet that a pod holds up", `
+			kruise_cloneset_status_held_up_since{customresource_kind="CloneSet",namespace="shop",cloneset="web",reason="Image"} _ 60x80`,
+			map[int]string{61: "", 62: `HeldUp{cloneset="web", customresource_kind="CloneSet", namespace="shop", reason="Image"}`}},
+		{"a CloneSet that is held up by one thing after the other", `
+			kruise_cloneset_status_held_up_since{customresource_kind="CloneSet",namespace="shop",cloneset="web",reason="Image"} 0x50
+			kruise_cloneset_status_held_up_since{customresource_kind="CloneSet",namespace="shop",cloneset="web",reason="CrashLoop"} _x50 3060x50`, nil},
+		{"a CloneSet that was paused for a day", `
+			kruise_cloneset_status_held_up_since{customresource_kind="CloneSet",namespace="shop",cloneset="web",reason="Paused"} 0x110`, nil},
+		{"an object without a namespace", `
+			kruise_sidecarset_status_held_up_since{customresource_kind="SidecarSet",sidecarset="log",reason="NotReady"} 0x110`,
+			map[int]string{60: "", 61: `HeldUp{customresource_kind="SidecarSet", reason="NotReady", sidecarset="log"}`}},
+		{"an object whose reason is no label", `
+			kruise_resourcedistribution_status_held_up_since{customresource_kind="ResourceDistribution",resourcedistribution="ca"} 0x110`,
+			map[int]string{60: "", 61: `HeldUp{customresource_kind="ResourceDistribution", resourcedistribution="ca"}`}},
+		{"a subset that is held up", `
+			kruise_workloadspread_subset_held_up_since{customresource_kind="WorkloadSpread",namespace="shop",workloadspread="web",subset="a",reason="Unschedulable"} 0x110`,
+			map[int]string{60: "", 61: `SubsetHeldUp{customresource_kind="WorkloadSpread", namespace="shop", reason="Unschedulable", subset="a", workloadspread="web"}`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := fired(t, tt.series)
@@ -167,6 +185,29 @@ func TestAlerts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each kind that says in conditions what holds it up has an alert for that.
+func TestHeldUpOfEachKind(t *testing.T) {
+	var asked []string
+	for _, group := range decode[rulefmt.RuleGroups](t, "alerts.yaml").Groups {
+		for _, rule := range group.Rules {
+			asked = append(asked, names(t, rule.Expr)...)
+		}
+	}
+	found := 0
+	for _, r := range configured(t) {
+		for _, m := range r.Metrics {
+			if name := *r.MetricNamePrefix + "_" + m.Name; strings.HasSuffix(name, "_held_up_since") {
+				if found++; !slices.Contains(asked, name) {
+					t.Errorf("no alert asks for %s", name)
+				}
+			}
+		}
+	}
+	if found < 12 {
+		t.Errorf("%d metrics say since when something is held up, there were 12", found)
 	}
 }
 

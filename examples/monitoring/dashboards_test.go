@@ -37,6 +37,7 @@ var boards = []board{
 		{"AdvancedCronJobs: delay and missed times", "none", []query{
 			{`histogram_quantile(0.99, sum by (le) (rate(podwright_advancedcronjob_creation_delay_seconds_bucket[$__rate_interval])))`, "99% of delays, in seconds"},
 			{`sum(increase(podwright_advancedcronjob_missed_total[$__rate_interval]))`, "missed"}}},
+		heldUp("cloneset", "statefulset", "daemonset", "uniteddeployment", "broadcastjob"),
 	}, controllers("cloneset", "statefulset", "daemonset", "uniteddeployment", "broadcastjob", "advancedcronjob"))},
 
 	{name: "sidecar", title: "Sidecars", cluster: true, panels: slices.Concat([]panel{
@@ -50,6 +51,7 @@ var boards = []board{
 		one("Time of an injection, 99%", "s", `histogram_quantile(0.99, sum by (le) (rate(podwright_sidecarset_injection_seconds_bucket[$__rate_interval])))`, "injection"),
 		one("Jobs: time from the end of the main container, 99%", "s",
 			`histogram_quantile(0.99, sum by (le) (rate(podwright_sidecarterminator_main_exit_to_complete_seconds_bucket[$__rate_interval])))`, "to the end of the pod"),
+		heldUp("sidecarset"),
 	}, controllers("sidecarset", "sidecarterminator"))},
 
 	{name: "availability", title: "Availability", panels: slices.Concat([]panel{
@@ -61,6 +63,7 @@ var boards = []board{
 			"{{namespace}}/{{podunavailablebudget}} {{operation}}"),
 		one("Time of an answer, 99%", "s",
 			`histogram_quantile(0.99, sum by (operation, le) (rate(podwright_podunavailablebudget_decision_seconds_bucket[$__rate_interval])))`, "{{operation}}"),
+		heldUp("podunavailablebudget"),
 	}, controllers("podunavailablebudget"))},
 
 	{name: "distribution", title: "Distribution", panels: slices.Concat([]panel{
@@ -71,6 +74,8 @@ var boards = []board{
 		{"PersistentPodStates: pods", "none", []query{
 			{`kruise_persistentpodstate_status_lost{namespace=~"$namespace"} > 0`, "{{namespace}}/{{persistentpodstate}}, lost"},
 			{`podwright_persistentpodstate_pods_refused{namespace=~"$namespace"} > 0`, "{{namespace}}/{{name}}, no room"}}},
+		one("WorkloadSpreads: subsets that are held up, for how long", "s", `time() - kruise_workloadspread_subset_held_up_since{namespace=~"$namespace"}`, "{{namespace}}/{{workloadspread}} {{subset}}: {{reason}}"),
+		heldUp("resourcedistribution", "persistentpodstate"),
 	}, controllers("workloadspread", "resourcedistribution", "persistentpodstate"))},
 
 	{name: "lifecycle", title: "Lifecycle", panels: slices.Concat([]panel{
@@ -86,6 +91,7 @@ var boards = []board{
 		one("EphemeralJobs: injections", "ops", `sum by (result) (rate(podwright_ephemeraljob_injections_total[$__rate_interval]))`, "{{result}}"),
 		one("PodProbeMarkers: pods", "none", `kruise_podprobemarker_status_matched_pods{namespace=~"$namespace"}`, "{{namespace}}/{{podprobemarker}}"),
 		one("Pods that nodes probe", "none", `count by (nodepodprobe) (kruise_nodepodprobe_pod_info)`, "{{nodepodprobe}}"),
+		heldUp("ephemeraljob", "podprobemarker"),
 	}, controllers("containerrecreaterequest", "ephemeraljob", "podprobemarker", "nodepodprobe", "pod-readiness", "container-launch-priority"))},
 
 	{name: "nodes", title: "Images and node agents", panels: slices.Concat([]panel{
@@ -100,6 +106,22 @@ var boards = []board{
 		one("Time of a probe, 99%", "s", `histogram_quantile(0.99, sum by (le) (rate(podwright_podprobe_run_seconds_bucket[$__rate_interval])))`, "probe"),
 		one("Node agents: what waits", "none", `sum by (name) (workqueue_depth{name=~"image_puller|containerrecreaterequest|containerrecreaterequest_answers|pod_probe|runtime_container_meta|runtime_container_meta_restarter"})`, "{{name}}"),
 	}, controllers("imagepulljob", "nodeimage"))},
+}
+
+// heldUp shows for how long objects of these kinds have been held up, and why.
+func heldUp(kinds ...string) panel {
+	p := panel{title: "Held up, for how long", unit: "s"}
+	for _, kind := range kinds {
+		of, filter := "{{namespace}}/{{"+kind+"}}", `{namespace=~"$namespace"}`
+		if kind == "sidecarset" || kind == "resourcedistribution" {
+			of, filter = "{{"+kind+"}}", ""
+		}
+		if kind != "resourcedistribution" {
+			of += ": {{reason}}"
+		}
+		p.queries = append(p.queries, query{"time() - kruise_" + kind + "_status_held_up_since" + filter, of})
+	}
+	return p
 }
 
 // controllers returns how the controllers of these names do, of which each ends with "-controller".
