@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -186,22 +187,25 @@ func (a *applier) report(ctx context.Context, report *Report) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := report.replaces(a.snapshot.Eviction)
+	_, i := own(a.snapshot.Eviction)
+	is := &a.snapshot.Eviction.Status.Responders[i]
+	found, err := json.Marshal(said{ptr.Deref(is.Message, ""), is.HeartbeatTime, is.CompletionTime != nil})
 	if err != nil {
 		return err
 	}
-	return a.PutBack("evictions/status", wanted, func() error { return a.send(ctx, data) })
+	sent, err := json.Marshal(said{report.Message, &report.Heartbeat, report.Completed})
+	if err != nil {
+		return err
+	}
+	return a.Put(apiwriter.Write{Object: "evictions/status", Wanted: apply.Wanted(sent), Found: string(found), Sent: string(sent),
+		Send: func() error { return a.send(ctx, data) }})
 }
 
-// replaces says what a report changes from what is there to what is wanted. A heartbeat after another one is not the same twice.
-func (r *Report) replaces(e *Eviction) (string, error) {
-	_, i := own(e)
-	before, err := json.Marshal(map[string]any{"entry": e.Status.Responders[i]})
-	if err != nil {
-		return "", err
-	}
-	after, err := json.Marshal(map[string]any{"entry": map[string]any{"message": r.Message, "completed": r.Completed}})
-	return string(before) + string(after), err
+// said is what a report says. A heartbeat after another one finds that.
+type said struct {
+	Message   string
+	Heartbeat *metav1.Time
+	Completed bool
 }
 
 // send patches the Eviction with a report. One that is gone needs none.

@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 		Watches:   []string{"evictions", "pods", "clonesets"},
 		MoreTries: 60,
 		Writes:    []string{"create pods/eviction", "patch evictions/status", "patch pods"},
+		Trusted:   map[string]string{"patch evictions/status": "a responder that is through says no more"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(t, c.Cluster)
 			o.Metrics = c.Reconciles
@@ -56,6 +57,34 @@ func TestConformance(t *testing.T) {
 			_, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 			return fmt.Sprint("gone ", apierrors.IsNotFound(err), ", ", newOthers(c.Cluster).reported(name))
 		},
+	})
+}
+
+// CT-12: another writer that puts another message in the place of each report, and takes its time away, is answered less and less often, and heartbeats
+// wait for nothing.
+func TestReportsAreContested(t *testing.T) {
+	play(t, func(o *others) {
+		o.pod("web", 1)
+		o.evict("web")
+		o.Sleep("1s")
+		reports := func() int { return o.Count(fixture.ControllerUser)["patch evictions/status"] }
+		for i, answered := 0, 0; i < 3600; i++ {
+			if n := reports(); n > answered {
+				o.status("web", map[string]any{"status": map[string]any{"responders": []any{map[string]any{"name": "imperative-eviction.k8s.io/evictor"},
+					map[string]any{"name": evictionresponder.ResponderName, "startTime": metav1.Now(), "message": fmt.Sprint("nonsense ", i)}}}})
+				answered = n
+			}
+			o.Sleep("1s")
+		}
+		if n := reports(); n < 10 || n > 50 {
+			t.Errorf("%d reports in an hour", n)
+		}
+		o.Sleep("20m")
+		before := reports()
+		o.Sleep("20m")
+		if n := reports() - before; n != 4 {
+			t.Errorf("%d heartbeats in 20 minutes, want 4", n)
+		}
 	})
 }
 

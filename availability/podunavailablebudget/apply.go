@@ -21,6 +21,7 @@ const ReasonPodsElsewhere = v1alpha1.PodsElsewhereCondition
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.SharedStatus = true
 	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceBudgets, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Availability.PodUnavailableBudgets)

@@ -22,6 +22,7 @@ import (
 // newWriter returns what a Reconciler writes and records events with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
+	w.SharedStatus = true
 	w.Clock = o.Clock
 	w.Workloads, w.Recorder = ResourceSpreads, o.RecorderOf(component)
 	w.Merge = apiwriter.TypedMerge(o.Distribution.WorkloadSpreads)

@@ -11,10 +11,13 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 )
 
 // What another writer changes is put back at once the first time, then after so long, and after twice as long every time. A
@@ -51,6 +54,7 @@ type Contest struct {
 	writes [mostWrites]uint64 // hashes of the last distinct ones, the newest first; 0 is none
 	last   fields             // what was written last to each field
 	pause  time.Duration
+	sent   uint64 // hash of what a note was made that is renewed by itself, see Write
 	// Until is before when the object is not written again, Over when the contest is over if it is not written until then.
 	Until, Over time.Time
 	// Times is how often the object was put back.
@@ -88,6 +92,9 @@ type Write struct {
 	Object string
 	// Wanted is what is written there: JSON texts, as patches, one behind the other. Two writes are the same if that is.
 	Wanted string
+	// Found is what stands there, and Sent what this write makes of it, if it is a note that is renewed by itself, as one with a time
+	// is: while that is found which was sent last, nothing was taken back. Both are empty for what is not renewed.
+	Found, Sent string
 	// Send sends it. ErrNotSent says that it was not sent after all, and is none of PutBack.
 	Send func() error
 	// Tell records a Warning event of that reason. Nil records none.
@@ -100,13 +107,23 @@ const ContestedEvent = "Contested"
 // mostQuiet is how often something is put back before an event says so.
 const mostQuiet = 3
 
+// Warn returns a function that records Warning events about an object, as Write.Tell does: none without a recorder.
+func Warn(recorder record.EventRecorder, of runtime.Object) func(reason, message string) {
+	return func(reason, message string) {
+		if recorder != nil {
+			recorder.Event(of, corev1.EventTypeWarning, reason, message)
+		}
+	}
+}
+
 // ErrNotSent says that a write was not made, and need not be.
 var ErrNotSent = errors.New("not sent")
 
 // PutBack sends a write, unless another writer takes it back each time: then it returns a Contested, which is a conflict,
 // until the pause is over. Next says when that is. A write that fails does not count. (CT-12)
 func (c *Contests) PutBack(w Write, now func() time.Time) error {
-	if c.waits(w.Owner, w.Object, w.Wanted, now()) {
+	renewed := c.stands(&w)
+	if !renewed && c.waits(w.Owner, w.Object, w.Wanted, now()) {
 		return NewContested(w.Object)
 	}
 	if err := w.Send(); err != nil {
@@ -115,7 +132,12 @@ func (c *Contests) PutBack(w Write, now func() time.Time) error {
 		}
 		return err
 	}
-	if times := c.Wrote(w.Owner, w.Object, w.Wanted, now()); times >= mostQuiet && w.Tell != nil {
+	times := 0
+	if !renewed {
+		times = c.Wrote(w.Owner, w.Object, w.Wanted, now())
+	}
+	c.note(&w)
+	if times >= mostQuiet && w.Tell != nil {
 		w.Tell(ContestedEvent, fmt.Sprintf("Another writer takes back each write of %s, which is made again less and less often, every 5 minutes in the end", w.Object))
 	}
 	return nil
@@ -151,6 +173,31 @@ func (c *Contests) Wrote(owner types.NamespacedName, object, wanted string, now 
 	known.wrote(hash, fields)
 	all[object] = known
 	return times
+}
+
+// stands tells whether what stands is what was sent last.
+func (c *Contests) stands(w *Write) bool {
+	if w.Found == "" {
+		return false
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	own := c.known[w.Owner]
+	return own != nil && own.of[w.Object].sent == maphash.String(seed, w.Found)
+}
+
+// note takes note of what was sent.
+func (c *Contests) note(w *Write) {
+	if w.Sent == "" {
+		return
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if own := c.known[w.Owner]; own != nil {
+		known := own.of[w.Object]
+		known.sent = maphash.String(seed, w.Sent)
+		own.of[w.Object] = known
+	}
 }
 
 // undone tells whether a write was made before, and is made again since something of it does not stand, though the owner has

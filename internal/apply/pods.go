@@ -178,7 +178,8 @@ func (p *Sync) putPod(ctx context.Context, patches []rollout.PodPatch, i int, al
 func (p *Sync) wantedOf(patch *rollout.PodPatch) (what, wanted string, err error) {
 	writes, err := patch.Patch.Writes(patch.Pod)
 	for _, w := range writes {
-		wanted += strconv.Quote(w.Subresource) + Wanted(w.Data)
+		text, failed := p.wantedOfPod(w.Data)
+		wanted, err = wanted+strconv.Quote(w.Subresource)+text, cmp.Or(err, failed)
 	}
 	return "pod " + p.nameOf(patch.Pod), wanted, err
 }
@@ -279,11 +280,13 @@ func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatc
 // WritePod sends one patch of a pod. One that is gone is no error. The errors of others
 // say what it was for. What another writer takes back is written again with pauses. (CT-12)
 func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
-	before, err := noted(pod, w.Data)
-	if err != nil {
+	found, sent, err := noted(pod, w.Data)
+	wanted, failed := p.wantedOfPod(w.Data)
+	if err = cmp.Or(err, failed); err != nil {
 		return fmt.Errorf("%s of pod %s: %w", what, pod.Name, err)
 	}
-	return p.PutBack("pod "+p.nameOf(pod)+", "+what, before+Wanted(w.Data), func() error { return p.writePod(ctx, pod, w, what) })
+	return p.Put(apiwriter.Write{Object: "pod " + p.nameOf(pod) + ", " + what, Wanted: wanted, Found: found, Sent: sent,
+		Send: func() error { return p.writePod(ctx, pod, w, what) }})
 }
 
 func (p *Sync) writePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
@@ -19,16 +20,37 @@ import (
 // until the pause is over, and the shell reconciles again by then. what names the object and its part, wanted what is written
 // there. A write that fails does not count, nor one that wants something else than those before. (CT-12)
 func (p *Sync) PutBack(what, wanted string, send func() error) error {
-	return p.Own.Contests.PutBack(apiwriter.Write{Owner: p.Key, Object: what, Wanted: wanted, Send: send,
-		Tell: func(reason, message string) { p.Event(corev1.EventTypeWarning, reason, "%s", message) }}, p.now)
+	return p.Put(apiwriter.Write{Object: what, Wanted: wanted, Send: send})
 }
 
-// passing is what differs between two patches that want the same: versions, also that of the SidecarSet which a hot upgrade notes on a
-// pod, and times.
-var passing = regexp.MustCompile(`(\\?"(?:resourceVersion|version(?:alt)?\.sidecarset\.kruise\.io/[^"\\]*)\\?":\\?")[^"\\]*|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
+// Put is PutBack for a note that is renewed by itself: the write says what is found and what is sent. (CT-12)
+func (p *Sync) Put(w apiwriter.Write) error {
+	w.Owner, w.Tell = p.Key, func(reason, message string) { p.Event(corev1.EventTypeWarning, reason, "%s", message) }
+	return p.Own.Contests.PutBack(w, p.now)
+}
+
+// passing is what differs between two patches that want the same: versions and times.
+var passing = regexp.MustCompile(`(\\?"resourceVersion\\?":\\?")[^"\\]*|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
 
 // Wanted is what a patch wants: all but the version on which it is made, and times, which are empty.
 func Wanted(patch []byte) string { return string(passing.ReplaceAll(patch, []byte("$1"))) }
+
+// wantedOfPod is what a patch of a pod wants, as Wanted says it. Of annotations that keep what was found it is only that they are there.
+func (w *Writer) wantedOfPod(patch []byte) (string, error) {
+	var object map[string]any
+	if err := json.Unmarshal(patch, &object); err != nil {
+		return "", err
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	for key, value := range annotations {
+		if _, text := value.(string); text && (key == inplacev1alpha1.StateAnnotation || w.Keeps != nil && w.Keeps(key)) {
+			annotations[key] = ""
+		}
+	}
+	text, err := json.Marshal(object)
+	return Wanted(text), err
+}
 
 // Changed is what a merge patch wants, as Wanted says it, but for what the object has already: of that, nothing was taken back. The
 // object is given as JSON.
@@ -56,30 +78,43 @@ func dropEqual(patch, object map[string]any) {
 	}
 }
 
-// noted are the labels and annotations of a pod that a patch changes, as they are before. A note that is renewed has another time
-// by then; one that is taken back has the old one.
-func noted(pod *corev1.Pod, patch []byte) (string, error) {
+// noted are the labels and annotations of a pod that a patch changes, as they are before, and as the patch makes them. Both are empty
+// if it changes none. A note that is renewed is found as it was left.
+func noted(pod *corev1.Pod, patch []byte) (found, sent string, err error) {
 	var changes struct {
 		Metadata struct {
 			Labels, Annotations map[string]any
 		}
 	}
 	if err := json.Unmarshal(patch, &changes); err != nil {
-		return "", err
+		return "", "", err
 	}
-	have := func(all map[string]string, named map[string]any) map[string]string {
-		all = maps.Clone(all)
-		maps.DeleteFunc(all, func(key, _ string) bool { _, found := named[key]; return !found })
-		return all
+	of := changes.Metadata
+	if len(of.Labels)+len(of.Annotations) == 0 {
+		return "", "", nil
 	}
-	text, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"labels": have(pod.Labels, changes.Metadata.Labels), "annotations": have(pod.Annotations, changes.Metadata.Annotations)}})
-	return string(text), err
+	was, is := [2]map[string]string{{}, {}}, [2]map[string]string{{}, {}}
+	for i, named := range []map[string]any{of.Labels, of.Annotations} {
+		for key, value := range named {
+			if before, there := []map[string]string{pod.Labels, pod.Annotations}[i][key]; there {
+				was[i][key] = before
+			}
+			if text, set := value.(string); set {
+				is[i][key] = text
+			}
+		}
+	}
+	before, err := json.Marshal(was)
+	if err != nil {
+		return "", "", err
+	}
+	after, err := json.Marshal(is)
+	return string(before), string(after), err
 }
 
-// Difference is what a write of a status changes, from which values to which. Writers share some statuses: the same is wanted
-// again only if all that is changed has come back to what it was. Times that are written do not count: they are those of the write.
-func Difference(before, after any) (string, error) {
+// Difference is what a write of a status changes: to which values, and what goes. Times that are written do not count: they are those of the write.
+// Other writers change a shared status, too, as webhooks that book in it: there it tells apart what goes by the values that it had.
+func Difference(before, after any, shared bool) (string, error) {
 	old, err := fields(before)
 	if err != nil {
 		return "", err
@@ -90,12 +125,33 @@ func Difference(before, after any) (string, error) {
 	}
 	old, wanted = byName(old).(map[string]any), byName(wanted).(map[string]any)
 	differ(old, wanted)
-	was, err := json.Marshal(old)
+	onlyGone(old, wanted, shared)
+	gone, err := json.Marshal(old)
 	if err != nil {
 		return "", err
 	}
 	is, err := json.Marshal(wanted)
-	return string(was) + Wanted(is), err
+	return string(gone) + Wanted(is), err
+}
+
+// onlyGone leaves of what was before only what is not there any more, without its values unless they count.
+func onlyGone(before, after map[string]any, values bool) {
+	for key, was := range before {
+		is, stays := after[key]
+		from, below := was.(map[string]any)
+		into, _ := is.(map[string]any)
+		switch {
+		case stays && (!below || into == nil):
+			delete(before, key)
+		case below && !(values && !stays):
+			onlyGone(from, into, values)
+			if stays && len(from) == 0 {
+				delete(before, key)
+			}
+		case !values:
+			before[key] = nil
+		}
+	}
 }
 
 // differ takes from two objects what is the same in both.

@@ -25,7 +25,7 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	if last.version != "" && last.version == p.Version && equality.Semantic.DeepEqual(last.status, after) {
 		return nil
 	}
-	difference, err := Difference(before, after)
+	difference, err := Difference(before, after, p.SharedStatus)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -30,7 +29,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		if err := r.writer.Own.Contests.PutBack(apiwriter.Write{
 			Owner: types.NamespacedName{Namespace: s.Pod.Namespace, Name: s.Pod.Name}, Object: "pods/" + w.Subresource, Wanted: apply.Wanted(w.Data),
 			Send: func() error { return r.send(ctx, s, w) },
-			Tell: func(reason, message string) { r.warn(s, reason, message) },
+			Tell: apiwriter.Warn(r.writer.Recorder, s.Pod),
 		}, r.options.Clock.Now); err != nil {
 			return 0, err
 		}
@@ -46,14 +45,7 @@ func (r *reconciler) send(ctx context.Context, s *Snapshot, w podpatch.Write) er
 	}
 	err = fmt.Errorf("patch the status of pod %s/%s: %w", s.Pod.Namespace, s.Pod.Name, err)
 	if !apierrors.IsConflict(err) {
-		r.warn(s, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+		apiwriter.Warn(r.writer.Recorder, s.Pod)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 	}
 	return err
-}
-
-// warn records a Warning event about the pod.
-func (r *reconciler) warn(s *Snapshot, reason, message string) {
-	if r.writer.Recorder != nil {
-		r.writer.Recorder.Event(s.Pod, corev1.EventTypeWarning, reason, message)
-	}
 }

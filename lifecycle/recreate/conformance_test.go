@@ -42,6 +42,7 @@ func TestConformance(t *testing.T) {
 		Watches:  []string{"containerrecreaterequests", "pods"},
 		Writes:   []string{"patch containerrecreaterequests", "patch pods/status", "delete containerrecreaterequests"},
 		Repeats:  []string{"patch containerrecreaterequests"}, // labels and annotations of its own
+		Trusted:  map[string]string{"patch pods/status": "a reason for which a pod is out of service, and that no request has given, is another client's"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
 			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},

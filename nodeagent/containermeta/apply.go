@@ -35,7 +35,7 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	}
 	err = r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: "pods/status", Wanted: string(data),
 		Send: func() error { return r.send(ctx, key, s, data) },
-		Tell: func(reason, message string) { r.warn(s, reason, message) }}, r.clock.Now)
+		Tell: apiwriter.Warn(r.recorder, s.Pod)}, r.clock.Now)
 	if err == nil {
 		logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
 	}
@@ -51,19 +51,12 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 	if err != nil {
 		err = fmt.Errorf("report the containers of pod %s: %w", key, err)
 		if !apierrors.IsConflict(err) {
-			r.warn(s, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.recorder, s.Pod)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}
 	r.writes.Wrote(key, ResourcePods, version)
 	return nil
-}
-
-// warn records a Warning event about the pod.
-func (r *Reconciler) warn(s *Snapshot, reason, message string) {
-	if r.recorder != nil {
-		r.recorder.Event(s.Pod, corev1.EventTypeWarning, reason, message)
-	}
 }
 
 // reportPatch is a strategic-merge patch of a pod's status. It names the UID, so

@@ -59,20 +59,13 @@ func (r *Reconciler) lastWrite() time.Time {
 
 // report writes the status, with pauses if another writer takes it back. (CT-12)
 func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
-	difference, err := apply.Difference(&s.NodeImage.Status, plan.Status)
+	difference, err := apply.Difference(&s.NodeImage.Status, plan.Status, false)
 	if err != nil {
 		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 	}
 	return r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodeImages) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
-		Tell: func(reason, message string) { r.warn(s, reason, message) }}, r.clock.Now)
-}
-
-// warn records a Warning event about the NodeImage.
-func (r *Reconciler) warn(s *Snapshot, reason, message string) {
-	if r.recorder != nil {
-		r.recorder.Event(s.NodeImage, corev1.EventTypeWarning, reason, message)
-	}
+		Tell: apiwriter.Warn(r.recorder, s.NodeImage)}, r.clock.Now)
 }
 
 // send writes the status, and then records how tasks have ended. The patch is
@@ -93,7 +86,7 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 	if err != nil {
 		err = fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 		if !apierrors.IsConflict(err) {
-			r.warn(s, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.recorder, s.NodeImage)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}

@@ -91,20 +91,13 @@ func specsOf(n *v1alpha1.NodePodProbe) map[ID]*corev1.Probe {
 
 // report writes the status, with pauses if another writer takes it back. (CT-12)
 func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
-	difference, err := apply.Difference(&s.NodePodProbe.Status, plan.Status)
+	difference, err := apply.Difference(&s.NodePodProbe.Status, plan.Status, false)
 	if err != nil {
 		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
 	}
 	return r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodePodProbes) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
-		Tell: func(reason, message string) { r.warn(s, reason, message) }}, r.clock.Now)
-}
-
-// warn records a Warning event about the NodePodProbe.
-func (r *Reconciler) warn(s *Snapshot, reason, message string) {
-	if r.recorder != nil {
-		r.recorder.Event(s.NodePodProbe, corev1.EventTypeWarning, reason, message)
-	}
+		Tell: apiwriter.Warn(r.recorder, s.NodePodProbe)}, r.clock.Now)
 }
 
 // send writes the status, and then records what has changed. The patch is
@@ -121,7 +114,7 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 	if err != nil {
 		err = fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
 		if !apierrors.IsConflict(err) {
-			r.warn(s, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.recorder, s.NodePodProbe)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -89,7 +88,7 @@ func outdated(err error) (requeueAfter time.Duration, is bool) {
 // write writes a status, with pauses if another writer takes it back (CT-12). It is refused where the request has changed: it may have
 // been completed meanwhile, and must not be worked on then.
 func (r *Reconciler) write(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, w *Write) error {
-	difference, err := apply.Difference(&w.Request.Status, &w.Status)
+	difference, err := apply.Difference(&w.Request.Status, &w.Status, false)
 	if err != nil {
 		return err
 	}
@@ -101,14 +100,7 @@ func (r *Reconciler) write(ctx context.Context, writes *apiwriter.Store, key typ
 				"status":   w.status(),
 			})
 		},
-		Tell: func(reason, message string) { r.warn(w.Request, reason, message) }}, r.clock.Now)
-}
-
-// warn records a Warning event about a request.
-func (r *Reconciler) warn(request *v1alpha1.ContainerRecreateRequest, reason, message string) {
-	if r.recorder != nil {
-		r.recorder.Event(request, corev1.EventTypeWarning, reason, message)
-	}
+		Tell: apiwriter.Warn(r.recorder, w.Request)}, r.clock.Now)
 }
 
 // status is the status of a merge patch, which takes back a message that is there no more.
@@ -133,7 +125,7 @@ func (r *Reconciler) patch(ctx context.Context, writes *apiwriter.Store, key typ
 	if err != nil {
 		err = fmt.Errorf("write the status of ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
 		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-			r.warn(request, "FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
+			apiwriter.Warn(r.recorder, request)("FailedUpdateStatus", apiwriter.Short(err.Error())) // (CT-11)
 		}
 		return err
 	}

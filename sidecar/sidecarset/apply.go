@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,8 +31,15 @@ func newWriter(o *Options) *apply.Writer {
 	w.Version = func(pod *corev1.Pod) string { // a reset changes the second alone
 		return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] + pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
 	}
+	w.Keeps = keeps
 	w.Merge = apiwriter.TypedMerge(func(string) client.SidecarSetInterface { return o.Sidecar.SidecarSets() })
 	return w
+}
+
+// keeps tells of the record of updates, and of the versions that a hot upgrade notes on a pod.
+func keeps(annotation string) bool {
+	return annotation == v1alpha1.SidecarSetInPlaceUpdateStateAnnotation ||
+		strings.HasPrefix(annotation, v1alpha1.SidecarSetVersionAnnotationPrefix) || strings.HasPrefix(annotation, v1alpha1.SidecarSetVersionAltAnnotationPrefix)
 }
 
 // statusKind says how the status of a SidecarSet reports what came of a plan.

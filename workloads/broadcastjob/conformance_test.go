@@ -41,7 +41,8 @@ func suite(change func(c *conformance.Cluster, name string), more ...string) con
 	}
 	return conformance.Kind{
 		Resource: jobResource, Watches: []string{"broadcastjobs", "pods", "nodes"},
-		Writes: append([]string{"create pods", "delete pods", "patch broadcastjobs/status"}, more...),
+		Writes:  append([]string{"create pods", "delete pods", "patch broadcastjobs/status"}, more...),
+		Trusted: map[string]string{"patch broadcastjobs/status": "a job whose status says that it has ended has"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := of(c).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")

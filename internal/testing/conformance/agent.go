@@ -28,6 +28,8 @@ type Agent struct {
 	User string
 	// Start starts the agent. Step has the kubelet act once; nil stands for nothing.
 	Start, Step func()
+	// Trusted is why the agent trusts what others write in the place of its report; empty if it does not. (CT-15)
+	Trusted string
 	// Outcome shows what has become of the work, in words that do not depend on the way there.
 	Outcome func() string
 }
@@ -54,9 +56,16 @@ func TestAgent(t *testing.T, write, watches string, play func(t *testing.T, stor
 			play(t, func(a *Agent) { a.refused(write, watches, &r, want) })
 		})
 	}
-	t.Run("taken back", func(t *testing.T) {
-		play(t, func(a *Agent) { a.contested(write, want) })
-	})
+	for what, newRival := range map[string]func() rival{"taken back": func() rival { return takesBack }, "outwritten": inventor} {
+		t.Run(what, func(t *testing.T) {
+			play(t, func(a *Agent) {
+				a.contested(write, newRival())
+				if what == "taken back" || a.Trusted == "" {
+					a.expect(want)
+				}
+			})
+		})
+	}
 }
 
 func (a *Agent) refused(write, watches string, r *refusal, want string) {
@@ -94,14 +103,14 @@ func (a *Agent) refused(write, watches string, r *refusal, want string) {
 	a.expect(want)
 }
 
-// contested: another writer takes back each write for an hour.
-func (a *Agent) contested(write, want string) {
+// contested: another writer takes back each write for an hour, or puts another value in its place.
+func (a *Agent) contested(write string, rival rival) {
 	a.Helper()
 	kube := fixture.Connect(a.T, a.API, "another", kubernetes.NewForConfig)
 	a.API.FailAfter(func(r fakecluster.Request) error {
 		if r.User == a.User && r.String() == write {
 			written := a.API.NewestVersion()
-			time.AfterFunc(time.Millisecond, func() { takeBack(a.T, a.API, kube, &r, written) })
+			time.AfterFunc(time.Millisecond, func() { takeBack(a.T, a.API, kube, &r, written, rival) })
 		}
 		return nil
 	})
@@ -119,7 +128,6 @@ func (a *Agent) contested(write, want string) {
 	a.Logf("%s: %d requests in an hour, %d of them in its last 20 minutes", write, n, n-before)
 	a.API.FailAfter(nil)
 	a.minutes(15)
-	a.expect(want)
 }
 
 func (a *Agent) minutes(n int) {

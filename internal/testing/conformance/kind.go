@@ -32,6 +32,9 @@ type Kind struct {
 	// Uncontested are those of the writes that another writer cannot take back, or that are not made again then, with the reason. All
 	// others are made again, with pauses that grow. (CT-12)
 	Uncontested map[string]string
+	// Trusted are those of the writes whose values the kind trusts, whoever wrote them, with the reason: what another writer has put
+	// there in the end stays. (CT-15)
+	Trusted map[string]string
 	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds: where something is due by a
 	// schedule, or the longest pause is shorter.
 	MoreTries int

@@ -36,6 +36,7 @@ func Test(t *testing.T, k Kind) {
 		{"a write that fails", failures},
 		{"a write that is refused for an hour", refusedForAnHour},
 		{"a write that another writer takes back", contested},
+		{"a write in whose place another writer puts another value each time", outwritten},
 		{"stale caches", staleCaches},
 		{"what it remembers of objects that are gone", forgets},
 		{"a panic", panics},
