@@ -61,14 +61,14 @@ func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Res
 	var unmarked int32
 	for _, pod := range s.Pods {
 		reason := r.unavailable(pod)
-		if reason == "" && pod.Annotations[v1alpha1.RelatedPubAnnotation] != b.Name {
+		if reason == "" && pod.Related != b.Name {
 			reason = "it is still to be told of its budget"
 		}
 		switch {
 		case reason != "":
-			r.Unavailable = append(r.Unavailable, Unavailable{pod, reason})
+			r.Unavailable = append(r.Unavailable, Unavailable{pod.Pod, reason})
 			continue
-		case !marked(pod):
+		case !pod.marked:
 			unmarked++
 		}
 		r.Status.CurrentAvailable++
@@ -85,23 +85,27 @@ func allowed(unmarked, available, total, desired int32) int32 {
 }
 
 // unavailable says why a pod is not available; empty where it is. (PUB-9)
-func (r *Result) unavailable(pod *corev1.Pod) string {
+func (r *Result) unavailable(pod *Pod) string {
 	switch _, disrupted := r.Status.DisruptedPods[pod.Name]; {
 	case disrupted:
 		return "it is about to be deleted"
-	case !Ready(pod):
+	case !pod.ready:
 		return "it is not ready"
 	}
 	if _, updated := r.Status.UnavailablePods[pod.Name]; updated {
 		return "it is about to be updated"
 	}
-	return waiting(pod)
+	return pod.waiting
 }
 
 // keepRecords keeps the records of pods that are still there, until their time is over.
 // (PUB-16, PUB-17)
-func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) {
-	for _, pod := range pods {
+func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*Pod, now time.Time) {
+	if len(b.Status.DisruptedPods)+len(b.Status.UnavailablePods)+len(b.Status.BookedSince) == 0 {
+		return
+	}
+	for i := range pods {
+		pod := pods[i].Pod
 		at, kind := recordOf(&b.Status, pod)
 		if kind == "" {
 			if first, waits := waitsSince(&b.Status, pod); waits {

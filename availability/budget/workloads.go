@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -63,8 +62,8 @@ type Workloads map[types.UID]*Workload
 
 // Of returns the workload of a pod; nil for a pod without a controller, and where the
 // controller is not known. (PUB-2)
-func (all Workloads) Of(pod *corev1.Pod) *Workload {
-	ref := metav1.GetControllerOfNoCopy(pod)
+func (all Workloads) Of(pod *Pod) *Workload {
+	ref := pod.Controller
 	if ref == nil {
 		return nil
 	}
@@ -76,8 +75,8 @@ func (all Workloads) Of(pod *corev1.Pod) *Workload {
 }
 
 // walk goes from a pod along what controls it, as far as that is known, until stop is true of it.
-func (all Workloads) walk(pod *corev1.Pod, stop func(ref *metav1.OwnerReference) bool) (found bool) {
-	ref := metav1.GetControllerOfNoCopy(pod)
+func (all Workloads) walk(pod *Pod, stop func(ref *metav1.OwnerReference) bool) (found bool) {
+	ref := pod.Controller
 	for range len(all) + 1 { // owners may go round in circles
 		if ref == nil {
 			return false
@@ -96,13 +95,13 @@ func (all Workloads) walk(pod *corev1.Pod, stop func(ref *metav1.OwnerReference)
 
 // comesFrom tells whether a pod comes from a workload, by way of others perhaps. A
 // ReplicaSet of it that is being deleted has none that count. (PUB-3)
-func (all Workloads) comesFrom(pod *corev1.Pod, target *Workload) bool {
+func (all Workloads) comesFrom(pod *Pod, target *Workload) bool {
 	return all.walk(pod, func(ref *metav1.OwnerReference) bool { return ref.UID == target.UID })
 }
 
 // Names tells whether a pod says that it comes from the workload that a budget names, by way of others perhaps,
 // whether that is known or not. (PUB-3)
-func (all Workloads) Names(pod *corev1.Pod, b *v1alpha1.PodUnavailableBudget) bool {
+func (all Workloads) Names(pod *Pod, b *v1alpha1.PodUnavailableBudget) bool {
 	return all.walk(pod, func(ref *metav1.OwnerReference) bool {
 		return Targets(b, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name)
 	})
@@ -123,10 +122,10 @@ func (all Workloads) named(b *v1alpha1.PodUnavailableBudget) (target *Workload) 
 type Selection struct {
 	// Pods are the active pods of the budget, in the order in which they were given. Those that do not
 	// name it are still to be told of it, and do not count. (PUB-9, PUB-24)
-	Pods []*corev1.Pod
+	Pods []*Pod
 	// Elsewhere are pods that the budget is about as well and that belong to others. They do not
 	// count. Select leaves it empty. (PUB-20)
-	Elsewhere []*corev1.Pod
+	Elsewhere []*Pod
 	// Total is how many there should be; of workloads that are in Unknown as many as they have.
 	Total int32
 	// Unknown are the workloads of which it is not known how many pods they want, as "kind name". Where
@@ -146,19 +145,40 @@ func (s *Selection) undecided(b *v1alpha1.PodUnavailableBudget) bool {
 
 // Select returns the pods of a budget, of all pods of its namespace but those of other budgets, and how many
 // there should be. The error says which field of the budget cannot be read. (PUB-1 to PUB-5, PUB-23)
-func Select(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) (Selection, error) {
-	if b.Spec.TargetReference != nil {
-		return selectByTarget(b, pods, workloads), nil
-	}
-	return selectByLabels(b, pods, workloads)
+func Select(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Workloads) (Selection, error) {
+	return SelectFrom(b, Candidates(b, pods), workloads)
 }
 
-func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) (s Selection) {
+// Candidates returns the pods that a budget may be about as far as they say it: the active ones, with a selector those
+// that it selects.
+func Candidates(b *v1alpha1.PodUnavailableBudget, pods []*Pod) []*Pod {
+	matches := func(*corev1.Pod, *Workload) bool { return true }
+	if b.Spec.TargetReference == nil {
+		matches = Matcher(b)
+	}
+	found := make([]*Pod, 0, len(pods))
+	for _, pod := range pods {
+		if pod.Active && matches(pod.Pod, nil) {
+			found = append(found, pod)
+		}
+	}
+	return found
+}
+
+// SelectFrom is Select of Candidates.
+func SelectFrom(b *v1alpha1.PodUnavailableBudget, candidates []*Pod, workloads Workloads) (Selection, error) {
+	if b.Spec.TargetReference != nil {
+		return selectByTarget(b, candidates, workloads), nil
+	}
+	return selectByLabels(b, candidates, workloads)
+}
+
+func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Workloads) (s Selection) {
 	target := workloads.named(b)
-	is := func(pod *corev1.Pod) bool { return workloads.comesFrom(pod, target) }
+	is := func(pod *Pod) bool { return workloads.comesFrom(pod, target) }
 	switch {
 	case target == nil:
-		is = func(pod *corev1.Pod) bool { return workloads.Names(pod, b) }
+		is = func(pod *Pod) bool { return workloads.Names(pod, b) }
 	case target.Wants() == 0:
 		return Selection{Unprotected: true}
 	default:
@@ -166,7 +186,7 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, worklo
 	}
 	is = byController(is)
 	for _, pod := range pods {
-		if Active(pod) && is(pod) {
+		if is(pod) {
 			s.Pods = append(s.Pods, pod)
 		}
 	}
@@ -181,10 +201,10 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, worklo
 }
 
 // byController asks once for all pods of a controller what nothing else of them decides.
-func byController(is func(*corev1.Pod) bool) func(*corev1.Pod) bool {
+func byController(is func(*Pod) bool) func(*Pod) bool {
 	known := map[types.UID]bool{}
-	return func(pod *corev1.Pod) bool {
-		ref := metav1.GetControllerOfNoCopy(pod)
+	return func(pod *Pod) bool {
+		ref := pod.Controller
 		if ref == nil {
 			return false
 		}
@@ -197,18 +217,14 @@ func byController(is func(*corev1.Pod) bool) func(*corev1.Pod) bool {
 	}
 }
 
-func selectByLabels(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) (s Selection, err error) {
-	selector, err := selectorOf(b)
-	if err != nil {
+func selectByLabels(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Workloads) (s Selection, err error) {
+	if _, err := selectorOf(b); err != nil {
 		return s, err
 	}
-	s.Selector = b.Spec.Selector
+	s.Pods, s.Selector = pods, b.Spec.Selector
 	t := tally{counted: map[types.UID]bool{}, missing: map[types.UID]bool{}}
 	for _, pod := range pods {
-		if Active(pod) && selector.Matches(labels.Set(pod.Labels)) {
-			s.Pods = append(s.Pods, pod)
-			t.add(metav1.GetControllerOfNoCopy(pod), workloads.Of(pod))
-		}
+		t.add(pod.Controller, workloads.Of(pod))
 	}
 	slices.Sort(t.unknown)
 	s.Total, s.Unknown, s.Unprotected = t.total(), t.unknown, len(t.counted) > 0 && t.total() == 0

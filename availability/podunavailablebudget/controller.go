@@ -45,4 +45,5 @@ type reconciler struct {
 
 	creations      apply.Creations           // of PodDisruptionBudgets
 	deletedMirrors apiwriter.Last[types.UID] // which caches may go on to show
+	readings       readings                  // of pods
 }

@@ -42,14 +42,14 @@ func BenchmarkPodEvent(b *testing.B) {
 
 // crowdedNamespace is the namespace of a benchmark.
 type crowdedNamespace struct {
-	b          *testing.B
+	b          testing.TB
 	reconciler Reconciler
 	options    Options
 	pods       cache.Indexer
 	all        []*corev1.Pod
 }
 
-func newCrowdedNamespace(b *testing.B, budgets, pods int, by string) *crowdedNamespace {
+func newCrowdedNamespace(b testing.TB, budgets, pods int, by string) *crowdedNamespace {
 	reader := caches.Reader{}
 	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceCloneSets} {
 		reader[resource] = cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace)
@@ -86,6 +86,11 @@ func newCrowdedNamespace(b *testing.B, budgets, pods int, by string) *crowdedNam
 		b.Fatal(err)
 	}
 	return w
+}
+
+// key is that of a budget.
+func (w *crowdedNamespace) key(i int) types.NamespacedName {
+	return types.NamespacedName{Namespace: "default", Name: fmt.Sprint("web-", i)}
 }
 
 // event has a pod become unready, or ready again, and counts its budget anew if it is to.

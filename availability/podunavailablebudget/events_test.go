@@ -221,7 +221,7 @@ func TestOwnersInCircles(t *testing.T) {
 		t.Errorf("%d owners", n)
 	}
 	r := &reconciler{options: Options{Reader: m}}
-	all, again, err := r.workloadsFor(t.Context(), newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), []*corev1.Pod{webPod()}, time.Now())
+	all, again, err := r.workloadsFor(t.Context(), newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), budget.Read(webPod()), time.Now())
 	if len(all) != 2 || again > 0 || err != nil {
 		t.Errorf("%v, %v, %v", all, again, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -149,6 +150,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.deletedMirrors.Forget(key)
+	r.readings.forget(key.Namespace)
 	r.options.BudgetMetrics.Gone(key.Namespace, key.Name)
 }
 
@@ -175,7 +177,9 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 			return nil, fmt.Errorf("read the PodDisruptionBudgets of namespace %s: %w", key.Namespace, err)
 		}
 	}
-	s.Workloads, s.LookAfter, s.Unknown = r.workloadsFor(ctx, b, s.Pods, s.Now)
+	s.read = r.readings.of(key.Namespace, s.Pods)
+	s.candidates = budget.Candidates(b, s.read)
+	s.Workloads, s.LookAfter, s.Unknown = r.workloadsFor(ctx, b, s.candidates, s.Now)
 	return s, nil
 }
 

@@ -22,6 +22,8 @@ type Snapshot struct {
 	Others []*v1alpha1.PodUnavailableBudget
 	// Pods are the pods of the namespace, in any order.
 	Pods []*corev1.Pod
+	// read is the same where they were read before, and candidates are those of them that the budget may be about.
+	read, candidates []*budget.Pod
 	// Workloads are those of the pods, and what controls these.
 	Workloads budget.Workloads
 	// LookAfter is after which time these are to be looked at again, since no event tells when they are

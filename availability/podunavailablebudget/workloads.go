@@ -90,13 +90,12 @@ type owner struct {
 	since time.Time // of the oldest pod
 }
 
-// workloadsFor returns the workloads that a budget has to know, of the pods of its namespace, after which time
+// workloadsFor returns the workloads that a budget has to know, of the pods that it may be about, after which time
 // to look at them again, and why some of them are not known. (PUB-2 to PUB-4, PUB-23)
-func (r *reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) (budget.Workloads, time.Duration, error) {
+func (r *reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailableBudget, pods []*budget.Pod, now time.Time) (budget.Workloads, time.Duration, error) {
 	f := &finder{reader: r.options.Reader, scales: r.scales, now: now, budget: b, owners: map[types.UID]*owner{}, workloads: budget.Workloads{}}
-	matches := budget.Matcher(b)
 	for _, pod := range pods {
-		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && budget.Active(pod) && (b.Spec.TargetReference != nil || matches(pod, nil)) {
+		if ref := pod.Controller; ref != nil {
 			f.add(ref, 1, pod.CreationTimestamp.Time)
 		}
 	}
