@@ -21,8 +21,12 @@ func Active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !Ende
 
 // NeverReady tells whether a pod has surely not been ready for a moment since a time, which is that
 // of its creation or of its last update in place: its kubelet has reported nothing, no container has run, or
-// it has been reported as not ready since then, to the second.
+// it has been reported as not ready since then, to the second. Before its kubelet took it, it cannot have been ready: it may have
+// waited for a node for long.
 func NeverReady(pod *corev1.Pod, since time.Time) bool {
+	if taken := pod.Status.StartTime; taken != nil && taken.After(since) {
+		since = taken.Time
+	}
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
 			return c.Status != corev1.ConditionTrue && (!hasRun(pod) || c.LastTransitionTime.Sub(since) <= time.Second)

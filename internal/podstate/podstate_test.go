@@ -54,18 +54,30 @@ func TestNeverReady(t *testing.T) {
 	for name, test := range map[string]struct {
 		conditions []corev1.PodCondition
 		containers []corev1.ContainerStatus
+		started    time.Duration // when the kubelet took the pod, after its creation; 0 if it does not say
 		want       bool
 	}{
-		"nothing is reported":            {nil, nil, true},
-		"it is ready":                    {reported(corev1.ConditionTrue, 0), ran, false},
-		"not ready from the first":       {reported(corev1.ConditionFalse, time.Second), ran, true},
-		"not ready later":                {reported(corev1.ConditionFalse, 2*time.Second), ran, false},
-		"not ready later, and restarted": {reported(corev1.ConditionFalse, 2*time.Second), restarted, false},
-		"no container has run":           {reported(corev1.ConditionFalse, time.Hour), []corev1.ContainerStatus{{}}, true},
+		"nothing is reported":                      {nil, nil, 0, true},
+		"it is ready":                              {reported(corev1.ConditionTrue, 0), ran, 0, false},
+		"not ready from the first":                 {reported(corev1.ConditionFalse, time.Second), ran, 0, true},
+		"not ready later":                          {reported(corev1.ConditionFalse, 2*time.Second), ran, 0, false},
+		"not ready later, and restarted":           {reported(corev1.ConditionFalse, 2*time.Second), restarted, 0, false},
+		"no container has run":                     {reported(corev1.ConditionFalse, time.Hour), []corev1.ContainerStatus{{}}, 0, true},
+		"it waited for a node, and never was":      {reported(corev1.ConditionFalse, time.Minute), restarted, time.Minute, true},
+		"its kubelet was slow, and it never was":   {reported(corev1.ConditionFalse, 3*time.Second), ran, 2 * time.Second, true},
+		"it waited for a node, and was ready then": {reported(corev1.ConditionFalse, time.Minute+2*time.Second), ran, time.Minute, false},
+		"it waited for a node, and is ready":       {reported(corev1.ConditionTrue, time.Minute), ran, time.Minute, false},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: created}, Status: corev1.PodStatus{Conditions: test.conditions, ContainerStatuses: test.containers}}
+		if test.started > 0 {
+			pod.Status.StartTime = new(metav1.NewTime(created.Add(test.started)))
+		}
 		if got := NeverReady(pod, created.Time); got != test.want {
 			t.Errorf("%s: %t", name, got)
+		}
+		// After an update in place it is not the start that counts.
+		if later := created.Add(2 * time.Hour); test.conditions != nil && test.conditions[0].Status == corev1.ConditionFalse && !NeverReady(pod, later) {
+			t.Errorf("%s, and updated in place later: it may have been ready since", name)
 		}
 	}
 }

@@ -278,7 +278,8 @@ func TestUpdateKeepsWhatOthersSet(t *testing.T) {
 func TestDeletePods(t *testing.T) {
 	for name, test := range map[string]struct {
 		more string // in the spec of the template
-		// pods has a letter for each ordinal: old ones that are ready (o), never were (x), were a minute (m) or an hour (h) ago,
+		// pods has a letter for each ordinal: old ones that are ready (o), never were (x), were a minute (m) or an hour (h) ago, never were
+		// since their kubelet took them a minute ago (k),
 		// terminate (t) or have failed (f), updated ones that are ready (U) or not (N), and none (-).
 		pods string
 		want []int // ordinals that are deleted
@@ -302,6 +303,7 @@ func TestDeletePods(t *testing.T) {
 		"UD-11.2: a hiccup":                               {pods: "ommm", left: []int{1}},
 		"UD-11.2: a hiccup of the first":                  {pods: "omho", left: []int{1}},
 		"UD-11.2: not ready for long":                     {pods: "ohmo", want: []int{1}},
+		"UD-11.2: it waited for a node, and never was":    {pods: "okoo", want: []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, newSet(t, "replicas: 8", templateYAML(StatefulSet, test.more), "updateStrategy: {manualUpdate: {partitions: {b: 1}}}"))
@@ -341,12 +343,14 @@ func (w *world) blocking(of metav1.Object, ordinal int, state rune, old, present
 	pod := w.pod(fmt.Sprint(of.GetName(), "-", ordinal), of, revision, state == 'o' || state == 'U')
 	pod.CreationTimestamp.Time = w.Now.Add(-24 * time.Hour)
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{ContainerID: "c"}}
-	ago, unready := map[rune]time.Duration{'m': time.Minute, 'h': time.Hour, 't': time.Hour, 'f': time.Hour, 'x': 24 * time.Hour, 'N': time.Hour}[state]
+	ago, unready := map[rune]time.Duration{'m': time.Minute, 'k': time.Minute, 'h': time.Hour, 't': time.Hour, 'f': time.Hour, 'x': 24 * time.Hour, 'N': time.Hour}[state]
 	if unready {
 		pod.Status.Phase = corev1.PodRunning
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(w.Now.Add(-ago))}}
 	}
 	switch state {
+	case 'k':
+		pod.Status.StartTime = &metav1.Time{Time: w.Now.Add(-time.Minute)}
 	case 't':
 		pod.DeletionTimestamp = &metav1.Time{Time: w.Now}
 	case 'f':
