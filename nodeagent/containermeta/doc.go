@@ -47,6 +47,7 @@
 //     cannot be seen, and the container would be restarted again and again.
 //   - When the agent starts, pods without an annotation in the middle of an
 //     in-place update are reported at once: the update waits for that.
+//   - A restart that waits while other pods of its namespace hold their share of the workers says so in an event.
 //   - An annotation that cannot be read is replaced.
 //   - The restarts of one pod do not hold up the report of others, and an update
 //     that ends while a container waits for its restart leaves it alone.

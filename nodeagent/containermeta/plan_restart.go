@@ -4,6 +4,7 @@ package containermeta
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -92,6 +93,16 @@ func (s *Snapshot) containerOf(id string) *criv1.Container {
 		}
 	}
 	return nil
+}
+
+// waitsFor is the message of the event about restarts that wait for workers that namespaces hold.
+func (p *Plan) waitsFor(holders string) string {
+	var names []string
+	for _, restart := range p.Restarts {
+		names = append(names, restart.Container)
+	}
+	return fmt.Sprintf("The restart of %s, whose environment comes from labels or annotations that have changed, waits for a worker of the node agent: "+
+		"containers of other pods are being stopped, of %s", strings.Join(names, ", "), holders)
 }
 
 // killing is the message of the event about a restart.

@@ -41,6 +41,8 @@ type Reconciler struct {
 	failed apiwriter.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
 	attempts apiwriter.Last[map[string]Attempt]
+	// waits are those of pods for a worker that restarts their containers.
+	waits apiwriter.Last[wait]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the
@@ -99,6 +101,7 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 	}
 	if pod == nil || !restartDue(pod, r.features) {
 		r.attempts.Forget(key)
+		r.waits.Forget(key)
 		return 0, nil
 	}
 	s, err := r.observe(ctx, key, pod)
@@ -109,16 +112,40 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 	if len(plan.Restarts) > 0 {
 		free, ok := r.shares.Take(key.Namespace)
 		if !ok {
-			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted", "restarting", r.shares.Holders())
+			r.waitForWorker(ctx, key, s, plan)
 			return shareAgain, nil
 		}
 		defer free()
+		r.waits.Forget(key)
 	}
 	return r.restart(ctx, key, s, plan)
 }
 
 // shareAgain is when to look again where a namespace has its share of the workers.
 const shareAgain = 2 * time.Second
+
+// wait is one for a worker.
+type wait struct {
+	since time.Time
+	told  bool // whether an event has said so
+}
+
+// tellAfter is how long a restart waits for a worker before an event of its pod says so.
+const tellAfter = 10 * time.Second
+
+// waitForWorker says, once for each wait, which namespaces hold the workers that a pod waits for. (CM-6)
+func (r *Reconciler) waitForWorker(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) {
+	w, holders := r.waits.Get(key), r.shares.Holders()
+	klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted", "restarting", holders)
+	if w.since.IsZero() {
+		w.since = s.Now
+	}
+	if !w.told && r.recorder != nil && s.Now.Sub(w.since) >= tellAfter {
+		w.told = true
+		r.recorder.Event(s.Pod, corev1.EventTypeNormal, "RestartWaits", plan.waitsFor(holders))
+	}
+	r.waits.Set(key, w)
+}
 
 // Snapshot returns what a plan for a pod depends on now; nil when the pod does not
 // exist. It asks the runtime what it has of the pod. Its objects are shared with the

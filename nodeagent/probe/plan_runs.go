@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent/internal/shares"
 )
 
 // planRuns starts what is due, of the namespace that has the fewest under way first. (PPM-4.2, PPM-4.10)
@@ -17,13 +18,16 @@ func (p *planner) planRuns() {
 		if q.refused != "" {
 			continue
 		}
-		p.forgetOld(q)
+		if q.Probe.Running {
+			p.forgetOld(q, "")
+		}
 		if q.Probe.Running {
 			p.forgetAt(q)
 			under[q.Namespace]++
 			continue
 		}
 		if at := q.due(); at.After(p.Now) {
+			p.forgetOld(q, "")
 			p.requeueAt(at)
 			continue
 		}
@@ -34,16 +38,22 @@ func (p *planner) planRuns() {
 		if !p.start(due[i]) {
 			break
 		}
+		p.forgetOld(due[i], "")
 		under[due[i].Namespace]++
 		due = slices.Delete(due, i, i+1)
 	}
+	full := fmt.Sprintf("%d probes are under way", p.Running+len(p.plan.Start))
+	if len(under) > 0 {
+		full += ", of " + shares.Text(under)
+	}
 	for _, q := range due {
-		p.forgetAt(q)
+		why := "the node has started enough probes for now"
 		if p.turn([]*probe{q}, under) < 0 {
-			p.wait(q.ID, fmt.Sprintf("%d probes are under way", p.Running+len(p.plan.Start)))
-		} else {
-			p.wait(q.ID, "the node has started enough probes for now")
+			why = full
 		}
+		p.forgetOld(q, why)
+		p.forgetAt(q)
+		p.wait(q.ID, why)
 	}
 }
 
@@ -102,11 +112,16 @@ func (q *probe) old() (at time.Time, after time.Duration) {
 	return last.Add(after), after
 }
 
-// forgetOld makes a state Unknown that is of a run too long ago: something has kept the probe from being run. (PPM-4.12)
-func (p *planner) forgetOld(q *probe) {
+// forgetOld makes a state Unknown that is of a run too long ago: something has kept the probe from being run. What that is now, if it
+// is known, is told too, as it is then: it would change all the time. (PPM-4.12)
+func (p *planner) forgetOld(q *probe, why string) {
 	if at, after := q.old(); !at.IsZero() && !at.After(p.Now) {
 		q.Probe.Running, q.Probe.Result, q.Probe.Count = false, "", 0
-		q.Probe.become(v1alpha1.ProbeUnknown, fmt.Sprintf("the probe has not been run for %v, %d of its periods or more", after, oldPeriods), p.Now)
+		message := fmt.Sprintf("the probe has not been run for %v, %d of its periods or more", after, oldPeriods)
+		if why != "" {
+			message += ": " + why
+		}
+		q.Probe.become(v1alpha1.ProbeUnknown, message, p.Now)
 		p.plan.Begin = append(p.plan.Begin, q.Probe)
 	}
 }

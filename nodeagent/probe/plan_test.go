@@ -123,7 +123,7 @@ func TestLimits(t *testing.T) {
 		"status: c p Unknown (the node runs 2 probes at most, and 2 of namespace shop: this one is not run)",
 		"wait c p: the node runs 2 probes at most, and 2 of namespace shop: this one is not run")
 	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Running: 1, Limits: Limits{Concurrency: 2}},
-		"start b p for 1s after 1s", "wait c p: 2 probes are under way", "wait a p: 2 probes are under way")
+		"start b p for 1s after 1s", "wait c p: 2 probes are under way, of shop (1)", "wait a p: 2 probes are under way, of shop (1)")
 
 	s := &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Limits: Limits{PerSecond: 4}}
 	plan := expectPlan(t, s, "start b p for 1s after 1s", "wait c p: the node has started enough probes for now",
@@ -186,14 +186,26 @@ func TestOldStates(t *testing.T) {
 	busy, hour := Limits{Concurrency: 1}, now.Add(-time.Hour)
 	n := newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", succeeded))
 	old := []Probe{knows("web-0", "idle", ran(2*time.Minute), is(succeeded))}
-	const why = "(the probe has not been run for 2m0s, 5 of its periods or more)"
+	const why = "the probe has not been run for 2m0s, 5 of its periods or more"
 	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: old, Running: 2, Began: hour, Now: now, Limits: busy},
-		"begin web-0 idle in 0s Unknown", "status: web-0 idle Unknown "+why, "wait web-0 idle: 2 probes are under way")
+		"begin web-0 idle in 0s Unknown", "status: web-0 idle Unknown ("+why+": 2 probes are under way)", "wait web-0 idle: 2 probes are under way")
 	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: old, Running: 2, Began: hour, Now: now.Add(-time.Second), Limits: busy},
 		"wait web-0 idle: 2 probes are under way", "again after 1s")
 	old[0].Running = true // the runtime has not answered
 	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: old, Running: 2, Began: hour, Now: now, Limits: busy},
-		"begin web-0 idle in 0s Unknown", "status: web-0 idle Unknown "+why, "wait web-0 idle: 2 probes are under way")
+		"begin web-0 idle in 0s Unknown", "status: web-0 idle Unknown ("+why+")", "wait web-0 idle: 2 probes are under way")
+	old[0].Running = false // it has its turn, and the last result is of long ago all the same
+	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: old, Began: hour, Now: now, Limits: busy},
+		"begin web-0 idle in 0s Unknown", "start web-0 idle for 1s after 1s", "status: web-0 idle Unknown ("+why+")")
+	two := newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", succeeded), wantsIn("bank", 1))
+	theirs := two.Spec.PodProbes[1]
+	old = append(old, Probe{ID: ID{theirs.Namespace, theirs.Name, theirs.UID, theirs.Probes[0].ContainerName, theirs.Probes[0].Name},
+		Handler: theirs.Probes[0].Probe.ProbeHandler, Last: now.Add(-time.Second), Running: true})
+	p := expectPlan(t, &Snapshot{NodePodProbe: two, Probes: old, Running: 2, Began: hour, Now: now, Limits: busy},
+		"begin web-0 idle in 0s Unknown", "status: web-0 idle Unknown ("+why+": 2 probes are under way, of bank (1))", "wait web-0 idle: 2 probes are under way, of bank (1)")
+	if len(p.Begin) != 1 {
+		t.Errorf("%d probes begin anew", len(p.Begin))
+	}
 	slow := newNodePodProbe(wants("web-0", "idle", every(600)), says("web-0", "idle", succeeded))
 	expectPlan(t, &Snapshot{NodePodProbe: slow, Probes: []Probe{knows("web-0", "idle", ran(49*time.Minute), is(succeeded))}, Running: 2, Began: hour, Now: now, Limits: busy},
 		"wait web-0 idle: 2 probes are under way", "again after 1m0s")

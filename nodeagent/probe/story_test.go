@@ -328,6 +328,8 @@ func TestCommandsOfOthersThatDoNotEnd(t *testing.T) {
 		n.sleep(5 * time.Second)
 		if got := fmt.Sprint(shownStatus(&n.nodePodProbe().Status)); !strings.Contains(got, "web-0 idle Succeeded") || !strings.Contains(got, "hang7 Failed (the command did not end within 1m0s)") {
 			n.Errorf("ten minutes later: %s", got)
+		} else if !strings.Contains(got, " Unknown (the probe has not been run for 2m0s, 5 of its periods or more: 10 probes are under way, of evil (10))") {
+			n.Errorf("PPM-4.12: those that wait do not say for whom: %s", got)
 		}
 	}, changes...)
 }
