@@ -8,17 +8,13 @@ import (
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // The kinds that can be protected. They are so in all their versions. (DP-1)
 var (
 	namespace        = schema.GroupKind{Kind: "Namespace"}
 	definition       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
-	deployment       = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	replicaSet       = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
-	statefulSet      = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	cloneSet         = schema.GroupKind{Group: kruise, Kind: "CloneSet"}
-	advancedSet      = schema.GroupKind{Group: kruise, Kind: "StatefulSet"}
 	unitedDeployment = schema.GroupKind{Group: kruise, Kind: "UnitedDeployment"}
 )
 
@@ -26,7 +22,13 @@ const kruise = "apps.kruise.io"
 
 // Kinds returns the kinds that can be protected, a new list with every call.
 func Kinds() []schema.GroupKind {
-	return []schema.GroupKind{namespace, definition, deployment, replicaSet, statefulSet, cloneSet, advancedSet, unitedDeployment}
+	kinds := []schema.GroupKind{namespace, definition}
+	for _, k := range workload.Kinds() {
+		if k.Protected {
+			kinds = append(kinds, k.GroupKind())
+		}
+	}
+	return append(kinds, unitedDeployment)
 }
 
 // Children are what keeps an object from being deleted that is Cascading and does not tell itself
@@ -56,15 +58,21 @@ type Decision struct {
 // timestamp of the object, and for workloads spec.replicas, where nil is none. Kinds
 // other than those of Kinds are not protected. (DP-1, DP-3, DP-4, DP-8)
 func Decide(kind schema.GroupKind, object metav1.Object, replicas *int32) Decision {
-	switch kind {
-	case deployment, replicaSet, statefulSet, cloneSet, advancedSet, unitedDeployment:
+	switch {
+	case isWorkload(kind):
 		return because(validation.Deletion(object, replicas))
-	case namespace:
+	case kind == namespace:
 		return decideCounted(object, ActivePods)
-	case definition:
+	case kind == definition:
 		return decideCounted(object, ActiveObjects)
 	}
 	return Decision{}
+}
+
+// isWorkload tells whether a kind is one of workloads that can be protected.
+func isWorkload(kind schema.GroupKind) bool {
+	k := workload.KindOf(kind)
+	return kind == unitedDeployment || k != nil && k.Protected
 }
 
 func decideCounted(object metav1.Object, children Children) Decision {

@@ -58,12 +58,12 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	if w.Disabled || request.Operation != admissionv1.Delete || !admission.IsAbout(request, kind) {
 		return admission.Allowed()
 	}
-	switch kind {
-	case deployment, replicaSet, statefulSet, cloneSet, advancedSet, unitedDeployment:
-		return admission.Deleted(request, func(old *workload) error {
+	switch {
+	case isWorkload(kind):
+		return admission.Deleted(request, func(old *replicated) error {
 			return refusal(Decide(kind, old, old.Spec.Replicas))
 		})
-	case namespace:
+	case kind == namespace:
 		return admission.Deleted(request, func(old *metav1.PartialObjectMetadata) error {
 			decision := Decide(kind, old, nil)
 			if decision.Count != ActivePods {
@@ -72,7 +72,7 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 			n, err := w.pods(ctx, request.Name)
 			return errors.Join(err, refusal(decision.Counted(n)))
 		})
-	case definition:
+	case kind == definition:
 		return admission.Deleted(request, func(old *crd) error {
 			decision := Decide(kind, old, nil)
 			if decision.Count != ActiveObjects {
@@ -85,8 +85,8 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return admission.Allowed()
 }
 
-// workload is what the webhook reads of a workload.
-type workload struct {
+// replicated is what the webhook reads of a workload.
+type replicated struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
 		Replicas *int32 `json:"replicas"`

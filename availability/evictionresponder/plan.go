@@ -8,12 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Plan is what to do about an Eviction now. The same Snapshot gives the same Plan.
@@ -138,10 +137,7 @@ func (p *planner) note() {
 }
 
 // ofCloneSet tells whether a CloneSet controls the pod.
-func ofCloneSet(pod *corev1.Pod) bool {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	return ref != nil && schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == workloadsv1alpha1.Kind("CloneSet")
-}
+func ofCloneSet(pod *corev1.Pod) bool { return workload.ControllerKind(pod) == workload.CloneSets }
 
 // again has the plan made anew at a time, unless that is due earlier anyway.
 func (p *planner) again(at time.Time) {

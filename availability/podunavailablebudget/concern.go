@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // enqueueOf enqueues the budgets that a pod belongs to, or names.
@@ -84,10 +85,10 @@ func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue
 	if err != nil || len(budgets) == 0 {
 		return
 	}
-	var names []named
+	var names []workload.Named
 	for _, object := range []metav1.Object{e.Before, e.After} {
 		if w := workloadOf(object); w != nil {
-			names = append(append(names, named{w.GroupKind, w.Name}), o.above(object)...)
+			names = append(append(names, workload.Named{GroupKind: w.GroupKind, Name: w.Name}), o.above(object)...)
 		}
 	}
 	for _, b := range budgets {
@@ -113,41 +114,24 @@ func sameWants(before, after metav1.Object) bool {
 		equality.Semantic.DeepEqual(b.Selector, a.Selector)
 }
 
-// named is the name of a workload.
-type named struct {
-	schema.GroupKind
-	name string
-}
-
-func targetsAny(b *v1alpha1.PodUnavailableBudget, names []named) bool {
+func targetsAny(b *v1alpha1.PodUnavailableBudget, names []workload.Named) bool {
 	for _, n := range names {
-		if budget.Targets(b, n.GroupKind, n.name) {
+		if budget.Targets(b, n.GroupKind, n.Name) {
 			return true
 		}
 	}
 	return false
 }
 
-// mostOwners ends a walk along owners that go round in circles.
-const mostOwners = 10
-
 // above names what controls an object, and what controls that, as far as the caches know.
-func (o *Options) above(object metav1.Object) (names []named) {
-	ref := metav1.GetControllerOfNoCopy(object)
-	for ref != nil && len(names) < mostOwners {
-		gv, err := schema.ParseGroupVersion(ref.APIVersion)
-		if err != nil {
-			return names
+func (o *Options) above(object metav1.Object) []workload.Named {
+	return workload.Above(object, func(kind schema.GroupKind, name string) (types.UID, *metav1.OwnerReference, bool) {
+		w, _, err := o.Reader.Workload(object.GetNamespace(), kind, name)
+		if w == nil || err != nil {
+			return "", nil, false
 		}
-		n := named{schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, ref.Name}
-		names = append(names, n)
-		w, _, err := o.Reader.Workload(object.GetNamespace(), n.GroupKind, n.name)
-		if w == nil || err != nil || w.UID != ref.UID {
-			return names
-		}
-		ref = w.Controller
-	}
-	return names
+		return w.UID, w.Controller, true
+	})
 }
 
 // relatedTo is the name of the budget that protects a pod; empty for none.

@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/workload"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -51,7 +52,7 @@ type crowdedNamespace struct {
 
 func newCrowdedNamespace(b testing.TB, budgets, pods int, by string) *crowdedNamespace {
 	reader := caches.Reader{}
-	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceCloneSets} {
+	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.CloneSets)} {
 		reader[resource] = cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace)
 	}
 	w := &crowdedNamespace{b: b, pods: reader[ResourcePods]}
@@ -62,7 +63,7 @@ func newCrowdedNamespace(b testing.TB, budgets, pods int, by string) *crowdedNam
 		if by == "selector" {
 			of = selecting(name)
 		}
-		_ = reader[resourceCloneSets].Add(&workloadsv1alpha1.CloneSet{
+		_ = reader[resourceOf(workload.CloneSets)].Add(&workloadsv1alpha1.CloneSet{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: owner.UID},
 			Spec:       workloadsv1alpha1.CloneSetSpec{Replicas: new(int32(pods)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
 		})

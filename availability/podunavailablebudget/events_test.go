@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/workload"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -71,8 +72,8 @@ func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
 // the plan of a budget, the budget is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	replicas := int32(1)
-	deployment := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
-	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: &replicas, Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	deployment := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
+	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: &replicas, Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
 	reads := mutation.Reads{}
 	for _, b := range []*v1alpha1.PodUnavailableBudget{
 		newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), newBudget("web", "1", bySelector),
@@ -122,8 +123,8 @@ func replaced(pod *corev1.Pod) {
 
 // A pod that is still to be told of its budget can go without that being asked: it lets no others go. (PUB-9)
 func TestPodsThatNobodyAsksAbout(t *testing.T) {
-	set := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: new(int32(3))}
-	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(3)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	set := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Replicas: new(int32(3))}
+	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(3)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
 	notReady := func(pod *corev1.Pod) { pod.Status.Conditions = nil }
 	for _, test := range []struct {
 		name      string
@@ -149,8 +150,8 @@ func TestPodsThatNobodyAsksAbout(t *testing.T) {
 
 // Nor does it let one go that is marked for deletion, and that it replaces. (PUB-9)
 func TestPodsThatReplaceMarkedOnes(t *testing.T) {
-	web := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: new(int32(1))}
-	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(1)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	web := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Replicas: new(int32(1))}
+	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(1)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
 	mark := func(pod *corev1.Pod) { pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" }
 	for what, second := range map[string]*corev1.Pod{"it knows its budget": webPod(), "it does not": webPod(unlinked)} {
 		second.Name, second.UID = "web-1-b", "b"
@@ -214,10 +215,10 @@ func TestPodsOfOthersCostNothing(t *testing.T) {
 
 // Owners that go round in circles end somewhere.
 func TestOwnersInCircles(t *testing.T) {
-	a := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Controller: new(ownerOf("apps/v1", "ReplicaSet", "web-1", "rs"))}
-	b := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	a := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Controller: new(ownerOf("apps/v1", "ReplicaSet", "web-1", "rs"))}
+	b := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
 	m := &memory{workloads: map[string]*budget.Workload{"Deployment/web": a, "ReplicaSet/web-1": b}}
-	if n := len((&Options{Reader: m}).above(webPod())); n != mostOwners {
+	if n := len((&Options{Reader: m}).above(webPod())); n != workload.MostOwners {
 		t.Errorf("%d owners", n)
 	}
 	r := &reconciler{options: Options{Reader: m}}
@@ -232,7 +233,7 @@ func BenchmarkNewPlan(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			replicas := int32(n)
 			s := snapshotOf(newBudget("web", "10%", targeting("apps/v1", "ReplicaSet", "web-1")), webPod(),
-				&budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: &replicas})
+				&budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: &replicas})
 			s.Pods = nil
 			for i := range n {
 				s.Pods = append(s.Pods, webPod(func(pod *corev1.Pod) { pod.Name, pod.UID = fmt.Sprint(i), types.UID(fmt.Sprint(i)) }))

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
@@ -38,16 +40,6 @@ const (
 
 // ResourcePodDisruptionBudgets is one more, unless Options.Mirror is MirrorNone.
 const ResourcePodDisruptionBudgets Resource = "poddisruptionbudgets"
-
-// Those that it only reads.
-const (
-	resourceDeployments            Resource = "deployments"
-	resourceReplicaSets            Resource = "replicasets"
-	resourceStatefulSets           Resource = "statefulsets"
-	resourceReplicationControllers Resource = "replicationcontrollers"
-	resourceCloneSets              Resource = "clonesets"
-	resourceAdvancedStatefulSets   Resource = "advancedstatefulsets"
-)
 
 // The fields that a plan reads of pods and of workloads.
 const (
@@ -79,29 +71,32 @@ func (o *Options) reads() []controller.Read {
 	return append(reads, o.readWorkloads(core)...)
 }
 
+// resourceOf names the cache of a kind of workloads.
+func resourceOf(kind schema.GroupKind) Resource { return Resource(workload.Resource(kind)) }
+
 // readWorkloads lists the workloads that budgets know by themselves.
 func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
 	reads := []controller.Read{
-		o.readWorkload(resourceDeployments, &o.Deployments, core.Deployments),
-		o.readWorkload(resourceReplicaSets, &o.ReplicaSets, core.ReplicaSets),
-		o.readWorkload(resourceStatefulSets, &o.StatefulSets, core.StatefulSets),
-		o.readWorkload(resourceReplicationControllers, &o.ReplicationControllers, core.ReplicationControllers),
+		o.readWorkload(workload.Deployments, &o.Deployments, core.Deployments),
+		o.readWorkload(workload.ReplicaSets, &o.ReplicaSets, core.ReplicaSets),
+		o.readWorkload(workload.StatefulSets, &o.StatefulSets, core.StatefulSets),
+		o.readWorkload(workload.ReplicationControllers, &o.ReplicationControllers, core.ReplicationControllers),
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(resourceCloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readWorkload(workload.CloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}))
 	}
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(resourceAdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readWorkload(workload.AdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}))
 	}
 	return reads
 }
 
-func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
+func (o *Options) readWorkload(kind schema.GroupKind, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
+	return controller.Read{Resource: resourceOf(kind), Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
 }
 
 // budgetChanged enqueues the other budgets of the namespace when one goes: its pods may be theirs. (PUB-20)

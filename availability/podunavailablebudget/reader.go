@@ -56,7 +56,7 @@ func (r informerReader) PodDisruptionBudgets(namespace string) ([]*policyv1.PodD
 }
 
 func (r informerReader) Workload(namespace string, kind schema.GroupKind, name string) (*budget.Workload, bool, error) {
-	resource := resourceOf[kind]
+	resource := resourceOf(kind)
 	if _, known := r.Reader[resource]; !known {
 		return nil, false, nil
 	}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // Scales reads workloads of kinds that no informer is for. Its methods are called by several
@@ -116,7 +117,9 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 		// One that cannot be read is as good as none: budgets do without, and only their mirror needs it.
 		selector, _ = metav1.ParseToLabelSelector(wants.Status.Selector)
 	}
-	return newWorkload(kind.GroupKind(), object, &wants.Spec.Replicas, selector), nil
+	w := workload.As(kind, object)
+	w.Replicas, w.Selector = &wants.Spec.Replicas, selector
+	return newWorkload(w), nil
 }
 
 // foreignLook is how often a workload without an informer is looked at, while a budget needs

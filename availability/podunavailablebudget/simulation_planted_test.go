@@ -24,6 +24,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/typedclient"
+	"github.com/podwright/podwright/internal/workload"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -79,7 +80,7 @@ func (r byStatus) Workload(namespace string, kind schema.GroupKind, name string)
 	if w == nil || err != nil {
 		return w, known, err
 	}
-	set, err := caches.Get[*workloadsv1alpha1.CloneSet](r.Reader.(observer).Reader.(informerReader).Reader, resourceCloneSets, namespace, name)
+	set, err := caches.Get[*workloadsv1alpha1.CloneSet](r.Reader.(observer).Reader.(informerReader).Reader, resourceOf(workload.CloneSets), namespace, name)
 	if err == nil {
 		w.Replicas = &set.Status.Replicas
 	}

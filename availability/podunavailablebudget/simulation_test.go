@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // TestSimulation has users change a budget and a CloneSet at random, and delete, evict, drain and
@@ -96,7 +97,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	reader := caches.Reader{}
-	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceCloneSets} {
+	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.CloneSets)} {
 		informer := p.Informer(string(resource))
 		if err := caches.AddNamespaceIndex(informer); err != nil {
 			return o, err

@@ -9,10 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -39,7 +39,4 @@ func (w *Webhook) note(ctx context.Context, pod *corev1.Pod) {
 }
 
 // makesRoom tells whether the workload of a pod may create another one before it goes.
-func makesRoom(pod *corev1.Pod) bool {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	return ref != nil && schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() == cloneSets
-}
+func makesRoom(pod *corev1.Pod) bool { return workload.ControllerKind(pod) == workload.CloneSets }

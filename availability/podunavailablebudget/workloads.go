@@ -10,61 +10,29 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
-	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
-)
-
-// The kinds of workloads that informers are for.
-var (
-	deployments            = schema.GroupKind{Group: appsv1.GroupName, Kind: "Deployment"}
-	replicaSets            = schema.GroupKind{Group: appsv1.GroupName, Kind: "ReplicaSet"}
-	statefulSets           = schema.GroupKind{Group: appsv1.GroupName, Kind: "StatefulSet"}
-	replicationControllers = schema.GroupKind{Kind: "ReplicationController"}
-	cloneSets              = workloadsv1alpha1.Kind("CloneSet")
-	advancedStatefulSets   = schema.GroupKind{Group: workloadsv1beta1.GroupName, Kind: "StatefulSet"}
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // nodeKind is the kind of what controls static pods.
 var nodeKind = schema.GroupKind{Kind: "Node"}
 
-// resourceOf names the caches of workloads by their kinds.
-var resourceOf = map[schema.GroupKind]Resource{
-	deployments: resourceDeployments, replicaSets: resourceReplicaSets, statefulSets: resourceStatefulSets,
-	replicationControllers: resourceReplicationControllers, cloneSets: resourceCloneSets, advancedStatefulSets: resourceAdvancedStatefulSets,
-}
-
-// workloadOf reads what a budget has to know of an object of a cache; nil for what is none of the
-// kinds above.
+// workloadOf reads what a budget has to know of an object of a cache; nil for what is no workload.
 func workloadOf(object any) *budget.Workload {
-	switch w := object.(type) {
-	case *appsv1.Deployment:
-		return newWorkload(deployments, w, w.Spec.Replicas, w.Spec.Selector)
-	case *appsv1.ReplicaSet:
-		return newWorkload(replicaSets, w, w.Spec.Replicas, w.Spec.Selector)
-	case *appsv1.StatefulSet:
-		return newWorkload(statefulSets, w, w.Spec.Replicas, w.Spec.Selector)
-	case *corev1.ReplicationController:
-		return newWorkload(replicationControllers, w, w.Spec.Replicas, &metav1.LabelSelector{MatchLabels: w.Spec.Selector})
-	case *workloadsv1alpha1.CloneSet:
-		return newWorkload(cloneSets, w, w.Spec.Replicas, w.Spec.Selector)
-	case *workloadsv1beta1.StatefulSet:
-		return newWorkload(advancedStatefulSets, w, w.Spec.Replicas, w.Spec.Selector)
+	if w := workload.Of(object); w != nil {
+		return newWorkload(w)
 	}
 	return nil
 }
 
-func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32, selector *metav1.LabelSelector) *budget.Workload {
+func newWorkload(w *workload.Workload) *budget.Workload {
 	return &budget.Workload{
-		GroupKind: kind, Name: object.GetName(), UID: object.GetUID(), Replicas: replicas, Selector: selector,
-		Deleting: object.GetDeletionTimestamp() != nil, Controller: metav1.GetControllerOfNoCopy(object),
+		GroupKind: w.GroupKind(), Name: w.Name, UID: w.UID, Replicas: w.Replicas, Selector: w.Selector, Deleting: w.Deleting, Controller: w.Controller,
 	}
 }
 
@@ -101,7 +69,7 @@ func (r *reconciler) workloadsFor(ctx context.Context, b *v1alpha1.PodUnavailabl
 	}
 	// What controls the pods first: how many of them there are decides whether what is known of the others is enough.
 	above := maps.Clone(f.owners)
-	for range mostOwners {
+	for range workload.MostOwners {
 		if above = f.find(ctx, above); len(above) == 0 {
 			break
 		}
@@ -148,7 +116,7 @@ func (f *finder) find(ctx context.Context, owners map[types.UID]*owner) (above m
 			continue
 		}
 		f.workloads[uid] = w
-		if ref := w.Controller; ref != nil && (!selected || kind.GroupKind() == replicaSets) && f.workloads[ref.UID] == nil {
+		if ref := w.Controller; ref != nil && (!selected || kind.GroupKind() == workload.ReplicaSets) && f.workloads[ref.UID] == nil {
 			above[ref.UID] = f.add(ref, o.pods, o.since)
 		}
 	}

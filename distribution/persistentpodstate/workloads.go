@@ -5,67 +5,58 @@ package persistentpodstate
 import (
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // The kinds of workloads that are known by themselves.
 var (
-	statefulSets         = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
-	advancedStatefulSets = workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet")
+	statefulSets         = workload.KindOf(workload.StatefulSets).GroupVersionKind
+	advancedStatefulSets = workload.KindOf(workload.AdvancedStatefulSets).GroupVersionKind
 )
 
-// workloadOf reads what has to be known of an object of a cache; nil for what is no workload of numbered pods.
+// workloadOf reads what has to be known of an object of a cache: of a kind of the white list, or one that is known by itself.
 func workloadOf(object any) *podstate.Workload {
-	switch w := object.(type) {
-	case *appsv1.StatefulSet:
-		workload := newWorkload(statefulSets, w, ptr.To(ptr.Deref(w.Spec.Replicas, 1)))
-		if w.Spec.Ordinals != nil {
-			workload.Start = int(w.Spec.Ordinals.Start)
-		}
-		return workload
-	case *workloadsv1beta1.StatefulSet:
-		workload := newWorkload(advancedStatefulSets, w, ptr.To(ptr.Deref(w.Spec.Replicas, 1)))
-		workload.Reserved = w.Spec.ReserveOrdinals
-		return workload
-	case *unstructured.Unstructured:
-		return customOf(w)
+	if custom, is := object.(*unstructured.Unstructured); is {
+		return customOf(custom)
 	}
-	return nil
+	w := workload.Of(object)
+	if w == nil {
+		return nil
+	}
+	w.Replicas = ptr.To(ptr.Deref(w.Replicas, 1))
+	return newWorkload(w)
 }
 
 // customOf reads a workload of a kind of the white list, as a StatefulSet is read. What is missing, or is of another type,
 // is not known. (PPS-2)
 func customOf(w *unstructured.Unstructured) *podstate.Workload {
-	workload := newWorkload(w.GroupVersionKind(), w, nil)
+	custom := newWorkload(workload.As(w.GroupVersionKind(), w))
 	if n, found, err := unstructured.NestedInt64(w.Object, "spec", "replicas"); found && err == nil {
-		workload.Replicas = ptr.To(int32(n))
+		custom.Replicas = ptr.To(int32(n))
 	}
 	if n, found, err := unstructured.NestedInt64(w.Object, "spec", "ordinals", "start"); found && err == nil {
-		workload.Start = int(n)
+		custom.Start = int(n)
 	}
 	list, _, _ := unstructured.NestedFieldNoCopy(w.Object, "spec", "reserveOrdinals")
 	ordinals, _ := list.([]any)
 	for _, ordinal := range ordinals {
 		if n, ok := ordinal.(int64); ok {
-			workload.Reserved = append(workload.Reserved, int(n))
+			custom.Reserved = append(custom.Reserved, int(n))
 		}
 	}
-	return workload
+	return custom
 }
 
-func newWorkload(kind schema.GroupVersionKind, object metav1.Object, replicas *int32) *podstate.Workload {
+func newWorkload(w *workload.Workload) *podstate.Workload {
 	return &podstate.Workload{
-		GroupVersionKind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
-		Annotations: object.GetAnnotations(), Replicas: replicas, Deleting: object.GetDeletionTimestamp() != nil,
+		GroupVersionKind: w.GroupVersionKind, Namespace: w.Namespace, Name: w.Name, UID: w.UID, Annotations: w.Annotations,
+		Replicas: w.Replicas, Start: int(w.Start), Reserved: w.Reserved, Deleting: w.Deleting,
 	}
 }
 

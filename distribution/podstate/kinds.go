@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // The kinds that need not be listed: StatefulSets, and Advanced StatefulSets.
 var (
-	StatefulSets         = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	AdvancedStatefulSets = schema.GroupKind{Group: "apps.kruise.io", Kind: "StatefulSet"}
+	StatefulSets         = workload.StatefulSets
+	AdvancedStatefulSets = workload.AdvancedStatefulSets
 )
 
 // WhiteList are further kinds whose pods are numbered as those of a StatefulSet.

@@ -6,23 +6,23 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // The kinds of workloads that are spread. (WS-1)
 var (
-	CloneSets            = schema.GroupKind{Group: v1alpha1.GroupName, Kind: "CloneSet"}
-	AdvancedStatefulSets = schema.GroupKind{Group: v1alpha1.GroupName, Kind: "StatefulSet"}
-	Deployments          = schema.GroupKind{Group: appsv1.GroupName, Kind: "Deployment"}
-	ReplicaSets          = schema.GroupKind{Group: appsv1.GroupName, Kind: "ReplicaSet"}
-	StatefulSets         = schema.GroupKind{Group: appsv1.GroupName, Kind: "StatefulSet"}
-	Jobs                 = schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
+	CloneSets            = workload.CloneSets
+	AdvancedStatefulSets = workload.AdvancedStatefulSets
+	Deployments          = workload.Deployments
+	ReplicaSets          = workload.ReplicaSets
+	StatefulSets         = workload.StatefulSets
+	Jobs                 = workload.Jobs
 )
 
 // Workload is what spreading has to know of one.
@@ -82,12 +82,9 @@ func KindOf(ws *v1alpha1.WorkloadSpread) (schema.GroupKind, bool) {
 	if err != nil {
 		return schema.GroupKind{}, false
 	}
-	switch kind := (schema.GroupKind{Group: gv.Group, Kind: ref.Kind}); kind {
-	case CloneSets, AdvancedStatefulSets, Deployments, ReplicaSets, StatefulSets, Jobs:
-		return kind, ref.Name != ""
-	default:
-		return kind, false
-	}
+	kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
+	known := workload.KindOf(kind)
+	return kind, known != nil && known.Spread && ref.Name != ""
 }
 
 // Targets tells whether a WorkloadSpread names a workload of its namespace. Versions do not

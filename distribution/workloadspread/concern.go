@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // podChanged enqueues the WorkloadSpreads of a pod's workload, before the event or after it. Pods
@@ -29,14 +30,14 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 }
 
 // enqueueOf enqueues the WorkloadSpreads that name what controls an object, or what controls that.
-func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue, names ...named) {
+func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue, names ...workload.Named) {
 	spreads, err := o.Reader.Spreads(object.GetNamespace())
 	if err != nil || len(spreads) == 0 {
 		return // the index is there since New
 	}
 	names = append(names, o.above(object)...)
 	for _, ws := range spreads {
-		if slices.ContainsFunc(names, func(n named) bool { return spread.Targets(ws, n.GroupKind, n.name) }) {
+		if slices.ContainsFunc(names, func(n workload.Named) bool { return spread.Targets(ws, n.GroupKind, n.Name) }) {
 			enqueue(cache.MetaObjectToName(ws).AsNamespacedName())
 		}
 	}
@@ -50,7 +51,7 @@ func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue
 	}
 	for _, object := range []metav1.Object{e.Before, e.After} {
 		if w := workloadOf(object); w != nil {
-			o.enqueueOf(object, enqueue, named{w.GroupKind, w.Name})
+			o.enqueueOf(object, enqueue, workload.Named{GroupKind: w.GroupKind, Name: w.Name})
 		}
 	}
 }
@@ -69,32 +70,15 @@ func sameWants(before, after metav1.Object) bool {
 // podTemplateHash is the label by which the pods of a ReplicaSet are known.
 const podTemplateHash = "pod-template-hash"
 
-// named is the name of a workload.
-type named struct {
-	schema.GroupKind
-	name string
-}
-
-// mostOwners ends a walk along owners that go round in circles.
-const mostOwners = 10
-
 // above names what controls an object, and what controls that, as far as the caches know.
-func (o *Options) above(object metav1.Object) (names []named) {
-	ref := metav1.GetControllerOfNoCopy(object)
-	for ref != nil && len(names) < mostOwners {
-		gv, err := schema.ParseGroupVersion(ref.APIVersion)
-		if err != nil {
-			return names
+func (o *Options) above(object metav1.Object) []workload.Named {
+	return workload.Above(object, func(kind schema.GroupKind, name string) (types.UID, *metav1.OwnerReference, bool) {
+		w, _, err := o.Reader.Workload(object.GetNamespace(), kind, name)
+		if w == nil || err != nil {
+			return "", nil, false
 		}
-		n := named{schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, ref.Name}
-		names = append(names, n)
-		w, _, err := o.Reader.Workload(object.GetNamespace(), n.GroupKind, n.name)
-		if w == nil || err != nil || w.UID != ref.UID {
-			return names
-		}
-		ref = w.Controller
-	}
-	return names
+		return w.UID, w.Controller, true
+	})
 }
 
 // controllerOf is the UID of the controller of an object; empty for none.

@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/workload"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -160,7 +161,7 @@ func TestOwnersInCircles(t *testing.T) {
 	m := &memory{workloads: map[string]*Workload{
 		"Deployment/web":   {Workload: spread.Workload{UID: "web"}, Controller: ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")},
 		"ReplicaSet/web-1": {Workload: spread.Workload{UID: "rs"}, Controller: ownerOf("apps/v1", "Deployment", "web", "web")}}}
-	if n := len((&Options{Reader: m}).above(webPod("a"))); n != mostOwners {
+	if n := len((&Options{Reader: m}).above(webPod("a"))); n != workload.MostOwners {
 		t.Errorf("%d owners", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
@@ -32,16 +34,6 @@ type Resource = podwright.Resource
 const (
 	ResourceSpreads Resource = "workloadspreads"
 	ResourcePods    Resource = caches.Pods
-)
-
-// Those that it only reads, beside nodes.
-const (
-	resourceDeployments          Resource = "deployments"
-	resourceReplicaSets          Resource = "replicasets"
-	resourceStatefulSets         Resource = "statefulsets"
-	resourceJobs                 Resource = "jobs"
-	resourceCloneSets            Resource = "clonesets"
-	resourceAdvancedStatefulSets Resource = "advancedstatefulsets"
 )
 
 // The fields that a plan reads of pods and of workloads.
@@ -60,18 +52,18 @@ func (o *Options) reads() []controller.Read {
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Status, Itself: true}, // replicas of a webhook reserve there
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
-		o.readWorkload(resourceDeployments, &o.Deployments, core.Deployments, workloadFields),
-		o.readWorkload(resourceReplicaSets, &o.ReplicaSets, core.ReplicaSets, workloadFields),
-		o.readWorkload(resourceStatefulSets, &o.StatefulSets, core.StatefulSets, workloadFields),
-		o.readWorkload(resourceJobs, &o.Jobs, core.Jobs, workloadFields),
+		o.readWorkload(workload.Deployments, &o.Deployments, core.Deployments, workloadFields),
+		o.readWorkload(workload.ReplicaSets, &o.ReplicaSets, core.ReplicaSets, workloadFields),
+		o.readWorkload(workload.StatefulSets, &o.StatefulSets, core.StatefulSets, workloadFields),
+		o.readWorkload(workload.Jobs, &o.Jobs, core.Jobs, workloadFields),
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(resourceCloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readWorkload(workload.CloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, workloadFields|controller.Status)) // for the revision
 	}
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(resourceAdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readWorkload(workload.AdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, workloadFields))
 	}
@@ -81,8 +73,11 @@ func (o *Options) reads() []controller.Read {
 	return reads
 }
 
-func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
-	return controller.Read{Resource: resource, Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
+// resourceOf names the cache of a kind of workloads.
+func resourceOf(kind schema.GroupKind) Resource { return Resource(workload.Resource(kind)) }
+
+func (o *Options) readWorkload(kind schema.GroupKind, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
+	return controller.Read{Resource: resourceOf(kind), Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
 }
 
 // kind describes WorkloadSpreads to the shell.

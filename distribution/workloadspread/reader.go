@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler never
@@ -52,7 +53,7 @@ func (r informerReader) Node(name string) (*corev1.Node, error) {
 }
 
 func (r informerReader) Workload(namespace string, kind schema.GroupKind, name string) (*Workload, bool, error) {
-	resource := resourceOf[kind]
+	resource := resourceOf(kind)
 	if _, known := r.Reader[resource]; !known {
 		return nil, false, nil
 	}
@@ -64,7 +65,7 @@ func (r informerReader) Workload(namespace string, kind schema.GroupKind, name s
 	if err != nil || w == nil || kind != spread.Deployments {
 		return w, true, err
 	}
-	replicaSets, err := caches.ControlledBy[*appsv1.ReplicaSet](r.Reader[resourceReplicaSets], w.UID)
+	replicaSets, err := caches.ControlledBy[*appsv1.ReplicaSet](r.Reader[resourceOf(workload.ReplicaSets)], w.UID)
 	if err != nil {
 		return nil, true, err
 	}

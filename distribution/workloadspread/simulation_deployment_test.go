@@ -25,6 +25,7 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -36,8 +37,8 @@ func deploymentBeside() *simulation.Workload {
 		Create:   anyDeployment,
 		Start:    startDeployment,
 		Act: func(u *simulation.User, r *rand.Rand) {
-			if rs := u.AnyObject(string(resourceReplicaSets), r); rs != nil && r.IntN(15) == 0 {
-				u.DeleteObject(string(resourceReplicaSets), rs.GetName(), metav1.DeletePropagationBackground)
+			if rs := u.AnyObject(string(resourceOf(workload.ReplicaSets)), r); rs != nil && r.IntN(15) == 0 {
+				u.DeleteObject(string(resourceOf(workload.ReplicaSets)), rs.GetName(), metav1.DeletePropagationBackground)
 				return
 			}
 			u.Edit(simulation.AnyEdit(r, deploymentEdits))
@@ -82,7 +83,7 @@ func startDeployment(p *simulation.Process) (simulation.Controller, error) {
 }
 
 func (d *deployments) reconcile(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
-	live := d.process.Live(string(resourceDeployments))
+	live := d.process.Live(string(resourceOf(workload.Deployments)))
 	if len(live) == 0 || live[0].GetDeletionTimestamp() != nil {
 		return 0, nil
 	}
@@ -116,7 +117,7 @@ func (d *deployments) replicaSets(ctx context.Context, of *appsv1.Deployment) (c
 	sum := fnv.New32a()
 	sum.Write(template)
 	hash, highest := fmt.Sprintf("h%d", sum.Sum32()%100_000), 0
-	for _, object := range d.process.Live(string(resourceReplicaSets)) {
+	for _, object := range d.process.Live(string(resourceOf(workload.ReplicaSets))) {
 		rs := object.(*appsv1.ReplicaSet)
 		if !metav1.IsControlledBy(rs, of) || rs.DeletionTimestamp != nil {
 			continue

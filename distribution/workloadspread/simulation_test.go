@@ -22,6 +22,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // TestSimulation has users change a WorkloadSpread and its workload at random amid everything that can go
@@ -121,9 +122,9 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 // readerOf reads the caches of a process.
 func readerOf(p *simulation.Process, bug *bug) (Reader, error) {
 	reader := caches.Reader{}
-	resources := []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceCloneSets}
+	resources := []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
 	if bug.deployment {
-		resources = []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceDeployments, resourceReplicaSets}
+		resources = []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
 	}
 	for _, resource := range resources {
 		informer := p.Informer(string(resource))

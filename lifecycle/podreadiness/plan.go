@@ -6,12 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle/readiness"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // OwnersTime is how long after the creation of a pod its condition is left to
@@ -54,10 +52,6 @@ func NewPlan(s *Snapshot) *Plan {
 
 // leftToOwner tells whether the pod's controller sets the condition by itself.
 func leftToOwner(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil || owner.Kind != "CloneSet" && owner.Kind != "StatefulSet" {
-		return false
-	}
-	version, err := schema.ParseGroupVersion(owner.APIVersion)
-	return err == nil && version.Group == v1alpha1.SchemeGroupVersion.Group
+	kind := workload.ControllerKind(pod)
+	return kind == workload.CloneSets || kind == workload.AdvancedStatefulSets
 }

@@ -5,7 +5,6 @@ package cloneset
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -166,8 +166,8 @@ func nodeLost(o *Options) controller.Concern {
 			if !ok || pod.Spec.NodeName != after.Name {
 				continue
 			}
-			if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.Kind == "CloneSet" && strings.HasPrefix(owner.APIVersion, v1alpha1.GroupName+"/") {
-				enqueue(types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name})
+			if workload.ControllerKind(pod) == workload.CloneSets {
+				enqueue(types.NamespacedName{Namespace: pod.Namespace, Name: metav1.GetControllerOfNoCopy(pod).Name})
 			}
 		}
 	})

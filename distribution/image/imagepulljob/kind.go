@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -22,8 +21,8 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
+	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
-	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Resource names a cache: ResourceImagePullJobs and its like.
@@ -196,21 +195,14 @@ func (r *reconciler) observePods(s *Snapshot) (err error) {
 // or has been replaced, is none.
 func (r *reconciler) observeController(s *Snapshot) error {
 	controller := metav1.GetControllerOfNoCopy(s.Job)
-	if controller == nil {
-		return nil
-	}
-	version, err := schema.ParseGroupVersion(controller.APIVersion)
-	if err != nil || version.Group != workloadsv1alpha1.GroupName {
-		return nil
-	}
-	switch controller.Kind {
-	case "CloneSet":
+	switch workload.ControllerKind(s.Job) {
+	case workload.CloneSets:
 		set, err := r.options.Reader.CloneSet(s.Job.Namespace, controller.Name)
 		if err == nil && set.UID == controller.UID {
 			s.CloneSet = set
 		}
 		return ignoreNotFound(err)
-	case "StatefulSet":
+	case workload.AdvancedStatefulSets:
 		set, err := r.options.Reader.StatefulSet(s.Job.Namespace, controller.Name)
 		if err == nil && set.UID == controller.UID {
 			s.StatefulSet = set

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package workload knows the kinds of workloads: what controls a pod, and how many pods that wants. A kind more is an entry of its table.
+//
+// It reads objects and asks nobody, so that every package may use it.
+package workload
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Workload is what is known of one.
+type Workload struct {
+	schema.GroupVersionKind
+	Namespace, Name string
+	UID             types.UID
+	Annotations     map[string]string
+	// Replicas is how many pods it wants, of a Job at the same time. Nil: it does not say, which is 1.
+	Replicas *int32
+	// Selector selects its pods.
+	Selector *metav1.LabelSelector
+	// Deleting tells that it is being deleted, and wants nothing any more.
+	Deleting bool
+	// Controller is what controls it; nil for nothing.
+	Controller *metav1.OwnerReference
+	// Revision is the latest one as its status has it; empty for kinds without.
+	Revision string
+	// Start is the first ordinal of its pods, and Reserved are those that it leaves out.
+	Start    int32
+	Reserved []int
+}
+
+// Of reads an object; nil for what is of no kind of the table.
+func Of(object any) *Workload {
+	for i := range table {
+		if w := table[i].read(object); w != nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// As is the workload that an object is, of a kind that the table may lack, but for what kinds say of their pods.
+func As(kind schema.GroupVersionKind, object metav1.Object) *Workload {
+	return &Workload{
+		GroupVersionKind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Annotations: object.GetAnnotations(),
+		Deleting: object.GetDeletionTimestamp() != nil, Controller: metav1.GetControllerOfNoCopy(object),
+	}
+}
+
+// Named is the name of a workload.
+type Named struct {
+	schema.GroupKind
+	Name string
+}
+
+// MostOwners ends a walk along owners that go round in circles.
+const MostOwners = 10
+
+// Find returns the UID of a workload in the namespace of a walk, and what controls it. False: it is not known.
+type Find func(kind schema.GroupKind, name string) (uid types.UID, controller *metav1.OwnerReference, known bool)
+
+// Above names what controls an object, and what controls that, as far as it is known.
+func Above(object metav1.Object, find Find) (names []Named) {
+	ref := metav1.GetControllerOfNoCopy(object)
+	for ref != nil && len(names) < MostOwners {
+		gv, err := schema.ParseGroupVersion(ref.APIVersion)
+		if err != nil {
+			return names
+		}
+		n := Named{schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, ref.Name}
+		names = append(names, n)
+		uid, controller, known := find(n.GroupKind, n.Name)
+		if !known || uid != ref.UID {
+			return names
+		}
+		ref = controller
+	}
+	return names
+}
+
+// ControllerKind is the kind of what controls an object; the zero value for nothing.
+func ControllerKind(object metav1.Object) schema.GroupKind {
+	ref := metav1.GetControllerOfNoCopy(object)
+	if ref == nil {
+		return schema.GroupKind{}
+	}
+	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
+}
