@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -142,7 +143,8 @@ func (s *set) views(w *invariants.Write) (views []map[string]*corev1.Pod) {
 // podName is the name of the pod that a claim of a workload belongs to, "" if the claim has none.
 func (s *set) podName(claim string) string {
 	for _, spec := range s.counting {
-		for _, template := range claimTemplates(spec) {
+		f, _ := factsOf(spec)
+		for _, template := range f.claims {
 			if last, found := strings.CutPrefix(claim, template.Name+"-"+s.name+"-"); found && !strings.Contains(last, "-") {
 				return s.name + "-" + last
 			}
@@ -151,36 +153,43 @@ func (s *set) podName(claim string) string {
 	return ""
 }
 
-func currentRevision(object metav1.Object) string {
-	switch set := object.(type) {
-	case *v1alpha1.CloneSet:
-		return set.Status.CurrentRevision
-	case *v1beta1.StatefulSet:
-		return set.Status.CurrentRevision
-	}
-	return ""
+// facts are what a CloneSet or a StatefulSet says of its pods.
+type facts struct {
+	replicas, partition int32 // a partition in percent is 0
+	template            *corev1.PodTemplateSpec
+	claims              []corev1.PersistentVolumeClaim
+	currentRevision     string
 }
 
-func claimTemplates(object metav1.Object) []corev1.PersistentVolumeClaim {
+// factsOf reads a workload; none of what is neither.
+func factsOf(object metav1.Object) (f facts, is bool) {
 	switch set := object.(type) {
 	case *v1alpha1.CloneSet:
-		return set.Spec.VolumeClaimTemplates
+		f = facts{ptr.Deref(set.Spec.Replicas, 1), 0, &set.Spec.Template, set.Spec.VolumeClaimTemplates, set.Status.CurrentRevision}
+		if p := set.Spec.UpdateStrategy.Partition; p != nil {
+			f.partition = p.IntVal
+		}
 	case *v1beta1.StatefulSet:
-		return set.Spec.VolumeClaimTemplates
+		f = facts{ptr.Deref(set.Spec.Replicas, 1), 0, &set.Spec.Template, set.Spec.VolumeClaimTemplates, set.Status.CurrentRevision}
+		if r := set.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil {
+			f.partition = *r.Partition
+		}
+	default:
+		return f, false
 	}
-	return nil
+	return f, true
+}
+
+func currentRevision(object metav1.Object) string {
+	f, _ := factsOf(object)
+	return f.currentRevision
 }
 
 // asksFor tells whether one of the specs that count asks for the images of a new pod.
 func (s *set) asksFor(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(s.counting, func(object invariants.Object) bool {
-		switch set := object.(type) {
-		case *v1alpha1.CloneSet:
-			return images(set.Spec.Template.Spec) == images(pod.Spec)
-		case *v1beta1.StatefulSet:
-			return images(set.Spec.Template.Spec) == images(pod.Spec)
-		}
-		return false
+		f, is := factsOf(object)
+		return is && images(f.template.Spec) == images(pod.Spec)
 	})
 }
 

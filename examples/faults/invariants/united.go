@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // unitedDeployment is a UnitedDeployment whose subsets have the names of their zones, whose explicit replicas are numbers that add up,
@@ -62,20 +61,11 @@ func subsetWorkloadOf(object metav1.Object) (w subsetWorkload, of types.UID, is 
 		return w, "", false
 	}
 	w.subset = object.GetLabels()[v1alpha1.SubsetNameLabel]
-	switch set := object.(type) {
-	case *v1alpha1.CloneSet:
-		w.replicas, w.images, w.zones = *set.Spec.Replicas, images(set.Spec.Template.Spec), zonesOf(&set.Spec.Template.Spec)
-		if p := set.Spec.UpdateStrategy.Partition; p != nil {
-			w.partition = p.IntVal
-		}
-	case *v1beta1.StatefulSet:
-		w.replicas, w.images, w.zones = *set.Spec.Replicas, images(set.Spec.Template.Spec), zonesOf(&set.Spec.Template.Spec)
-		if r := set.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil {
-			w.partition = *r.Partition
-		}
-	default:
+	f, is := factsOf(object)
+	if !is {
 		return w, "", false
 	}
+	w.replicas, w.partition, w.images, w.zones = f.replicas, f.partition, images(f.template.Spec), zonesOf(&f.template.Spec)
 	return w, owner.UID, true
 }
 
