@@ -20,8 +20,8 @@ import (
 
 // Progress is how far the in-place update of a pod has come.
 type Progress struct {
-	// RequeueAfter is when to look again although nothing happens to the pod:
-	// what is left of the grace period, in whole seconds. Zero: no need to.
+	// RequeueAfter is when to look again although nothing happens to the pod: what is left of the
+	// grace period, or of the time in which a node may answer a resize, in whole seconds. Zero: no need to.
 	RequeueAfter time.Duration
 	// Complete tells that the pod, as it was read, has taken the whole update.
 	// It is true for a pod that was never updated in place.
@@ -118,12 +118,13 @@ func Serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 // than the pod nothing of it is left to do. (IP-38)
 func refreshResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	is, waiting := resizing(pod, state)
-	if is == ResizeRequested && restartsForAny(pod, state.NextContainerResources) && !inService(pod) {
-		return Progress{Waiting: waiting, Resizing: is}, stands(p, pod, state, is, now)
+	restarts := is == ResizeRequested && restartsForAny(pod, state.NextContainerResources) && !inService(pod)
+	if !restarts {
+		Serve(p, pod, now)
 	}
-	Serve(p, pod, now)
 	if is != ResizeNone {
-		return Progress{Waiting: waiting, Resizing: is, InService: true}, stands(p, pod, state, is, now)
+		after, err := stands(p, pod, state, is, now)
+		return Progress{RequeueAfter: after, Waiting: waiting, Resizing: is, InService: !restarts}, err
 	}
 	state.NextContainerResources, state.ResizeAccepted = nil, false
 	return Progress{Complete: true}, writeState(p, pod, state)

@@ -196,14 +196,17 @@ func Resized(p *podpatch.Patch, pod *corev1.Pod) error {
 const resizeStands = time.Minute
 
 // stands records that the request of a resize is not to be repeated: the spec has it, and the node
-// has decided about it or had time to. What others set from then on is what the containers get. (IP-38)
-func stands(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, is Resizing, now time.Time) error {
-	decided := is != ResizeRequested || now.Sub(state.UpdateTimestamp.Time) >= resizeStands
-	if state.ResizeAccepted || !decided || !isOf(pod, state) || len(unrequested(pod, state)) > 0 {
-		return nil
+// has decided about it or had time to; after is that time where it is not over. What others set from then on is what the
+// containers get. (IP-38)
+func stands(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, is Resizing, now time.Time) (after time.Duration, err error) {
+	if state.ResizeAccepted || !isOf(pod, state) || len(unrequested(pod, state)) > 0 {
+		return 0, nil
+	}
+	if left := resizeStands - now.Sub(state.UpdateTimestamp.Time); is == ResizeRequested && left > 0 {
+		return wholeSeconds(left), nil
 	}
 	state.ResizeAccepted, p.IfUnchanged = true, true
-	return writeState(p, pod, state)
+	return 0, writeState(p, pod, state)
 }
 
 // BeingResized tells, without decoding anything, whether a pod has resources of its last update

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -174,6 +175,13 @@ func TestResizeProgress(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{tt.want, tt.gate}, []string{got, condition(next, v1alpha1.InPlaceUpdateReady)}); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
+			}
+			var look time.Duration // until the request stands, unless the node says something before
+			if progress.Resizing == inplace.ResizeRequested {
+				look = 50 * time.Second
+			}
+			if progress.RequeueAfter != look {
+				t.Errorf("IP-38: looks again after %s, want %s", progress.RequeueAfter, look)
 			}
 			if complete, waiting, err := inplace.Complete(pod); complete != progress.Complete || waiting != progress.Waiting || err != nil {
 				t.Errorf("Complete says %t, %q, %v", complete, waiting, err)
