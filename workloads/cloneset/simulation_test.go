@@ -42,19 +42,26 @@ func TestSimulationReplays(t *testing.T) {
 
 // simulated is what a simulation needs to know of CloneSets, whose controllers
 // have a bug.
-func simulated(bug bug) *simulation.Workload { return played(bug, everything) }
+func simulated(bug bug) *simulation.Workload { return played(bug, dying) }
 
 // played is the same with users who know of some fields only.
 func played(bug bug, fields fields) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
-		Create:   fields.anySet,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:      bug.Act(fields.act),
-		Rare:     fields.rare,
-		Release:  (*simulation.User).AnswerHooks,
-		Push:     push,
+		Resource:    fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Empty:       func() simulation.Object { return &v1alpha1.CloneSet{} },
+		Create:      fields.anySet,
+		Nodes:       fields.nodes,
+		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Act:         bug.Act(fields.act),
+		Rare:        fields.rare,
+		Release:     (*simulation.User).AnswerHooks,
+		KubeletsDie: fields.nodes > 0,
+		Push: func(u *simulation.User) {
+			if fields.nodes > 0 {
+				u.ReadyNode("n1", "a")
+			}
+			push(u)
+		},
 		Judge: func(seed uint64) simulation.Judge {
 			f := featuresOf(seed)
 			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
@@ -121,9 +128,12 @@ func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, erro
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o = Options{
-		NoNodes: true, Features: featuresOf(p.Seed),
+		NoNodes: !p.HasNodes() || p.Seed%4 == 3, Features: featuresOf(p.Seed),
 		CloneSets: p.Informer("clonesets"), Pods: p.Informer("pods"),
 		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
+	}
+	if !o.NoNodes {
+		o.Nodes = p.Informer("nodes")
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {
 		return o, err
@@ -147,18 +157,21 @@ type fields struct {
 	rare  func(*simulation.User, *rand.Rand)
 	// lends says that they have the CloneSet own pods that another controller has.
 	lends bool
+	// nodes is how many there are, whose kubelets die; 0: every pod has one of its own.
+	nodes int
 }
 
-// everything is all that there is; earlier is what was known when the regressions were found.
+// everything is all that there is, and dying has nodes beside; earlier is what was known when the regressions were found.
 var (
 	earlier = fields{[]v1alpha1.CloneSetUpdateStrategyType{
 		v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
-	}, edits, nil, false}
+	}, edits, nil, false, 0}
 	everything = fields{append(slices.Concat(earlier.types, earlier.types), v1alpha1.OnDeleteCloneSetUpdateStrategyType), append(slices.Clone(edits),
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
-	), simulation.Rarely(simulation.RareHooks...), true}
+	), simulation.Rarely(simulation.RareHooks...), true, 0}
+	dying = fields{everything.types, everything.edits, everything.rare, everything.lends, 4}
 )
 
 // anySet is a CloneSet of a seed.

@@ -80,6 +80,9 @@ func (p *Process) Informer(resource string) cache.SharedIndexInformer {
 	return p.replicas[resource].informer
 }
 
+// HasNodes tells whether the cluster has nodes.
+func (p *Process) HasNodes() bool { return p.history.hasNodes() }
+
 // OnAdd has a function called for each object of a resource that its cache sees for the first time, as handlers of
 // informers are for what is added.
 func (p *Process) OnAdd(resource string, added func(Object)) {

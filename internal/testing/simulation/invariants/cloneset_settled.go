@@ -188,7 +188,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 			spoilt, out = true, out || !j.available(pod) && !badImage(pod)
 		}
 	}
-	excused := false // a pod that will not serve, and is left so
+	excused := false // a pod that will not serve, and is left so, or one that serves on a full node (IP-38)
 	for _, pod := range s.Pods {
 		switch {
 		case !j.owned(pod) || !active(pod):
@@ -198,7 +198,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 			j.add(Settled, "pod %s is to be deleted for good", pod.Name)
 		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod) || j.lostClaim(pod, s))):
 			j.add(Settled, "pod %s is not available", pod.Name)
-		case !j.available(pod):
+		case !j.available(pod) || resizeDeferred(pod):
 			excused = excused || heldUpBy(j.set.Status.Conditions, pod)
 		}
 	}

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -16,6 +17,9 @@ func (j *cloneSetJudge) checkStatus() {
 	after, _ := j.After.(*v1alpha1.CloneSet)
 	seen, _ := j.Observed.Workload.(*v1alpha1.CloneSet)
 	if before == nil || after == nil || seen == nil || seen.UID != after.UID {
+		return
+	}
+	if equality.Semantic.DeepEqual(before.Status, after.Status) { // it asks whether the CloneSet is still there, and says nothing
 		return
 	}
 	if !j.limits.broken && j.set.DeletionTimestamp == nil {

@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 )
@@ -91,4 +93,11 @@ func (j *cloneSetJudge) checkResized(s *State) {
 			}
 		}
 	}
+}
+
+// resizeDeferred tells whether the node of a pod has no room for its new resources: it serves with those that it has. (IP-38)
+func resizeDeferred(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodResizePending && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonDeferred
+	})
 }
