@@ -29,7 +29,7 @@ import (
 // everything that can go wrong, and judges each write of the controller and where each new pod is sent by two replicas of the
 // webhook. A model plays the controller of the StatefulSet.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(&bug{}))
+	simulation.Check(t, simulated(&bug{}), simulation.Dying(simulated(&bug{})))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.

@@ -29,7 +29,8 @@ import (
 // wrong, and judges each write of the controller and where each new pod is sent: by the controller of a CloneSet that places
 // its pods itself, or by two replicas of the webhook for the pods of a Deployment: two that do not know of each other, and two that do.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(&bug{}), simulated(&bug{deployment: true}), simulated(&bug{deployment: true, together: true}))
+	cloneSet, deployment, together := simulated(&bug{}), simulated(&bug{deployment: true}), simulated(&bug{deployment: true, together: true})
+	simulation.Check(t, cloneSet, simulation.Dying(deployment), together, simulation.Dying(cloneSet), deployment, simulation.Dying(together))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.

@@ -29,7 +29,7 @@ import (
 // workload updates them in place, amid everything that can go wrong, and judges each write
 // of the controller.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(bug{}))
+	simulation.Check(t, simulated(bug{}), simulation.Dying(simulated(bug{})))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.

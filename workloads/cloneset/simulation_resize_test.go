@@ -22,7 +22,8 @@ import (
 // TestSimulationOfResizes plays histories in which users change cpu as well, and nodes give it
 // soon, later, or never.
 func TestSimulationOfResizes(t *testing.T) {
-	simulation.Check(t, resizing(bug{}, dying))
+	w := resizing(bug{}, everything)
+	simulation.Check(t, w, simulation.Dying(w))
 }
 
 // resizing is played with pods that are resized.

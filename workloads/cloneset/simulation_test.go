@@ -28,7 +28,7 @@ import (
 // TestSimulation has users change a CloneSet at random amid everything that can
 // go wrong, and judges each write of the controller.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(bug{}))
+	simulation.Check(t, simulated(bug{}), simulation.Dying(simulated(bug{})))
 }
 
 // TestSimulationReplays plays seeds twice: not a line of the history may differ.
@@ -42,26 +42,19 @@ func TestSimulationReplays(t *testing.T) {
 
 // simulated is what a simulation needs to know of CloneSets, whose controllers
 // have a bug.
-func simulated(bug bug) *simulation.Workload { return played(bug, dying) }
+func simulated(bug bug) *simulation.Workload { return played(bug, everything) }
 
 // played is the same with users who know of some fields only.
 func played(bug bug, fields fields) *simulation.Workload {
 	return &simulation.Workload{
-		Resource:    fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-		Empty:       func() simulation.Object { return &v1alpha1.CloneSet{} },
-		Create:      fields.anySet,
-		Nodes:       fields.nodes,
-		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:         bug.Act(fields.act),
-		Rare:        fields.rare,
-		Release:     (*simulation.User).AnswerHooks,
-		KubeletsDie: fields.nodes > 0,
-		Push: func(u *simulation.User) {
-			if fields.nodes > 0 {
-				u.ReadyNode("n1", "a")
-			}
-			push(u)
-		},
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
+		Create:   fields.anySet,
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Act:      bug.Act(fields.act),
+		Rare:     fields.rare,
+		Release:  (*simulation.User).AnswerHooks,
+		Push:     push,
 		Judge: func(seed uint64) simulation.Judge {
 			f := featuresOf(seed)
 			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
@@ -157,21 +150,18 @@ type fields struct {
 	rare  func(*simulation.User, *rand.Rand)
 	// lends says that they have the CloneSet own pods that another controller has.
 	lends bool
-	// nodes is how many there are, whose kubelets die; 0: every pod has one of its own.
-	nodes int
 }
 
-// everything is all that there is, and dying has nodes beside; earlier is what was known when the regressions were found.
+// everything is all that there is; earlier is what was known when the regressions were found.
 var (
 	earlier = fields{[]v1alpha1.CloneSetUpdateStrategyType{
 		v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
-	}, edits, nil, false, 0}
+	}, edits, nil, false}
 	everything = fields{append(slices.Concat(earlier.types, earlier.types), v1alpha1.OnDeleteCloneSetUpdateStrategyType), append(slices.Clone(edits),
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "OnDelete", "OnDelete", "ReCreate", "InPlaceIfPossible"),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, "null", 5, 120, 600, 600),
 		simulation.Pick(`{"spec":{"progressDeadlineSeconds":%v}}`, 120, 600),
-	), simulation.Rarely(simulation.RareHooks...), true, 0}
-	dying = fields{everything.types, everything.edits, everything.rare, everything.lends, 4}
+	), simulation.Rarely(simulation.RareHooks...), true}
 )
 
 // anySet is a CloneSet of a seed.

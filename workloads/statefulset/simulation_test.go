@@ -18,7 +18,7 @@ import (
 // TestSimulation has users change a StatefulSet at random amid everything that
 // can go wrong, and judges each write of the controller.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(bug{}))
+	simulation.Check(t, simulated(bug{}), simulation.Dying(simulated(bug{})))
 }
 
 // TestSimulationReplays plays seeds twice: not a line of the history may differ.

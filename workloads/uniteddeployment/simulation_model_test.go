@@ -31,7 +31,8 @@ type model struct {
 	replicas  int
 	partition int
 	pods      *corev1.PodTemplateSpec
-	// waits has the update wait for each pod that is not ready, inOrder also the creation of those behind it, and paused for ever.
+	// waits has the update wait for each pod that it is about and that is not ready, inOrder for all, as the creation of those
+	// behind it, and paused for ever.
 	waits, inOrder, paused bool
 	observed               int64
 	has, ready             int32 // as its status says
@@ -90,12 +91,17 @@ func runAll(u *simulation.User) {
 	}
 }
 
-// run does one thing: it reports, creates the pods that are missing, deletes one that is too many, or that is to be updated.
+// run does one thing: it reports, deletes a pod that has ended, creates the pods that are missing, deletes one that is too many, or
+// that is to be updated.
 func (m *model) run(u *simulation.User) {
 	m.byNode = m.byNode && !m.waits
 	var pods []*corev1.Pod
 	ready := int32(0)
 	for _, pod := range u.Pods() {
+		if m.waits && metav1.IsControlledBy(pod, m) && !podstate.Active(pod) && pod.DeletionTimestamp == nil {
+			u.DeletePod(pod.Name, nil)
+			return
+		}
 		if metav1.IsControlledBy(pod, m) && podstate.Active(pod) {
 			pods = append(pods, pod)
 			if readiness.Ready(pod) {
@@ -129,7 +135,9 @@ func (m *model) run(u *simulation.User) {
 	if made {
 		return
 	}
-	stuck := m.waits && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return int(ordinal(pod)) < m.replicas && !readiness.Ready(pod) })
+	stuck := m.waits && slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
+		return int(ordinal(pod)) < m.replicas && int(ordinal(pod)) >= m.partition && !readiness.Ready(pod)
+	})
 	for _, pod := range pods {
 		switch at := int(ordinal(pod)); {
 		case at >= m.replicas:

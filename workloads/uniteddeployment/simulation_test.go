@@ -27,7 +27,7 @@ import (
 // TestSimulation has users change a UnitedDeployment and the workloads of its subsets at random amid everything that can go
 // wrong, and judges each write of the controller. A model plays the controllers of the workloads.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(&bug{}))
+	simulation.Check(t, simulated(&bug{}), simulation.Dying(simulated(&bug{})))
 }
 
 // TestSimulationReplays plays a seed twice: not a line of the history may differ.

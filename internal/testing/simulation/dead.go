@@ -19,6 +19,18 @@ const (
 	died     = 8
 )
 
+// Dying returns the workload in a cluster with nodes, whose kubelets die and reject pods. Users repair a node of each zone in the end.
+func Dying(w *Workload) *Workload {
+	dying := *w
+	dying.Nodes, dying.KubeletsDie = max(w.Nodes, 4), true
+	dying.Push = func(u *User) {
+		u.readyNode("n1", "a", "a")
+		u.readyNode("n2", "b", "b")
+		w.Push(u)
+	}
+	return &dying
+}
+
 // beside returns random numbers of a step that no other move draws from: a history is the same until what they decide happens.
 func (h *history) beside() *rand.Rand { return rand.New(rand.NewPCG(h.seed, 1<<32+uint64(h.step))) }
 

@@ -85,13 +85,15 @@ func (u *User) Admit(request *admissionv1.AdmissionRequest) *admissionv1.Admissi
 }
 
 // ReadyNode has a node of a name with a label Ring, which takes all pods.
-func (u *User) ReadyNode(name, ring string) {
+func (u *User) ReadyNode(name, ring string) { u.readyNode(name, "a", ring) }
+
+func (u *User) readyNode(name, zone, ring string) {
 	h := u.history
 	if h.records[nodes].objects[name] == nil {
-		u.tell("adds node "+name, h.join(name, "a", ring))
+		u.tell("adds node "+name, h.join(name, zone, ring))
 		return
 	}
 	err := h.patchNode(name, map[string]any{"spec": map[string]any{"taints": nil, "unschedulable": nil},
-		"metadata": map[string]any{"labels": map[string]any{Zone: "a", Ring: ring}}})
+		"metadata": map[string]any{"labels": map[string]any{Zone: zone, Ring: ring}}})
 	u.tell("repairs node "+name, err)
 }
