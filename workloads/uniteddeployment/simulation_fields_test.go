@@ -15,7 +15,7 @@ func TestUsersEditEveryField(t *testing.T) {
 	editing.Check(t, editing.Kind[v1alpha1.UnitedDeployment]{Create: ValidateCreate, Update: ValidateUpdate, Immutable: map[string]string{
 		"selector": `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
 	}, Elsewhere: map[string]string{
-		"template.advancedStatefulSetTemplate.metadata": "conformance_test.go", "template.advancedStatefulSetTemplate.spec": "conformance_test.go",
-		"topology.scheduleStrategy.adaptive.unschedulableLastSeconds": "adaptive_test.go",
+		"template.advancedStatefulSetTemplate.metadata": "TestEveryFieldOfATemplateReachesTheWorkload", "template.advancedStatefulSetTemplate.spec": "TestEveryFieldOfATemplateReachesTheWorkload",
+		"topology.scheduleStrategy.adaptive.unschedulableLastSeconds": "TestAdaptive",
 	}}, simulated(&bug{}), adaptiveSimulated(&bug{}))
 }

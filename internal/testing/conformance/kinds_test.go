@@ -5,8 +5,11 @@ package conformance
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,25 +61,77 @@ func plays(t *testing.T, dir string) bool {
 // packagesWith are the directories that hold a Go file with a text.
 func packagesWith(t *testing.T, text string) (dirs []string) {
 	t.Helper()
+	walkGo(t, func(path string, data []byte) {
+		if strings.HasSuffix(path, "_test.go") || !bytes.Contains(data, []byte("\n"+text)) {
+			return
+		}
+		dir, err := filepath.Rel(root(), filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, filepath.ToSlash(dir))
+	})
+	return dirs
+}
+
+// walkGo shows the Go files of the library.
+func walkGo(t *testing.T, show func(path string, text []byte)) {
+	t.Helper()
 	err := filepath.WalkDir(root(), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && (d.Name() == "examples" || strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
-		case d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
+		case d.IsDir() || filepath.Ext(path) != ".go":
 			return nil
 		}
-		data, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(data, []byte("\n"+text)) {
-			return err
+		text, err := os.ReadFile(path)
+		if err == nil {
+			show(path, text)
 		}
-		dir, err := filepath.Rel(root(), filepath.Dir(path))
-		dirs = append(dirs, filepath.ToSlash(dir))
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dirs
+}
+
+// notEdited are the kinds whose fields no users of histories edit, and why.
+var notEdited = map[string]string{
+	"NodeImage":                "controllers and agents write it",
+	"NodePodProbe":             "a controller writes it",
+	"ImagePullJob":             "it has no histories yet",
+	"ContainerRecreateRequest": "it has no histories yet",
+}
+
+// TestAllKindsAreEdited: the users of the histories of each kind edit every field of its spec.
+func TestAllKindsAreEdited(t *testing.T) {
+	edited := map[string]bool{}
+	call := regexp.MustCompile(`editing\.Check(?:Edits)?\(t, editing\.Kind\[\w+\.(\w+)\]`)
+	kind := regexp.MustCompile(`(?m)^type (\w+) struct \{\n(?:\tmetav1\.TypeMeta.*\n)\s*(?:.*\n)*?\tSpec +(\w+)Spec`)
+	kinds := map[string]bool{}
+	walkGo(t, func(path string, text []byte) {
+		switch {
+		case strings.HasSuffix(path, "_test.go"):
+			for _, found := range call.FindAllSubmatch(text, -1) {
+				edited[string(found[1])] = true
+			}
+		case strings.HasSuffix(path, "_types.go"):
+			for _, found := range kind.FindAllSubmatch(text, -1) {
+				kinds[string(found[1])] = true
+			}
+		}
+	})
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		switch why := notEdited[kind]; {
+		case why == "" && !edited[kind]:
+			t.Errorf("no test calls editing.Check for %s", kind)
+		case why != "" && edited[kind]:
+			t.Errorf("%s is edited, and the table says: %s", kind, why)
+		}
+	}
+	if len(kinds) < 15 {
+		t.Errorf("%d kinds found: %v", len(kinds), slices.Sorted(maps.Keys(kinds)))
+	}
 }

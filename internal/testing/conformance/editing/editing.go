@@ -31,7 +31,8 @@ type Kind[T any] struct {
 	// Immutable are the fields that admission does not let users change, or set at all, by their paths of [verdicts.Paths], with a
 	// change of the spec for each, as a JSON merge patch. A path stands for those below it too.
 	Immutable map[string]string
-	// Elsewhere are the fields that no history of the kind edits, with the test that does.
+	// Elsewhere are the fields that no history of the kind edits, with the test of the package that does: it names each step of the
+	// path, or what it calls and reads in the tests of the package does.
 	Elsewhere map[string]string
 }
 
@@ -74,9 +75,16 @@ func (k *Kind[T]) fields(t *testing.T) map[string]bool {
 	for _, path := range verdicts.Paths(spec.Type) {
 		missing[path] = true
 	}
-	for path := range k.Elsewhere {
+	files, err := testFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, test := range k.Elsewhere {
 		if !missing[path] {
 			t.Errorf("spec.%s is in the table, and no field", path)
+		}
+		if err := named(path, test, files...); err != nil {
+			t.Errorf("spec.%s is edited elsewhere: %v", path, err)
 		}
 		delete(missing, path)
 	}
