@@ -74,6 +74,7 @@ func planStatus(s *Snapshot, plan *Plan) {
 			selected = append(selected, pod)
 		}
 	}
+	slices.SortFunc(selected, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) }) // caches have none, and what is told names the first
 	status.MatchedPods = int64(len(selected))
 	planContainers(s.Marker, selected, plan)
 	if plan.Problem != nil {

@@ -4,6 +4,7 @@ package podprobemarker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,5 +132,19 @@ func TestPlan(t *testing.T) {
 	}
 	if got := shown(NewPlan(nil)); got != "" {
 		t.Error("nothing:", got)
+	}
+}
+
+// PPM-2.7: caches have no order, and what is told is the same each time.
+func TestHeldUpIsToldInOneOrder(t *testing.T) {
+	since := now.Add(-time.Hour)
+	tell := func(pods ...*corev1.Pod) string {
+		return shown(NewPlan(&Snapshot{Marker: newMarker(), Pods: pods, Now: now.Time, HeldSince: heldup.Since{
+			{Kind: "pod", Name: "a"}: since, {Kind: "pod", Name: "b"}: since,
+		}}))
+	}
+	one, other := tell(newPod("a"), newPod("b")), tell(newPod("b"), newPod("a"))
+	if one != other || !strings.Contains(one, "pod a (and b): ") {
+		t.Errorf("%q, and in another order of the cache %q", one, other)
 	}
 }
