@@ -129,23 +129,23 @@ test-gitops: # Run the health checks of Argo CD on what plans say.
 # a gigabyte and a half.
 PACKAGES ?= 4
 
-# Tests that fill the machine already run by themselves: kubelets, users and judges. Those that take longest are first.
+# Tests that fill the machine already run by themselves: kubelets, users and judges. A sample of both runs at once: they wait in turns.
+# Those that take longest are first.
 ALONE   := ./nodeagent/realnodes ./faults
 LONGEST := ./e2e ./manager/app
 
-# Takes the flags of go test, and how many times faults strike.
-define test-examples
+# Takes the flags of go test.
+define test-beside-another
 	@$(MAKE) --no-print-directory check-nodes || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes and examples/nodeagent/realnodes'
 	cd examples && $(GOTEST) -count=1 -timeout=1h -p=$(PACKAGES) $(1) $(LONGEST) $$(go list ./... | grep -v $(ALONE:.%=-e %$$))
-	cd examples && $(GOTEST) -count=1 -timeout=1h $(1) ./nodeagent/realnodes
-	cd examples && $(GOTEST) -count=$(2) -timeout=3h $(1) ./faults
 
 endef
 
 .PHONY: test-examples
 test-examples: ## Run the tests of the examples, against a real API server, and of what is long a sample.
 	$(call heading,test: examples)
-	$(call test-examples,-short,1)
+	$(call test-beside-another,-short)
+	cd examples && $(GOTEST) -count=1 -timeout=1h -p=2 -short $(ALONE)
 
 # How many times faults strike in test-long, each time by another seed.
 FAULTS ?= 2
@@ -153,7 +153,9 @@ FAULTS ?= 2
 .PHONY: test-all-examples
 test-all-examples: # Run all tests of the examples. Takes FAULTS=2.
 	$(call heading,test: all of the examples)
-	$(call test-examples,,$(FAULTS))
+	$(call test-beside-another)
+	cd examples && $(GOTEST) -count=1 -timeout=1h ./nodeagent/realnodes
+	cd examples && $(GOTEST) -count=$(FAULTS) -timeout=3h ./faults
 
 .PHONY: check-nodes
 check-nodes: # Say what this machine lacks for real nodes.
