@@ -301,7 +301,7 @@ release-files: build # Write the chart, the manifests and lists of modules (SBOM
 	$(foreach program,$(PROGRAMS),go run $(CYCLONEDX) bin -json -licenses -version=$(VERSION) -output=bin/release/podwright-$(program).cdx.json bin/$(program) &&) true
 
 .PHONY: lint
-lint: lint-format lint-workflows lint-code ## Check formatting and workflows, and run the checks of go vet and staticcheck on all modules.
+lint: lint-format lint-words lint-workflows lint-code ## Check formatting, words and workflows, and run the checks of go vet and staticcheck on all modules.
 
 .PHONY: lint-format
 lint-format: # Check formatting only.
@@ -309,6 +309,11 @@ lint-format: # Check formatting only.
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
 		echo "Not formatted; run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; \
 	fi
+
+.PHONY: lint-words
+lint-words: # Check that words which hide who acts become fewer.
+	$(call heading,lint: words)
+	@go run -C internal/tools ./words words/limits.txt ../..
 
 .PHONY: lint-workflows
 lint-workflows: tools # Check the workflows of GitHub.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, content string) string {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("a.go", "package a\n\n// Nobody acts.\nconst nobody = \"nobody is told\" // as\n")
+	write("a_test.go", "package a\n\n// As it is,\nconst text = \"nobody\"\n")
+	write("README.md", "Nobody, nobodys.\nas it is")
+	write("testdata/b.md", "nobody")
+	write("zz_generated.a.go", "package a\n\n// nobody\n")
+	for limits, want := range map[string]string{
+		"3 nobody\n2 as it is":  "",
+		"2 nobody\n2 as it is":  `"nobody" stands 3 times`,
+		"4 nobody\n2 as it is":  `"nobody" stands 3 times only: lower its limit`,
+		"3 nobody\n1 as it is":  "README.md:2: as it is",
+		"three nobody":          "is no number and word",
+		"3 nobody\n0 somebody ": "",
+	} {
+		problems, notes, err := check(write("limits.txt", limits), folder)
+		got := strings.Join(append(notes, problems...), "\n")
+		if err != nil {
+			got = err.Error()
+		}
+		if fails := strings.Contains(want, "stands 3 times") && !strings.Contains(want, "only") || strings.HasPrefix(want, "README"); err == nil && fails != (len(problems) > 0) {
+			t.Errorf("%q: problems %q", limits, problems)
+		}
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", limits, got, want)
+		}
+	}
+}
