@@ -166,6 +166,7 @@ func TestFieldsOf(t *testing.T) {
 	}{
 		{"CT-12: the UID of an object is no field", pod, `{"metadata":{"uid":"1"}}`, false},
 		{"CT-12: one of several conditions", pod, `{"status":{"conditions":[{"type":"Gate","status":"True"}]}}`, true},
+		{"CT-12: that kubelets decide of Ready is no contest", pod, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, false},
 		{"CT-12: a time that is not compared", `{"a":{"at":"","of":"x"}}`, `{"a":{"at":""}}`, false},
 		{"CT-12: another status of it", pod, `{"status":{"conditions":[{"type":"Gate","status":"False"}]}}`, false},
 		{"CT-12: lists without names count as a whole", `{"finalizers":["a","b"]}`, `{"finalizers":["a"]}`, false},

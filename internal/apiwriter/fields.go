@@ -36,6 +36,10 @@ func fieldsOf(wanted string) fields {
 	}
 }
 
+// ofKubelets is what controllers write ahead of kubelets, which decide it each time a container starts or ends: that it changed
+// is no contest.
+const ofKubelets = "/status/conditions/Ready"
+
 // add adds a value. Objects in lists count as a whole, by their names.
 func (f fields) add(path string, value any) {
 	switch value := value.(type) {
@@ -52,8 +56,8 @@ func (f fields) add(path string, value any) {
 			named = named && NameIn(element) != ""
 		}
 		for _, element := range value {
-			if named {
-				f.set(path+"/"+NameIn(element), element)
+			if at := path + "/" + NameIn(element); named && at != ofKubelets {
+				f.set(at, element)
 			}
 		}
 		if named {
