@@ -27,20 +27,13 @@ type ControllerOptions struct {
 	AllowStaleReads bool
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
-	// Recorder returns the recorder of a component's events; the kinds know the names of their
-	// components. Each controller asks once. Default nil: no events.
-	Recorder func(component string) record.EventRecorder
+	// Recorders returns the recorder of a component's events; the kinds know the names of their
+	// components. Each controller asks once, unless its own options name a Recorder. Default nil:
+	// no events.
+	Recorders func(component string) record.EventRecorder
 	// Metrics, and QueueMetrics of the work queues, default to none.
 	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
-}
-
-// RecorderOf returns what Recorder returns for a component; nil without Recorder.
-func (o *ControllerOptions) RecorderOf(component string) record.EventRecorder {
-	if o.Recorder == nil {
-		return nil
-	}
-	return o.Recorder(component)
 }
 
 // Reconciler reconciles the objects of a kind, of which S is a snapshot and P a plan: it observes

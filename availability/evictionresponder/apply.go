@@ -38,7 +38,7 @@ const EventRefused = "EvictionRefused"
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceEvictions, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceEvictions, o.Recorder
 	return w
 }
 

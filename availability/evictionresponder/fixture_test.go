@@ -143,7 +143,7 @@ func (o *others) reported(name string) string {
 // options are those of a responder on the fake cluster.
 func options(t *testing.T, c *fixture.Cluster) evictionresponder.Options {
 	return evictionresponder.Options{
-		Kubernetes: c.Client(fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+		Kubernetes: c.Client(fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		Lifecycle: fixture.Connect(t, c.Server, fixture.ControllerUser, connect),
 		Workloads: fixture.Connect(t, c.Server, fixture.ControllerUser, workloadsclient.NewForConfig),
 	}

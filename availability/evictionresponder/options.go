@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -28,6 +29,8 @@ const DefaultRoomTimeout = 10 * time.Minute
 // required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about pods whose eviction is refused by something other than a budget. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes evicts pods, notes on them that they are to go, and reads them.
 	Kubernetes kubernetes.Interface

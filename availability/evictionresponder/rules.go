@@ -27,7 +27,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Workloads != nil || o.CloneSets != nil {
 		rules = append(rules, manifests.Rule(workloadsv1alpha1.GroupName, "clonesets", "list watch"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

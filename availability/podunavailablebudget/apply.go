@@ -23,7 +23,7 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.SharedStatus = true
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceBudgets, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceBudgets, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Availability.PodUnavailableBudgets)
 	return w
 }

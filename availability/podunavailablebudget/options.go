@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
@@ -60,6 +61,8 @@ func CheckMirrorPolicy(policy MirrorPolicy) error {
 // required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about budgets and their pods. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods and the workloads that control them, and tells pods which
 	// budget protects them.

@@ -44,7 +44,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 			// get finds out what became of a write without an answer.
 			manifests.Rule(policyv1.GroupName, string(ResourcePodDisruptionBudgets), "get list watch create patch delete"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

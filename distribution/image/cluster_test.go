@@ -84,7 +84,7 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 		c.jobOptions = imagepulljob.Options{
 			Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), ControllerOptions: podwright.ControllerOptions{Metrics: &c.jobReconciles}}
 		c.nodeOptions = nodeimage.Options{
-			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), ControllerOptions: podwright.ControllerOptions{Recorder: c.events.Of, Metrics: &c.nodeReconciles}}
+			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.events.Of, Metrics: &c.nodeReconciles}}
 		defer c.stop()
 		story(t, c)
 		c.expectSettled()

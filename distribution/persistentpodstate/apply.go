@@ -25,7 +25,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceStates, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceStates, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Distribution.PersistentPodStates)
 	return w
 }

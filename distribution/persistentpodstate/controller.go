@@ -30,7 +30,7 @@ func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconci
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	return controller.Setup[Snapshot, Plan]{
-		Package: "persistentpodstate", Objects: "PersistentPodStates", Options: &o.ControllerOptions,
+		Package: "persistentpodstate", Objects: "PersistentPodStates", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
 		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, o.newInformerReader), Kind: o.kind,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -41,6 +42,8 @@ type CustomKind struct {
 // required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about PersistentPodStates, their pods and their workloads. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods, nodes and StatefulSets, and deletes pods that wait for a node that does not exist.
 	Kubernetes kubernetes.Interface

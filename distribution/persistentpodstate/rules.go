@@ -32,7 +32,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	for i := range o.Custom {
 		rules = append(rules, manifests.Rule(o.Custom[i].Kind.Group, o.Custom[i].Resource, "list watch"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

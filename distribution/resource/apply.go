@@ -30,7 +30,7 @@ func newWriter(o *Options) *apply.Writer {
 		Workloads: ResourceDistributions,
 		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(func(string) client.ResourceDistributionInterface { return o.Distribution.ResourceDistributions() }),
-		Recorder:  o.RecorderOf(component),
+		Recorder:  o.Recorder,
 	}
 }
 

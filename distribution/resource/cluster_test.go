@@ -44,7 +44,7 @@ func connect(c *fixture.Cluster, user string) client.Interface {
 func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) Options {
 	c.T.Helper()
 	kube, distributions := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
-	return Options{Kubernetes: kube, Distribution: distributions, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+	return Options{Kubernetes: kube, Distribution: distributions, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		Distributions: share(client.NewResourceDistributionInformer(distributions, 0, nil)), Namespaces: share(caches.NewInformers(kube, "").Namespaces()),
 		Secrets: share(NewSecretInformer(kube)), ConfigMaps: share(NewConfigMapInformer(kube))}
 }

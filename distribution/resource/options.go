@@ -5,6 +5,7 @@ package resource
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -25,6 +26,8 @@ type TargetMetrics interface {
 // Kubernetes are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about ResourceDistributions. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Distribution reads ResourceDistributions and writes their status.
 	Distribution client.Interface

@@ -28,7 +28,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "secrets", copies),
 		manifests.Rule("", "configmaps", copies),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -24,7 +24,7 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.SharedStatus = true
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceSpreads, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceSpreads, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Distribution.WorkloadSpreads)
 	return w
 }

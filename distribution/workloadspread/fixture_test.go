@@ -60,7 +60,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 func newCluster(f *fixture.Cluster) *cluster {
 	return &cluster{Cluster: f, spreads: connect(f, fixture.TestUser, client.NewForConfig), options: Options{
 		Kubernetes: f.Client(fixture.ControllerUser), Distribution: connect(f, fixture.ControllerUser, client.NewForConfig),
-		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), ControllerOptions: podwright.ControllerOptions{Recorder: f.Events.Of},
+		Workloads: connect(f, fixture.ControllerUser, workloadsclient.NewForConfig), ControllerOptions: podwright.ControllerOptions{Recorders: f.Events.Of},
 	}}
 }
 

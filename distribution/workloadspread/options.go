@@ -5,6 +5,7 @@ package workloadspread
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -26,6 +27,8 @@ type SpreadMetrics interface {
 // required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about WorkloadSpreads. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods, their nodes and the workloads that control them, and writes pods.
 	Kubernetes kubernetes.Interface

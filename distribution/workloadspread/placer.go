@@ -121,7 +121,7 @@ func (p *Placer) Rules() []rbacv1.PolicyRule { return PlacerRules(p.options) }
 
 // PlacerRules returns the RBAC rules that a Placer with these options needs, and none beyond.
 func PlacerRules(o Options) []rbacv1.PolicyRule {
-	o.NoNodes, o.Recorder = true, nil
+	o.NoNodes, o.Recorder, o.Recorders = true, nil, nil
 	var rules []rbacv1.PolicyRule
 	for _, rule := range Rules(o) {
 		switch resource := rule.Resources[0]; {

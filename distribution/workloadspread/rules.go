@@ -37,7 +37,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if !o.NoNodes {
 		rules = append(rules, manifests.Rule("", "nodes", "list watch"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

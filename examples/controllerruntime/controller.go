@@ -87,7 +87,7 @@ func clients(m ctrl.Manager) (cloneset.Options, error) {
 		Kubernetes: core,
 		Workloads:  kinds,
 		//lint:ignore SA1019 CloneSet events are core/v1 events, as they have always been
-		ControllerOptions: podwright.ControllerOptions{Recorder: m.GetEventRecorderFor},
+		ControllerOptions: podwright.ControllerOptions{Recorders: m.GetEventRecorderFor},
 	}, nil
 }
 

@@ -106,7 +106,7 @@ func start(ctx context.Context, control *cluster.Cluster) (ended []chan error, e
 
 // newResponder makes a responder that has the rights that it states, and no others.
 func newResponder(ctx context.Context, control *cluster.Cluster) (evictionresponder.Controller, error) {
-	o := evictionresponder.Options{Workloads: sets, ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return record.NewFakeRecorder(100) }}}
+	o := evictionresponder.Options{Workloads: sets, ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return record.NewFakeRecorder(100) }}}
 	manifest, err := permissions.Manifest("evictionresponder", "podwright", []permissions.Part{{Rules: evictionresponder.Rules(o)}})
 	if err != nil {
 		return nil, err

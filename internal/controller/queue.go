@@ -61,13 +61,43 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
-// Loop returns the Loop that reconciles what the sources enqueue. It runs the
+// Queue is one more queue of a controller, with work of another kind about the same objects.
+type Queue struct {
+	// Name stands in logs and metrics.
+	Name string
+	// Workers is the number of keys worked on at the same time. Default 3.
+	Workers int
+	// Reconcile is that of Config. It waits for caches by itself.
+	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
+	// Concern enqueues what an event of the first read concerns.
+	Concern Concern
+}
+
+// loops returns the Loops that reconcile what the sources enqueue. The first one runs the
 // informers that the sources have made.
-func (r *Reconciler[S, P]) Loop(sources *Sources) (*Loop, error) {
+func (r *Reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
+	loop, err := r.loop(sources)
+	loops := []*Loop{loop}
+	for _, queue := range r.Beside {
+		options := r.ControllerOptions
+		options.Workers = queue.Workers
+		beside := sources.Loop(Config{ControllerOptions: options, Name: queue.Name, Reconcile: queue.Reconcile, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry})
+		read := sources.reads[0]
+		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | Identity, concern: queue.Concern, enqueue: beside.Add, initial: true})
+		err = errors.Join(err, err2)
+		loops = append(loops, beside)
+	}
+	return loops, err
+}
+
+func (r *Reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 	loop := sources.Loop(Config{
 		ControllerOptions: r.ControllerOptions, Name: r.Name, Reconcile: r.reconcile, Waits: r.waits.Get, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry, OnTime: r.OnTime,
 	})
 	collected := func(key types.NamespacedName) { loop.AddAfter(key, r.SettleTime(key)) }
+	if r.Wake != nil {
+		*r.Wake = collected
+	}
 	var wroteStatus WroteStatus
 	if r.Writer != nil {
 		wroteStatus = r.Writer.WroteStatus

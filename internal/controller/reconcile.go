@@ -23,7 +23,7 @@ type Kind[S, P any] struct {
 	// its controller, for logs and metrics.
 	Package, Name string
 
-	// Self is whose methods Observe and Apply are, for tests. Optional.
+	// Self is whose methods Observe and Apply are, for what KindOf returns. Optional.
 	Self any
 	// Observe reads everything that a plan depends on. It returns nil where there
 	// is no such object.
@@ -49,6 +49,20 @@ type Kind[S, P any] struct {
 	// Forget drops what is remembered of an object that no longer exists, beside what Writer
 	// remembers. Optional.
 	Forget func(key types.NamespacedName)
+
+	// Run runs the controller by run, which ends with the context. Default: nothing beside.
+	Run func(ctx context.Context, run func(context.Context) error) error
+	// Beside are further queues of the controller. Default: none.
+	Beside []Queue
+	// Wake is set to what has an object reconciled after the settle time, unless another framework
+	// runs the Reconciler. Optional.
+	Wake *func(key types.NamespacedName)
+	// Settle is how long events are collected before a reconcile. Default: the longer it takes to
+	// plan, the longer, see SettleTime.
+	Settle time.Duration
+	// OnNode goes on with caches that cannot tell how far they are, which may be those of a
+	// kubelet, and asks no API server how far it is.
+	OnNode bool
 
 	// FirstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
@@ -202,6 +216,9 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 	if r.AllowStaleReads {
 		return 0, nil
 	}
+	if r.OnNode {
+		return Wait(ctx, r.writes, key, r.Synced, r.Clock.Now(), nil)
+	}
 	for _, read := range r.Reads {
 		if resource := read.Resource; read.Live != nil && r.Synced(resource) == "" {
 			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a reconcile of %s would not know whether it sees "+
@@ -278,5 +295,8 @@ const (
 // SettleTime is how long to collect events about what belongs to an object before
 // it is reconciled.
 func (r *Reconciler[S, P]) SettleTime(key types.NamespacedName) time.Duration {
+	if r.Settle > 0 {
+		return r.Settle
+	}
 	return min(max(settleFactor*r.planning.Get(key), leastSettleTime), mostSettleTime)
 }

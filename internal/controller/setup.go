@@ -5,8 +5,11 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
@@ -20,6 +23,10 @@ type Setup[S, P any] struct {
 	Package, Objects string
 	// Options are those of the kind's options. What is not set in them is set to its default.
 	Options *podwright.ControllerOptions
+	// Recorder is the option with the recorder of the kind's events, and Component is whose events they
+	// are. If it is not set, it is set to what Options.Recorders returns. Optional.
+	Recorder  *record.EventRecorder
+	Component string
 	// Workers is the default of Options.Workers. Default 3.
 	Workers int
 	// Check checks the other options.
@@ -32,8 +39,6 @@ type Setup[S, P any] struct {
 	Reader func(caches.Reader) podwright.Caches
 	// Kind describes the kind. It is called last.
 	Kind func() Kind[S, P]
-	// Run replaces that of the Loop. Optional.
-	Run func(ctx context.Context, loop *Loop) error
 }
 
 // ReaderOf returns a Setup.Reader for an option that holds a Reader, which over makes of caches.
@@ -56,11 +61,11 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 		return nil, err
 	}
 	r := s.reconciler(sources.reads, s.Reader(sources.Caches()))
-	loop, err := r.Loop(sources)
+	loops, err := r.loops(sources)
 	if err != nil {
 		return nil, err
 	}
-	return &controller[S, P]{Reconciler: r, loop: loop, run: s.Run}, nil
+	return &controller[S, P]{Reconciler: r, loops: loops}, nil
 }
 
 // NewReconciler returns a Reconciler on the caches of another framework, which Options.Reader
@@ -87,6 +92,9 @@ func (s *Setup[S, P]) checks() *Checks {
 	if s.Options.Metrics == nil {
 		s.Options.Metrics = NoMetrics{}
 	}
+	if s.Recorder != nil && *s.Recorder == nil && s.Options.Recorders != nil {
+		*s.Recorder = s.Options.Recorders(s.Component)
+	}
 	return checks
 }
 
@@ -99,22 +107,31 @@ func (s *Setup[S, P]) reconciler(reads []Read, reader podwright.Caches) *Reconci
 // controller is podwright.Controller.
 type controller[S, P any] struct {
 	*Reconciler[S, P]
-	loop *Loop
-	run  func(context.Context, *Loop) error
+	loops []*Loop // one at least
 }
 
-// Run runs the loop.
+// Run runs the loops.
 func (c *controller[S, P]) Run(ctx context.Context) error {
-	if c.run != nil {
-		return c.run(ctx, c.loop)
+	if c.Kind.Run != nil {
+		return c.Kind.Run(ctx, c.runLoops)
 	}
-	return c.loop.Run(ctx)
+	return c.runLoops(ctx)
+}
+
+func (c *controller[S, P]) runLoops(ctx context.Context) error {
+	errs := make([]error, len(c.loops))
+	var running sync.WaitGroup
+	for i, loop := range c.loops {
+		running.Go(func() { errs[i] = loop.Run(ctx) })
+	}
+	running.Wait()
+	return errors.Join(errs...)
 }
 
 // HasSynced tells whether the caches are filled.
-func (c *controller[S, P]) HasSynced() bool { return c.loop.HasSynced() }
+func (c *controller[S, P]) HasSynced() bool { return c.loops[0].HasSynced() }
 
-// KindOf returns the kind of a Reconciler that New or NewReconciler has made, for tests that spoil it.
+// KindOf returns the kind of a Reconciler that New or NewReconciler has made.
 func KindOf[S, P any](r podwright.Reconciler[S, P]) *Kind[S, P] {
 	if c, runs := r.(*controller[S, P]); runs {
 		return &c.Kind

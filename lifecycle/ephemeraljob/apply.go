@@ -21,7 +21,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceEphemeralJobs, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceEphemeralJobs, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.EphemeralJobs)
 	return w
 }

@@ -54,7 +54,7 @@ func (c *cluster) setUp() {
 	c.T.Helper()
 	jobs := c.jobs(fixture.ControllerUser)
 	c.options = Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+		Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		EphemeralJobs: c.Add(client.NewEphemeralJobInformer(jobs, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 		Pods:          c.PodInformer,
 	}

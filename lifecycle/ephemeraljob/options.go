@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -36,6 +37,8 @@ func (noMetrics) Finished(v1alpha1.EphemeralJobPhase, int32, int32, time.Duratio
 // Lifecycle are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about EphemeralJobs. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods, and injects containers into them. The controller limits
 	// its own parallelism; a client-side rate limit (QPS) only slows it down.

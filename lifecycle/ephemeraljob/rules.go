@@ -24,7 +24,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "get list watch"),
 		manifests.Rule("", "pods/ephemeralcontainers", "patch"),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -52,7 +52,7 @@ func mayChangePlan(before, after *corev1.Pod) bool {
 
 // kind describes pods to the shell.
 func (o *Options) kind() controller.Kind[Snapshot, Plan] {
-	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.RecorderOf(component)}}
+	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.Recorder}}
 	return controller.Kind[Snapshot, Plan]{
 		Name:    component,
 		Forget:  r.creations.Forget,

@@ -5,6 +5,7 @@ package launchpriority
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -14,6 +15,8 @@ import (
 // required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about pods. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods, and reads, creates and patches ConfigMaps. It
 	// needs no other permissions, and none to list ConfigMaps.

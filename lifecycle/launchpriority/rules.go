@@ -20,7 +20,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "list watch"),
 		manifests.Rule("", "configmaps", "get create patch"),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

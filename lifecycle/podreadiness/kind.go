@@ -46,7 +46,7 @@ func lacks(pod *corev1.Pod) bool {
 
 // kind describes pods to the shell.
 func (o *Options) kind() controller.Kind[Snapshot, Plan] {
-	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.RecorderOf(component)}, pods: apiwriter.Pods(o.Kubernetes)}
+	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.Recorder}, pods: apiwriter.Pods(o.Kubernetes)}
 	return controller.Kind[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: r.writer,

@@ -5,6 +5,7 @@ package podreadiness
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -14,6 +15,8 @@ import (
 // required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about pods: what the API server refuses. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes patches the status of pods.
 	Kubernetes kubernetes.Interface

@@ -99,7 +99,7 @@ func (c *cluster) start() {
 	markers := c.share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}))
 	probes, pods, nodes := c.share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})), c.share(core.Pods()), c.share(core.Nodes())
 	forMarkers, err := podprobemarker.New(podprobemarker.Options{
-		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(markerUser)), Lifecycle: c.lifecycle(markerUser), ControllerOptions: podwright.ControllerOptions{Recorder: c.events.Of, Metrics: &c.markerReconciles},
+		Kubernetes: kubernetes.NewForConfigOrDie(c.Config(markerUser)), Lifecycle: c.lifecycle(markerUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.events.Of, Metrics: &c.markerReconciles},
 		Markers: markers, Pods: pods, NodePodProbes: probes})
 	c.must(err)
 	forNodes, err := nodepodprobe.New(nodepodprobe.Options{

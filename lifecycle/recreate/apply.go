@@ -25,7 +25,7 @@ const patchReadiness rollout.PatchKind = "Readiness"
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceRequests, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceRequests, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.ContainerRecreateRequests)
 	return w
 }

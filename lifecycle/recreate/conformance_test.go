@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 		Trusted:  map[string]string{"patch pods/status": "a reason for which a pod is out of service, and that no request has given, is another client's"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
-			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
+			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
 				Pods:     c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)

@@ -5,6 +5,7 @@ package recreate
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -15,6 +16,8 @@ import (
 // Lifecycle are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about ContainerRecreateRequests: what the API server refuses. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes gets pods, and patches their status. The controller limits
 	// its own parallelism; a client-side rate limit (QPS) only slows it down.

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
@@ -20,7 +21,12 @@ import (
 )
 
 // report applies the part of a plan that reports.
-func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (time.Duration, error) {
+func (r *reconciler) report(ctx context.Context, s *Snapshot, plan *Plan) (time.Duration, error) {
+	key := cache.MetaObjectToName(s.Pod).AsNamespacedName()
+	if !reportDue(s.Pod, r.features) { // it is for a restart
+		r.failed.Forget(key)
+		return 0, nil
+	}
 	r.rememberFailed(ctx, key, s)
 	logger := klog.FromContext(ctx)
 	for _, waiting := range plan.Waiting {
@@ -33,17 +39,17 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	if err != nil {
 		return 0, err
 	}
-	err = r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: "pods/status", Wanted: string(data),
+	err = r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: "pods/status", Wanted: string(data),
 		Send: func() error { return r.send(ctx, key, s, data) },
 		Tell: apiwriter.Warn(r.recorder, s.Pod)}, r.clock.Now)
 	if err == nil {
 		logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
 	}
-	return r.writes.Contests.After(key, r.clock.Now(), plan.RequeueAfter, err)
+	return plan.RequeueAfter, err
 }
 
 // send patches the pod with a report. One that is gone needs none.
-func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, data []byte) error {
+func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, data []byte) error {
 	version, err := r.pods.Patch(ctx, s.Pod, "status", types.StrategicMergePatchType, data)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -55,7 +61,7 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 		}
 		return err
 	}
-	r.writes.Wrote(key, ResourcePods, version)
+	r.writer.Own.Wrote(key, ResourcePods, version)
 	return nil
 }
 
@@ -78,7 +84,7 @@ const recordAfter = 2
 
 // rememberFailed keeps the environments that could not be read, so that they are
 // not tried again before their time, and records events of them.
-func (r *Reconciler) rememberFailed(ctx context.Context, key types.NamespacedName, s *Snapshot) {
+func (r *reconciler) rememberFailed(ctx context.Context, key types.NamespacedName, s *Snapshot) {
 	failed, before := map[string]Environment{}, r.failed.Get(key)
 	for id, env := range s.Environments {
 		c := s.containerOf(id)
@@ -103,8 +109,8 @@ func (r *Reconciler) rememberFailed(ctx context.Context, key types.NamespacedNam
 	r.failed.Set(key, failed)
 }
 
-// restart applies the part of a plan that restarts.
-func (r *Reconciler) restart(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (time.Duration, error) {
+// stopOutdated applies the part of a plan that restarts.
+func (r *reconciler) stopOutdated(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (time.Duration, error) {
 	attempts := map[string]Attempt{}
 	for _, id := range plan.Outdated {
 		attempts[id] = Attempt{Last: s.Now}
@@ -134,7 +140,7 @@ func (r *Reconciler) restart(ctx context.Context, key types.NamespacedName, s *S
 }
 
 // stop stops a container. The kubelet starts it again.
-func (r *Reconciler) stop(ctx context.Context, s *Snapshot, restart Restart) error {
+func (r *reconciler) stop(ctx context.Context, s *Snapshot, restart Restart) error {
 	request, err := stop.Known(s.containerOf(restart.ID))
 	logger := klog.FromContext(ctx).WithValues("container", restart.Container)
 	if err != nil {

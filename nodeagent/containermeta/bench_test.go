@@ -96,7 +96,7 @@ func BenchmarkQuiet(b *testing.B) {
 // BenchmarkNewPlan measures the decision about one pod.
 func BenchmarkNewPlan(b *testing.B) {
 	r, pods, keys := fullNode(b)
-	s, _, err := r.plan(b.Context(), keys[0], pods[keys[0].Name])
+	s, _, err := r.self.plan(b.Context(), keys[0], pods[keys[0].Name])
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -39,11 +39,11 @@ func TestConformance(t *testing.T) {
 			kube := c.Client(fixture.ControllerUser)
 			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")
 			c.Must(err)
-			controller, err := New(Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
+			controller, err := New(Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
 				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))})
 			c.Must(err)
 			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Reconciler.Plan(c.T.Context(), key)
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.Report == nil && len(plan.Restarts) == 0 {
 					return "", err
 				}

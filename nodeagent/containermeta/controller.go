@@ -4,13 +4,13 @@ package containermeta
 
 import (
 	"context"
-	"errors"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
@@ -29,82 +29,87 @@ const (
 )
 
 // Controller reports the containers of a node, and restarts those with an
-// outdated environment. New makes one.
-type Controller struct {
-	// Reconciler reconciles pods; exported for tools that ask what it would do.
-	Reconciler *Reconciler
+// outdated environment. New makes one. When Run ends, a container that is being stopped is left
+// to the runtime.
+type Controller = podwright.Controller[Snapshot, Plan]
 
-	reports, restarts *controller.Loop
+// Reconciler reconciles pods, in two ways, for two queues: Reconcile reports, and
+// takes milliseconds; Restart stops containers, and takes as long as they need to
+// end. It is safe for use by several goroutines, as long as each of the two runs for
+// a pod once at a time. NewReconciler makes one.
+type Reconciler struct {
+	podwright.Reconciler[Snapshot, Plan]
+	self *reconciler
+}
+
+// Restart reconciles a pod once: it stops the containers whose environment is
+// outdated, when it is time to. It returns what Reconcile returns. An error also
+// says that a container may not have stopped, which is tried again later.
+func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.self.restart(ctx, key)
 }
 
 // New returns a controller that is not yet running.
-func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	c := &Controller{}
-	sources, err := controller.Open("containermeta", []controller.Read{{
-		Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
-		Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
-		Fields: controller.Everything, Concern: c.concern(o.Features),
-	}})
-	if err != nil {
-		return nil, err
-	}
-	o.Reader = newInformerReader(o.Pods)
-	if o.Workers == 0 {
-		o.Workers = 5
-	}
+func New(o Options) (Controller, error) {
 	if o.RestartWorkers == 0 {
 		o.RestartWorkers = 10
 	}
-	if c.Reconciler, err = NewReconciler(o); err != nil {
+	return controller.New(o.setup())
+}
+
+// NewReconciler returns a Reconciler for use in another framework: the
+// caller has the queues, and it reads what Options.Reader returns.
+func NewReconciler(o Options) (*Reconciler, error) {
+	r, err := controller.NewReconciler(o.setup())
+	if err != nil {
 		return nil, err
 	}
-	config := controller.Config{
-		Name: "runtime_container_meta", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		ControllerOptions: o.ControllerOptions,
+	return &Reconciler{r, controller.KindOf(r).Self.(*reconciler)}, nil
+}
+
+func (o *Options) setup() controller.Setup[Snapshot, Plan] {
+	return controller.Setup[Snapshot, Plan]{
+		Package: "containermeta", Objects: "pods", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 5,
+		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
 	}
-	c.reports = sources.Loop(config)
-	config.Name, config.Reconcile, config.Workers = "runtime_container_meta_restarter", c.Reconciler.Restart, o.RestartWorkers
-	c.restarts = sources.Loop(config)
-	return c, sources.Subscribe(nil, nil, nil)
 }
 
-// Run reports and restarts until the context is done, and waits for everything
-// it has started. A container that is being stopped is left to the runtime. Run
-// runs the informer that New made itself. It can be called once.
-func (c *Controller) Run(ctx context.Context) error {
-	var restarting sync.WaitGroup
-	var err error
-	restarting.Go(func() { err = c.restarts.Run(ctx) })
-	reports := c.reports.Run(ctx)
-	restarting.Wait()
-	return errors.Join(reports, err)
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{{
+		Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
+		Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
+		Fields: controller.Everything, Concern: o.toReport, Collect: true,
+	}}
 }
 
-// concern enqueues a pod where it shows that there is something to do, so that all
+// toReport enqueues a pod that shows that there is something to report, so that all
 // other changes of pods cost nothing.
 //
 // When the agent starts, pods without an annotation are left alone until they
 // change (CM-2), which spares the API server a write per pod; but not those that
 // wait for the annotation, in the middle of an in-place update.
-func (c *Controller) concern(features Features) controller.Concern {
-	return func(e controller.Event, _ controller.Enqueue) {
-		pod, _ := e.After.(*corev1.Pod)
-		if pod == nil { // it is gone
-			c.reports.Add(e.Key())
-			c.restarts.Add(e.Key())
-			return
-		}
-		if _, reported := pod.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation]; e.Initial && !reported && !updating(pod) {
-			return
-		}
-		if reportDue(pod, features) {
-			c.reports.AddAfter(e.Key(), settleTime)
-		}
-		if restartDue(pod, features) {
-			c.restarts.Add(e.Key())
-		}
+func (o *Options) toReport(e controller.Event, enqueue controller.Enqueue) {
+	if pod := o.worked(e, enqueue); pod != nil && reportDue(pod, o.Features) {
+		enqueue(e.Key())
 	}
+}
+
+// toRestart does the same for restarts.
+func (o *Options) toRestart(e controller.Event, enqueue controller.Enqueue) {
+	if pod := o.worked(e, enqueue); pod != nil && restartDue(pod, o.Features) {
+		enqueue(e.Key())
+	}
+}
+
+// worked returns the pod of an event; nil if it is left alone. One that is gone is enqueued, to be forgotten.
+func (o *Options) worked(e controller.Event, enqueue controller.Enqueue) *corev1.Pod {
+	pod, _ := e.After.(*corev1.Pod)
+	if pod == nil {
+		enqueue(e.Key())
+		return nil
+	}
+	if _, reported := pod.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation]; e.Initial && !reported && !updating(pod) {
+		return nil
+	}
+	return pod
 }

@@ -19,7 +19,7 @@ const execTimeout = 3 * time.Second
 // environment returns the environment that a container was created with. The
 // runtime is asked for its own record first, which it has of every container in
 // every state; one that tells of none is asked to run env in the container.
-func (r *Reconciler) environment(ctx context.Context, c *criv1.Container) (map[string]string, error) {
+func (r *reconciler) environment(ctx context.Context, c *criv1.Container) (map[string]string, error) {
 	answer, err := r.runtime.ContainerStatus(ctx, c.GetId(), true)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (r *Reconciler) environment(ctx context.Context, c *criv1.Container) (map[s
 
 // askedEnvironment runs env in a container, with zero bytes between the
 // variables where it can do that.
-func (r *Reconciler) askedEnvironment(ctx context.Context, id string) (map[string]string, error) {
+func (r *reconciler) askedEnvironment(ctx context.Context, id string) (map[string]string, error) {
 	answer, err := r.runtime.Exec(ctx, id, []string{"env", "-0"}, execTimeout)
 	if err != nil {
 		return nil, err

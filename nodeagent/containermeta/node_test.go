@@ -40,7 +40,7 @@ type node struct {
 	events  *fixture.Recorder
 	guard   fakecluster.Guard
 	options Options
-	agent   *Controller
+	agent   Controller
 	stop    func() // the agent
 }
 
@@ -78,7 +78,7 @@ func (n *node) start() {
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
 	n.must(err)
 	o := n.options
-	o.Kubernetes, o.Runtime, o.Node, o.Recorder = n.client(agentUser), runtime, "node-1", n.events.Of
+	o.Kubernetes, o.Runtime, o.Node, o.Recorders = n.client(agentUser), runtime, "node-1", n.events.Of
 	o.Pods = nodeagent.NewPodInformer(o.Kubernetes, o.Node)
 	n.must(o.Pods.SetTransform(n.guard.Transform(nodeagent.Trim)))
 	n.agent, err = New(o)

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -22,6 +23,8 @@ const EventSource = "kruise-daemon-containermeta"
 // a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about pods. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods, and writes their annotations.
 	Kubernetes kubernetes.Interface
@@ -60,14 +63,11 @@ type Features struct {
 	NoEnvFromMetadata bool
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("containermeta")
-	check.Client(o.Kubernetes)
-	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	check.That(o.Node != "" || o.Pods != nil || o.Reader != nil, "Options.Node is empty: it names the node of which pods are reported")
-	check.That(!o.PodsOfKubelet || o.Pods != nil || o.Reader != nil, "Options.PodsOfKubelet needs Pods or Reader: by itself the controller reads the API server")
-	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods looked at at the same time, 0 means 5")
-	check.That(o.RestartWorkers >= 0, "Options.RestartWorkers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 10")
-	check.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")
-	return check.Err()
+func (o *Options) check(c *controller.Checks) {
+	c.Client(o.Kubernetes)
+	c.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	c.That(o.Node != "" || o.Pods != nil || o.Reader != nil, "Options.Node is empty: it names the node of which pods are reported")
+	c.That(!o.PodsOfKubelet || o.Pods != nil || o.Reader != nil, "Options.PodsOfKubelet needs Pods or Reader: by itself the controller reads the API server")
+	c.That(o.RestartWorkers >= 0, "Options.RestartWorkers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 10")
+	c.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")
 }

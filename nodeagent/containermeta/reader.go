@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/cache"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -35,16 +34,14 @@ type Reader interface {
 // informerReader reads an informer.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(pods cache.SharedIndexInformer) informerReader {
-	return informerReader{caches.Reader{ResourcePods: pods.GetIndexer()}}
-}
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
 	return caches.Get[*corev1.Pod](r.Reader, ResourcePods, namespace, name)
 }
 
 // pod returns a pod; nil where it does not exist.
-func (r *Reconciler) pod(key types.NamespacedName) (*corev1.Pod, error) {
+func (r *reconciler) pod(key types.NamespacedName) (*corev1.Pod, error) {
 	pod, err := r.reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil

@@ -4,7 +4,6 @@ package containermeta
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
@@ -21,11 +21,8 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
-// Reconciler reconciles pods, in two ways, for two queues: Reconcile reports, and
-// takes milliseconds; Restart stops containers, and takes as long as they need to
-// end. It is safe for use by several goroutines, as long as each of the two runs for
-// a pod once at a time.
-type Reconciler struct {
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
 	runtime  *nodeagent.Runtime
 	reader   Reader
 	pods     apiwriter.Resource
@@ -36,7 +33,7 @@ type Reconciler struct {
 	// shares are those of the namespaces in the workers that wait for containers.
 	shares shares.Shares
 
-	writes apiwriter.Store
+	writer apply.Writer // remembers writes
 	// failed are the environments that could not be read, by pod and container ID.
 	failed apiwriter.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
@@ -45,56 +42,25 @@ type Reconciler struct {
 	waits apiwriter.Last[wait]
 }
 
-// NewReconciler returns a Reconciler for use in another framework: the
-// caller has the queues, and it reads what Options.Reader returns. For a
-// controller that runs by itself, see New.
-func NewReconciler(o Options) (*Reconciler, error) {
-	if err := errors.Join(controller.Check("containermeta").Reader(o.Reader != nil).Err(), o.validate()); err != nil {
-		return nil, err
-	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-	recorder := o.RecorderOf(EventSource)
-	return &Reconciler{
+// kind describes pods to the shell.
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	recorder := o.Recorder
+	r := &reconciler{
 		runtime: o.Runtime, reader: o.Reader,
 		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(caches.Pods)},
 		clock: o.Clock, recorder: recorder, features: o.Features, shares: shares.Shares{Workers: o.RestartWorkers},
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: recorder, MaxGrace: o.MaxGracePeriod},
-	}, nil
+	}
+	return controller.Kind[Snapshot, Plan]{
+		Name: "runtime_container_meta", Self: r, OnNode: true, FirstRetry: firstBackOff, LastRetry: lastBackOff, Settle: settleTime,
+		Observe: r.observe, Plan: NewPlan, Apply: r.report, Writer: &r.writer, Forget: r.failed.Forget,
+		Beside: []controller.Queue{{
+			Name: "runtime_container_meta_restarter", Workers: o.RestartWorkers, Reconcile: r.restart, Concern: o.toRestart}},
+	}
 }
 
-// Reconcile reconciles a pod once: it reports what runs. It asks to be called again
-// after a time (0: only when something changes), or returns an error and wants to be
-// called again after a back-off. Where the pod shows that there is nothing to report,
-// it asks nobody; and it does nothing while the synced resourceVersion of the cache
-// is before its last write.
-func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.writes, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
-		return wait, err
-	}
-	pod, err := r.pod(key)
-	if err != nil {
-		return 0, err
-	}
-	if pod == nil || !reportDue(pod, r.features) {
-		r.failed.Forget(key)
-		if pod == nil {
-			r.writes.Forget(key)
-		}
-		return 0, nil
-	}
-	s, plan, err := r.plan(ctx, key, pod)
-	if err != nil {
-		return 0, err
-	}
-	return r.report(ctx, key, s, plan)
-}
-
-// Restart reconciles a pod once: it stops the containers whose environment is
-// outdated, when it is time to. It returns what Reconcile returns. An error also
-// says that a container may not have stopped, which is tried again later.
-func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+// restart reconciles a pod once: see Reconciler.Restart.
+func (r *reconciler) restart(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	pod, err := r.pod(key)
 	if err != nil {
 		return 0, err
@@ -104,7 +70,7 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 		r.waits.Forget(key)
 		return 0, nil
 	}
-	s, err := r.observe(ctx, key, pod)
+	s, err := r.look(ctx, key, pod)
 	if err != nil {
 		return 0, err
 	}
@@ -118,7 +84,7 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 		defer free()
 		r.waits.Forget(key)
 	}
-	return r.restart(ctx, key, s, plan)
+	return r.stopOutdated(ctx, key, s, plan)
 }
 
 // shareAgain is when to look again where a namespace has its share of the workers.
@@ -134,7 +100,7 @@ type wait struct {
 const tellAfter = 10 * time.Second
 
 // waitForWorker says, once for each wait, which namespaces hold the workers that a pod waits for. (CM-6)
-func (r *Reconciler) waitForWorker(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) {
+func (r *reconciler) waitForWorker(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) {
 	w, holders := r.waits.Get(key), r.shares.Holders()
 	klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted", "restarting", holders)
 	if w.since.IsZero() {
@@ -147,31 +113,19 @@ func (r *Reconciler) waitForWorker(ctx context.Context, key types.NamespacedName
 	r.waits.Set(key, w)
 }
 
-// Snapshot returns what a plan for a pod depends on now; nil when the pod does not
-// exist. It asks the runtime what it has of the pod. Its objects are shared with the
-// cache: replace them by changed copies to ask NewPlan what would happen if.
-func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+// observe reads what a plan depends on; nil if the pod is gone, or shows that there is nothing to do. Then it asks no runtime.
+func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.pod(key)
-	if pod == nil || err != nil {
+	if pod == nil || err != nil || !reportDue(pod, r.features) && !restartDue(pod, r.features) {
 		return nil, err
 	}
 	s, _, err := r.plan(ctx, key, pod)
 	return s, err
 }
 
-// Plan returns what the next reconciles of a pod would do, without doing it; nil
-// when the pod does not exist. It asks the runtime what it has of the pod.
-func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
-	s, err := r.Snapshot(ctx, key)
-	if s == nil || err != nil {
-		return nil, err
-	}
-	return NewPlan(s), nil
-}
-
-// observe reads what a plan depends on, but for environments that are not yet
+// look reads what a plan depends on, but for environments that are not yet
 // known to be needed.
-func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) (*Snapshot, error) {
+func (r *reconciler) look(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) (*Snapshot, error) {
 	s := &Snapshot{
 		Pod: pod, Runtime: r.runtime.Name, Now: r.clock.Now(), Features: r.features,
 		Environments: map[string]Environment{}, Attempts: r.attempts.Get(key),
@@ -190,8 +144,8 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, pod 
 // plan plans, after it has read the environments that the plan needs. What a
 // runtime that does not answer leaves open is an error; what else is not
 // readable is part of the snapshot.
-func (r *Reconciler) plan(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) (*Snapshot, *Plan, error) {
-	s, err := r.observe(ctx, key, pod)
+func (r *reconciler) plan(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) (*Snapshot, *Plan, error) {
+	s, err := r.look(ctx, key, pod)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,7 +20,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if !o.PodsOfKubelet {
 		rules = append(rules, manifests.Rule("", "pods", "list watch"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -296,7 +296,9 @@ func TestStoryStaleCache(t *testing.T) {
 		n.sleep("500ms")
 		n.api.Hold("pods")
 		n.sleep("2s")
-		n.agent.reports.Add(types.NamespacedName{Namespace: "default", Name: "web-0"})
+		if after, err := n.agent.Reconcile(n.Context(), types.NamespacedName{Namespace: "default", Name: "web-0"}); after == 0 || err != nil {
+			n.Errorf("a reconcile on a stale cache asks to be called again after %v, error %v", after, err)
+		}
 		n.sleep("10s")
 		n.api.Release("pods")
 		n.sleep("10s")

@@ -24,7 +24,7 @@ import (
 const writePause = 2 * time.Second
 
 // apply applies the plan. Pulls go on whatever becomes of the report.
-func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	for _, a := range plan.Adopt {
 		klog.FromContext(ctx).V(2).Info("A pull under way serves another version of its task", "image", a.Image, "tag", a.Tag, "version", a.Version)
 		r.pulls.adopt(a)
@@ -37,7 +37,7 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		r.pulls.forget(task, "")
 	}
 	for i := range plan.Start {
-		r.pulls.start(ctx, key, &plan.Start[i])
+		r.pulls.start(ctx, s.key, &plan.Start[i])
 	}
 	if plan.Status == nil {
 		return plan.RequeueAfter, nil
@@ -48,22 +48,22 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		}
 		return early, nil
 	}
-	return r.writes.Contests.After(key, r.clock.Now(), plan.RequeueAfter, r.report(ctx, key, s, plan))
+	return plan.RequeueAfter, r.report(ctx, s.key, s, plan)
 }
 
-func (r *Reconciler) lastWrite() time.Time {
+func (r *reconciler) lastWrite() time.Time {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	return r.written
 }
 
 // report writes the status, with pauses if another writer takes it back. (CT-12)
-func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+func (r *reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	difference, err := apply.Difference(&s.NodeImage.Status, plan.Status, false)
 	if err != nil {
 		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 	}
-	return r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodeImages) + "/status", Wanted: difference,
+	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodeImages) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
 		Tell: apiwriter.Warn(r.recorder, s.NodeImage)}, r.clock.Now)
 }
@@ -71,7 +71,7 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 // send writes the status, and then records how tasks have ended. The patch is
 // for this NodeImage in any state: nobody else reports on it, but for tasks that are
 // left alone.
-func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	type part struct {
 		Status *v1alpha1.NodeImageStatus `json:"status"`
 	}
@@ -90,7 +90,7 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 		}
 		return err
 	}
-	r.writes.Wrote(key, ResourceNodeImages, written.ResourceVersion)
+	r.writer.Own.Wrote(key, ResourceNodeImages, written.ResourceVersion)
 	r.lock.Lock()
 	r.written = r.clock.Now()
 	r.lock.Unlock()
@@ -101,7 +101,7 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 }
 
 // recordEvents records how a task ended. (IMG-3.3)
-func (r *Reconciler) recordEvents(n *v1alpha1.NodeImage, f *Finished) {
+func (r *reconciler) recordEvents(n *v1alpha1.NodeImage, f *Finished) {
 	if r.recorder == nil {
 		return
 	}

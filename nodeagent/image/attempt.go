@@ -21,7 +21,7 @@ import (
 // the runtime does not tell. While the runtime or the API server does not answer,
 // the attempt goes on until its time is up: a restart of one of them costs none. An
 // error can be shown: it is a failure.
-func (r *Reconciler) attempt(ctx context.Context, s *Start) (imageID string, err error) {
+func (r *reconciler) attempt(ctx context.Context, s *Start) (imageID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	for tries := 1; ; tries++ {
@@ -71,7 +71,7 @@ func transient(err error) bool {
 
 // pull asks the runtime for an image, with each of the credentials in turn that
 // are there for it, or without any. (IMG-3.3)
-func (r *Reconciler) pull(ctx context.Context, s *Start) (imageID string, err error) {
+func (r *reconciler) pull(ctx context.Context, s *Start) (imageID string, err error) {
 	credentials, notes, err := r.credentials.lookup(ctx, s)
 	if err != nil {
 		return "", err
@@ -97,7 +97,7 @@ func (r *Reconciler) pull(ctx context.Context, s *Start) (imageID string, err er
 // timeIsUp tells whether the time of an attempt that has failed is up. The runtime
 // is told of the deadline, and may notice it a moment before this process does:
 // then the moment is waited for.
-func (r *Reconciler) timeIsUp(ctx context.Context, err error) bool {
+func (r *reconciler) timeIsUp(ctx context.Context, err error) bool {
 	deadline, _ := ctx.Deadline()
 	if status.Code(err) == codes.DeadlineExceeded && deadline.Sub(r.clock.Now()) < time.Second {
 		<-ctx.Done()
@@ -122,7 +122,7 @@ func sandbox(config *v1alpha1.SandboxConfig) *criv1.PodSandboxConfig {
 
 // imageID asks for the ID of an image that has been pulled. It is told for
 // information only: that it is not known is no failure.
-func (r *Reconciler) imageID(ctx context.Context, s *Start) string {
+func (r *reconciler) imageID(ctx context.Context, s *Start) string {
 	image, err := r.runtime.Image(ctx, s.Reference)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The ID of the image is not known")

@@ -3,15 +3,13 @@
 package image
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
@@ -27,43 +25,60 @@ const (
 )
 
 // Controller pulls the images that the NodeImage of a node asks for. New makes
-// one.
-type Controller struct {
-	// Reconciler reconciles the NodeImage; exported for tools that ask what it would do.
-	Reconciler *Reconciler
+// one. A reconcile takes milliseconds; the pulls that it starts go on by themselves. When Run
+// ends, pulls that are under way are cancelled; the next agent starts them again.
+type Controller = podwright.Controller[Snapshot, Plan]
 
-	loop *controller.Loop
-	node string
+// Reconciler reconciles the NodeImage of a node; keys have no namespace. One goroutine at a time
+// calls it. NewReconciler makes one, and Close ends what it has started.
+type Reconciler struct {
+	podwright.Reconciler[Snapshot, Plan]
+	pulls *pulls
 }
 
+// Close cancels the pulls that are under way and waits for them to end. Reconcile
+// must not be called afterwards.
+func (r *Reconciler) Close() { r.pulls.close() }
+
 // New returns a controller that is not yet running.
-func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
+func New(o Options) (Controller, error) {
+	s := o.setup()
+	s.Check = func(c *controller.Checks) {
+		o.check(c)
+		c.That(o.Node != "", "Options.Node is empty: it names the node for which to pull")
 	}
-	if o.Node == "" {
-		return nil, errors.New("image: Options.Node is empty: it names the node for which to pull")
+	return controller.New(s)
+}
+
+// NewReconciler returns a Reconciler for use in another framework: the
+// caller has the queue, and it reads what Options.Reader returns.
+func NewReconciler(o Options) (*Reconciler, error) {
+	s := o.setup()
+	s.Check = func(c *controller.Checks) {
+		o.check(c)
+		c.That(o.Wake != nil, "Options.Wake is nil: a Reconciler calls it when a pull has ended")
 	}
-	o.Workers = 1 // there is one object
-	c := &Controller{node: o.Node}
-	sources, err := controller.Open("image", []controller.Read{{
-		Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
-		Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
-		Fields: controller.Generation | controller.Status, Concern: c.concern,
-	}})
+	r, err := controller.NewReconciler(s)
 	if err != nil {
 		return nil, err
 	}
-	o.Reader = newInformerReader(o.NodeImages)
-	o.Wake = func(key types.NamespacedName) { c.loop.AddAfter(key, settleTime) }
-	if c.Reconciler, err = NewReconciler(o); err != nil {
-		return nil, err
+	return &Reconciler{r, controller.KindOf(r).Self.(*reconciler).pulls}, nil
+}
+
+func (o *Options) setup() controller.Setup[Snapshot, Plan] {
+	o.Workers = min(o.Workers, 1) // there is one object
+	return controller.Setup[Snapshot, Plan]{
+		Package: "image", Objects: "NodeImages", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 1,
+		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
 	}
-	c.loop = sources.Loop(controller.Config{
-		Name: "image_puller", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		ControllerOptions: o.ControllerOptions,
-	})
-	return c, sources.Subscribe(c.loop.Add, nil, nil)
+}
+
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{{
+		Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
+		Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
+		Fields: controller.Generation | controller.Status, Concern: o.concern,
+	}}
 }
 
 // NewInformer makes an informer of one NodeImage, that of a node. (IMG-3.1)
@@ -73,17 +88,9 @@ func NewInformer(c client.Interface, node string) cache.SharedIndexInformer {
 	})
 }
 
-// Run pulls until the context is done, and waits for everything it has started.
-// Pulls that are under way then are cancelled; the next agent starts them again.
-// Run runs the informer that New made itself. It can be called once.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.Reconciler.Close()
-	return c.loop.Run(ctx)
-}
-
 // concern enqueues the NodeImage of the node. Labels change no plan.
-func (c *Controller) concern(e controller.Event, enqueue controller.Enqueue) {
-	if e.Key().Name == c.node { // an informer that is shared may know others
+func (o *Options) concern(e controller.Event, enqueue controller.Enqueue) {
+	if e.Key().Name == o.Node { // an informer that is shared may know others
 		enqueue(e.Key())
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -184,7 +185,7 @@ func TestJobIsDeleted(t *testing.T) {
 		c.must(c.jobs.Delete(c.Context(), "pull", metav1.DeleteOptions{}))
 		c.sleep(10 * time.Second)
 		for _, n := range c.nodes {
-			if left := n.agent.Reconciler.pulls.list(); len(left) > 0 {
+			if left := controller.KindOf(n.agent).Self.(*reconciler).pulls.list(); len(left) > 0 {
 				c.Errorf("pulls go on: %+v", left)
 			}
 			n.expect("nothing is left", "desired 0 succeeded 0 failed 0 pulling 0")

@@ -48,7 +48,7 @@ type node struct {
 	events  fixture.Recorder
 	guard   fakecluster.Guard
 	options Options
-	agent   *Controller
+	agent   Controller
 	stop    func() // the agent
 }
 
@@ -93,7 +93,7 @@ func (n *node) start() {
 	n.must(err)
 	n.runtime.ForgetCalls()
 	o := n.options
-	o.Kubernetes, o.Runtime, o.Node, o.Recorder = kubernetes.NewForConfigOrDie(n.api.Config(n.user())), runtime, n.name, n.events.Of
+	o.Kubernetes, o.Runtime, o.Node, o.Recorders = kubernetes.NewForConfigOrDie(n.api.Config(n.user())), runtime, n.name, n.events.Of
 	o.Distribution, err = client.NewForConfig(n.api.Config(n.user()))
 	n.must(err)
 	o.NodeImages = NewInformer(o.Distribution, n.name)

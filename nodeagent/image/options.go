@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -23,6 +24,9 @@ const EventSource = v1alpha1.ImagePullAgentEventSource
 // has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about the NodeImage, and about the owners of its
+	// tasks. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Distribution reads the NodeImage of the node, and writes its status.
 	Distribution client.Interface
@@ -70,17 +74,14 @@ type Options struct {
 // defaultConcurrency is the default of Options.Concurrency.
 const defaultConcurrency = 5
 
-func (o *Options) validate() error {
-	check := controller.Check("image")
-	check.KindClient("Distribution", "distribution", o.Distribution != nil)
-	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
-	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	check.That(o.Workers >= 0, "Options.Workers is negative: it has no effect, since there is one object to reconcile")
-	check.That(o.Concurrency >= 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
-	check.That(o.Limits.Timeout >= 0, "Options.Limits.Timeout is negative: it is how long one attempt may take at most, 0 means an hour")
-	check.That(o.Limits.BackoffLimit >= 0, "Options.Limits.BackoffLimit is negative: it is how often an attempt is repeated at most, 0 means 20 times")
+func (o *Options) check(c *controller.Checks) {
+	c.KindClient("Distribution", "distribution", o.Distribution != nil)
+	c.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
+	c.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	c.That(o.Concurrency >= 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
+	c.That(o.Limits.Timeout >= 0, "Options.Limits.Timeout is negative: it is how long one attempt may take at most, 0 means an hour")
+	c.That(o.Limits.BackoffLimit >= 0, "Options.Limits.BackoffLimit is negative: it is how often an attempt is repeated at most, 0 means 20 times")
 	if err := o.Filter.Validate(); err != nil {
-		check.That(false, "Options."+err.Error())
+		c.That(false, "Options."+err.Error())
 	}
-	return check.Err()
 }

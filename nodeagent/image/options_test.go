@@ -51,7 +51,7 @@ func TestOptions(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewReconciler(goodOptions(t)); err == nil || !strings.Contains(err.Error(), "Options.Reader or Options.Wake is nil") {
+	if _, err := NewReconciler(goodOptions(t)); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") || !strings.Contains(err.Error(), "Options.Wake is nil") {
 		t.Errorf("a Reconciler without a Reader: %v", err)
 	}
 }

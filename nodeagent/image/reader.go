@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -34,16 +33,14 @@ type Reader interface {
 // informerReader reads an informer.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(nodeImages cache.SharedIndexInformer) informerReader {
-	return informerReader{caches.Reader{ResourceNodeImages: nodeImages.GetIndexer()}}
-}
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
 	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)
 }
 
 // nodeImage returns a NodeImage; nil where it does not exist.
-func (r *Reconciler) nodeImage(name string) (*v1alpha1.NodeImage, error) {
+func (r *reconciler) nodeImage(name string) (*v1alpha1.NodeImage, error) {
 	n, err := r.reader.NodeImage(name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil

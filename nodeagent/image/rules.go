@@ -25,7 +25,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.ReadSourceSecrets {
 		rules = append(rules, manifests.Rule("", "secrets", "get"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

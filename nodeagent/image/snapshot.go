@@ -5,6 +5,7 @@ package image
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -29,6 +30,8 @@ type Snapshot struct {
 	Filter Filter
 	// Now is the time for which to plan.
 	Now time.Time
+
+	key types.NamespacedName // of the NodeImage
 }
 
 // Task names a task of the node: one tag, or one digest, of an image.

@@ -19,6 +19,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
@@ -100,7 +101,7 @@ func TestStoryTaskIsTakenAway(t *testing.T) {
 		n.sleep(time.Second)
 		n.must(n.images.Delete(n.Context(), n.name, metav1.DeleteOptions{}))
 		n.sleep(time.Second)
-		if len(n.agent.Reconciler.pulls.list()) > 0 {
+		if len(controller.KindOf(n.agent).Self.(*reconciler).pulls.list()) > 0 {
 			n.Error("pulls go on without a NodeImage")
 		}
 	}, wants("nginx", "1"))

@@ -57,7 +57,7 @@ func TestEveryWriteIsHeld(t *testing.T) {
 	operations := map[string]admissionregistrationv1.OperationType{"create": "CREATE", "patch": "UPDATE", "update": "UPDATE", "delete": "DELETE", "deletecollection": "DELETE"}
 	recorder := func(string) record.EventRecorder { return &record.FakeRecorder{} }
 	for _, rule := range slices.Concat[[]rbacv1.PolicyRule](
-		containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), recreate.Rules(recreate.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), image.Rules(image.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), probe.Rules(probe.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+		containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), recreate.Rules(recreate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), image.Rules(image.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), probe.Rules(probe.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 	) {
 		for _, verb := range rule.Verbs {
 			operation, write := operations[verb]

@@ -25,7 +25,7 @@ const writePause = 500 * time.Millisecond
 const mostWritePause = 50 * time.Second
 
 // apply applies the plan. Probes are run whatever becomes of the report.
-func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	for _, id := range plan.Forget {
 		r.runs.forget(id)
 	}
@@ -35,7 +35,7 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 	r.runs.pace(plan.Paced)
 	specs := specsOf(s.NodePodProbe)
 	for i := range plan.Start {
-		r.runs.start(ctx, key, &plan.Start[i], specs[plan.Start[i].ID])
+		r.runs.start(ctx, s.key, &plan.Start[i], specs[plan.Start[i].ID])
 	}
 	if plan.Status == nil {
 		return plan.RequeueAfter, nil
@@ -46,23 +46,23 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		}
 		return early, nil
 	}
-	err = r.report(ctx, key, s, plan)
+	err = r.report(ctx, s.key, s, plan)
 	if !apiwriter.OnlyContested(err) {
 		r.wrote(err)
 	}
-	return r.writes.Contests.After(key, r.clock.Now(), plan.RequeueAfter, err)
+	return plan.RequeueAfter, err
 }
 
 // untilWrite is how long the next write has to wait: longer after writes that have failed, since the probes go on to have
 // the NodePodProbe reconciled.
-func (r *Reconciler) untilWrite() time.Duration {
+func (r *reconciler) untilWrite() time.Duration {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	return min(writePause<<min(r.failures, 8), mostWritePause) - r.clock.Since(r.written)
 }
 
 // wrote notes how a write has ended.
-func (r *Reconciler) wrote(err error) {
+func (r *reconciler) wrote(err error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.written = r.clock.Now()
@@ -90,19 +90,19 @@ func specsOf(n *v1alpha1.NodePodProbe) map[ID]*corev1.Probe {
 }
 
 // report writes the status, with pauses if another writer takes it back. (CT-12)
-func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+func (r *reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	difference, err := apply.Difference(&s.NodePodProbe.Status, plan.Status, false)
 	if err != nil {
 		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
 	}
-	return r.writes.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodePodProbes) + "/status", Wanted: difference,
+	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodePodProbes) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
 		Tell: apiwriter.Warn(r.recorder, s.NodePodProbe)}, r.clock.Now)
 }
 
 // send writes the status, and then records what has changed. The patch is
 // for this NodePodProbe in any state: no other writer is to write the status.
-func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	data, err := apply.StatusPatch(apply.Observed{UID: s.NodePodProbe.UID}, &s.NodePodProbe.Status, plan.Status)
 	if err != nil {
 		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
@@ -118,7 +118,7 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 		}
 		return err
 	}
-	r.writes.Wrote(key, ResourceNodePodProbes, written.ResourceVersion)
+	r.writer.Own.Wrote(key, ResourceNodePodProbes, written.ResourceVersion)
 	for i := range plan.Changed {
 		r.record(&plan.Changed[i])
 	}
@@ -126,7 +126,7 @@ func (r *Reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 }
 
 // record records that a state has changed. (PPM-4.9)
-func (r *Reconciler) record(c *Changed) {
+func (r *reconciler) record(c *Changed) {
 	if r.recorder == nil {
 		return
 	}

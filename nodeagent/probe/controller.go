@@ -3,16 +3,16 @@
 package probe
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -29,43 +29,59 @@ const (
 )
 
 // Controller runs the probes that the NodePodProbe of a node asks for. New makes
-// one.
-type Controller struct {
-	// Reconciler reconciles the NodePodProbe; exported for tools that ask what it would do.
-	Reconciler *Reconciler
+// one. A reconcile takes milliseconds; the runs of probes that it starts go on by themselves.
+type Controller = podwright.Controller[Snapshot, Plan]
 
-	loop *controller.Loop
-	node string
+// Reconciler reconciles the NodePodProbe of a node; keys have no namespace. One goroutine at a time
+// calls it. NewReconciler makes one, and Close ends what it has started.
+type Reconciler struct {
+	podwright.Reconciler[Snapshot, Plan]
+	runs *runs
 }
 
+// Close ends the runs that are under way and waits for them. Reconcile
+// must not be called afterwards.
+func (r *Reconciler) Close() { r.runs.close() }
+
 // New returns a controller that is not yet running.
-func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
+func New(o Options) (Controller, error) {
+	s := o.setup()
+	s.Check = func(c *controller.Checks) {
+		o.check(c)
+		c.That(o.Node != "", "Options.Node is empty: it names the node whose pods to probe")
 	}
-	if o.Node == "" {
-		return nil, errors.New("probe: Options.Node is empty: it names the node whose pods to probe")
+	return controller.New(s)
+}
+
+// NewReconciler returns a Reconciler for use in another framework: the
+// caller has the queue, and it reads what Options.Reader returns.
+func NewReconciler(o Options) (*Reconciler, error) {
+	s := o.setup()
+	s.Check = func(c *controller.Checks) {
+		o.check(c)
+		c.That(o.Wake != nil, "Options.Wake is nil: a Reconciler calls it when a run has ended")
 	}
-	o.Workers = 1 // there is one object
-	c := &Controller{node: o.Node}
-	sources, err := controller.Open("probe", []controller.Read{{
-		Resource: ResourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
-		Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
-		Fields: controller.Generation | controller.Status, Concern: controller.On(c.concern),
-	}})
+	r, err := controller.NewReconciler(s)
 	if err != nil {
 		return nil, err
 	}
-	o.Reader = newInformerReader(o.NodePodProbes)
-	o.Wake = func(key types.NamespacedName) { c.loop.AddAfter(key, settleTime) }
-	if c.Reconciler, err = NewReconciler(o); err != nil {
-		return nil, err
+	return &Reconciler{r, controller.KindOf(r).Self.(*reconciler).runs}, nil
+}
+
+func (o *Options) setup() controller.Setup[Snapshot, Plan] {
+	o.Workers = min(o.Workers, 1) // there is one object
+	return controller.Setup[Snapshot, Plan]{
+		Package: "probe", Objects: "NodePodProbes", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 1,
+		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
 	}
-	c.loop = sources.Loop(controller.Config{
-		Name: "pod_probe", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff, OnTime: true,
-		ControllerOptions: o.ControllerOptions,
-	})
-	return c, sources.Subscribe(c.loop.Add, nil, nil)
+}
+
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{{
+		Resource: ResourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
+		Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
+		Fields: controller.Generation | controller.Status, Concern: controller.On(o.concern),
+	}}
 }
 
 // NewInformer makes an informer of one NodePodProbe, that of a node. (PPM-4.1)
@@ -75,20 +91,13 @@ func NewInformer(c client.Interface, node string) cache.SharedIndexInformer {
 	})
 }
 
-// Run probes until the context is done, and waits for everything it has started.
-// Run runs the informer that New made itself. It can be called once.
-func (c *Controller) Run(ctx context.Context) error {
-	defer c.Reconciler.Close()
-	return c.loop.Run(ctx)
-}
-
 // concern enqueues the NodePodProbe of the node. What the agent itself has written says what it knows.
-func (c *Controller) concern(before, after *v1alpha1.NodePodProbe, enqueue controller.Enqueue) {
+func (o *Options) concern(before, after *v1alpha1.NodePodProbe, enqueue controller.Enqueue) {
 	n := after
 	if n == nil {
 		n = before
 	}
-	if n.Name != c.node { // an informer that is shared may know others
+	if n.Name != o.Node { // an informer that is shared may know others
 		return
 	}
 	if before != nil && after != nil && before.UID == after.UID && before.Generation == after.Generation && maps.Equal(states(before), states(after)) {

@@ -43,7 +43,7 @@ type node struct {
 	events  fixture.Recorder
 	guard   fakecluster.Guard
 	options Options
-	agent   *Controller
+	agent   Controller
 	stop    func() // the agent
 
 	lock sync.Mutex
@@ -95,7 +95,7 @@ func (n *node) start() {
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
 	n.must(err)
 	o := n.options
-	o.Runtime, o.Node, o.Recorder = runtime, n.name, n.events.Of
+	o.Runtime, o.Node, o.Recorders = runtime, n.name, n.events.Of
 	o.Lifecycle = fixture.Connect(n.T, n.api, n.user(), client.NewForConfig)
 	o.NodePodProbes = NewInformer(o.Lifecycle, n.name)
 	n.must(o.NodePodProbes.SetTransform(n.guard.Transform(nil)))

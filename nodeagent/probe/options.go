@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -30,6 +31,8 @@ type ProbeMetrics interface {
 // Controller, Node are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about the pods whose state has changed. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Lifecycle reads the NodePodProbe of the node, and writes its status.
 	Lifecycle client.Interface
@@ -54,15 +57,12 @@ type Options struct {
 	ProbeMetrics ProbeMetrics
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("probe")
-	check.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
-	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	check.That(o.Workers >= 0, "Options.Workers is negative: it has no effect, since there is one object to reconcile")
-	check.That(o.Limits.Probes >= 0, "Options.Limits.Probes is negative: it is how many probes are run, 0 means 500")
-	check.That(o.Limits.PerSecond >= 0, "Options.Limits.PerSecond is negative: it is how many probes are started in a second, 0 means 50")
-	check.That(o.Limits.Concurrency >= 0, "Options.Limits.Concurrency is negative: it is how many probes are under way at the same time, 0 means 10")
-	return check.Err()
+func (o *Options) check(c *controller.Checks) {
+	c.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
+	c.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	c.That(o.Limits.Probes >= 0, "Options.Limits.Probes is negative: it is how many probes are run, 0 means 500")
+	c.That(o.Limits.PerSecond >= 0, "Options.Limits.PerSecond is negative: it is how many probes are started in a second, 0 means 50")
+	c.That(o.Limits.Concurrency >= 0, "Options.Limits.Concurrency is negative: it is how many probes are under way at the same time, 0 means 10")
 }
 
 // noMetrics measures nothing.

@@ -49,17 +49,17 @@ func TestOptions(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewReconciler(goodOptions(t)); err == nil || !strings.Contains(err.Error(), "Options.Reader or Options.Wake is nil") {
+	if _, err := NewReconciler(goodOptions(t)); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") || !strings.Contains(err.Error(), "Options.Wake is nil") {
 		t.Errorf("a Reconciler without a Reader: %v", err)
 	}
 }
 
 // PPM-4.1: the agent reads its NodePodProbe and writes its status, and nothing else.
 func TestRules(t *testing.T) {
-	if got := Rules(Options{}); len(got) != 2 || len(Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return &record.FakeRecorder{} }}})) != 3 {
+	if got := Rules(Options{}); len(got) != 2 || len(Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &record.FakeRecorder{} }}})) != 3 {
 		t.Errorf("rules %v", got)
 	}
-	for _, rule := range Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return &record.FakeRecorder{} }}}) {
+	for _, rule := range Rules(Options{ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &record.FakeRecorder{} }}}) {
 		for _, resource := range rule.Resources {
 			if resource != "nodepodprobes" && resource != "nodepodprobes/status" && resource != "events" {
 				t.Errorf("a rule about %s: %v", resource, []rbacv1.PolicyRule{rule})

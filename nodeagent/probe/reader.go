@@ -5,8 +5,6 @@ package probe
 import (
 	"fmt"
 
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
@@ -34,16 +32,14 @@ type Reader interface {
 // informerReader reads an informer.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(probes cache.SharedIndexInformer) informerReader {
-	return informerReader{caches.Reader{ResourceNodePodProbes: probes.GetIndexer()}}
-}
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) NodePodProbe(name string) (*v1alpha1.NodePodProbe, error) {
 	return caches.Get[*v1alpha1.NodePodProbe](r.Reader, ResourceNodePodProbes, "", name)
 }
 
 // nodePodProbe returns a NodePodProbe; nil where it does not exist.
-func (r *Reconciler) nodePodProbe(name string) (*v1alpha1.NodePodProbe, error) {
+func (r *reconciler) nodePodProbe(name string) (*v1alpha1.NodePodProbe, error) {
 	n, err := apiwriter.Found(r.reader.NodePodProbe(name))
 	if err != nil {
 		return nil, fmt.Errorf("read NodePodProbe %s: %w", name, err)

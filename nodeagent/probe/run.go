@@ -28,7 +28,7 @@ import (
 const slack = 10 * time.Second
 
 // run runs a probe once. Every call that it makes ends in time.
-func (r *Reconciler) run(ctx context.Context, s *Start) (o Outcome) {
+func (r *reconciler) run(ctx context.Context, s *Start) (o Outcome) {
 	defer func() { o.At = r.clock.Now() }()
 	c, err := r.container(ctx, s)
 	if c == nil || err != nil {
@@ -72,7 +72,7 @@ func reason(err error, otherwise string) string {
 
 // container returns the newest container of the name, nil for none. One that the kubelet has created for another pod does
 // not count, whatever the UID. (PPM-4.1)
-func (r *Reconciler) container(ctx context.Context, s *Start) (*criv1.Container, error) {
+func (r *reconciler) container(ctx context.Context, s *Start) (*criv1.Container, error) {
 	all, err := r.runtime.Containers(ctx, s.UID)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (r *Reconciler) container(ctx context.Context, s *Start) (*criv1.Container,
 }
 
 // startedAt returns when a container was started, which the runtime is asked once.
-func (r *Reconciler) startedAt(ctx context.Context, s *Start, c *criv1.Container) (time.Time, error) {
+func (r *reconciler) startedAt(ctx context.Context, s *Start, c *criv1.Container) (time.Time, error) {
 	if s.ContainerID == c.GetId() && !s.StartedAt.IsZero() {
 		return s.StartedAt, nil
 	}
@@ -97,7 +97,7 @@ func (r *Reconciler) startedAt(ctx context.Context, s *Start, c *criv1.Container
 }
 
 // exec runs a command in the container. (PPM-4.4, PPM-4.5, PPM-4.7)
-func (r *Reconciler) exec(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
+func (r *reconciler) exec(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout+slack)
 	defer cancel()
 	answer, err := r.runtime.Exec(ctx, c.GetId(), s.Handler.Exec.Command, s.Timeout)
@@ -122,7 +122,7 @@ func (o *Outcome) fail(format string, args ...any) {
 }
 
 // get asks a server in the pod. (PPM-4.4)
-func (r *Reconciler) get(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
+func (r *reconciler) get(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
 	address, ports, err := r.reach(ctx, c)
 	if err != nil {
 		o.Reason = err.Error()
@@ -157,7 +157,7 @@ func (r *Reconciler) get(ctx context.Context, s *Start, c *criv1.Container, o *O
 }
 
 // connect connects to a port of the pod. (PPM-4.4)
-func (r *Reconciler) connect(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
+func (r *reconciler) connect(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
 	address, ports, err := r.reach(ctx, c)
 	if err != nil {
 		o.Reason = err.Error()
@@ -189,7 +189,7 @@ func timedOut(err error) bool {
 }
 
 // reach returns the address of the pod of a container, and the ports that have names there.
-func (r *Reconciler) reach(ctx context.Context, c *criv1.Container) (address string, ports []corev1.ContainerPort, err error) {
+func (r *reconciler) reach(ctx context.Context, c *criv1.Container) (address string, ports []corev1.ContainerPort, err error) {
 	if text := c.GetAnnotations()[nodeagent.PortsAnnotation]; text != "" {
 		if err := json.Unmarshal([]byte(text), &ports); err != nil {
 			return "", nil, fmt.Errorf("container %s: annotation %s: %w", c.GetId(), nodeagent.PortsAnnotation, err)

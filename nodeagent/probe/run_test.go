@@ -27,7 +27,7 @@ import (
 type pod struct {
 	*testing.T
 	runtime    *fakecri.Runtime
-	reconciler *Reconciler
+	reconciler *reconciler
 }
 
 func newPod(t *testing.T, ip string, mode criv1.NamespaceMode, ports ...corev1.ContainerPort) *pod {
@@ -47,7 +47,7 @@ func newPod(t *testing.T, ip string, mode criv1.NamespaceMode, ports ...corev1.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.reconciler = &Reconciler{runtime: runtime, clock: clock.RealClock{}, nodeAddress: func() (string, error) { return "127.0.0.2", nil }}
+	p.reconciler = &reconciler{runtime: runtime, clock: clock.RealClock{}, nodeAddress: func() (string, error) { return "127.0.0.2", nil }}
 	return p
 }
 

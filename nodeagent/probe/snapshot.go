@@ -28,6 +28,8 @@ type Snapshot struct {
 	Began time.Time
 	// Now is the time for which to plan.
 	Now time.Time
+
+	key types.NamespacedName // of the NodePodProbe
 }
 
 // ID names a probe: a name in the NodePodProbe, for a container of a pod.

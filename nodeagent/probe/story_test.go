@@ -274,7 +274,7 @@ func TestBounds(t *testing.T) {
 		}
 		n.edit(nothing)
 		n.sleep(time.Second)
-		if plan, err := n.agent.Reconciler.Snapshot(n.Context(), types.NamespacedName{Name: "node-1"}); err != nil || plan.Running != 0 || len(plan.Probes) != 0 {
+		if plan, err := n.agent.Snapshot(n.Context(), types.NamespacedName{Name: "node-1"}); err != nil || plan.Running != 0 || len(plan.Probes) != 0 {
 			n.Errorf("%+v, error %v", plan, err)
 		}
 	}, changes...)

@@ -24,7 +24,7 @@ import (
 
 // apply applies the plan, but for its answers: the write, and only when that
 // is made, the stop.
-func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+func (r *reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	for _, w := range plan.Waiting {
 		klog.FromContext(ctx).V(4).Info("Waiting", "request", w.Request, "container", w.Container, "reason", w.Reason)
 	}
@@ -39,12 +39,12 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		plan = plan.after(version)
 	}
 	if plan.Write != nil {
-		err := r.write(ctx, &r.writes, key, plan.Write)
+		err := r.write(ctx, &r.writer.Own, key, plan.Write)
 		if after, settled := outdated(err); settled {
 			return after, nil
 		}
 		if err != nil {
-			return r.writes.Contests.After(key, r.clock.Now(), 0, err)
+			return 0, err
 		}
 	}
 	switch {
@@ -58,7 +58,7 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 
 // answer applies the answers of a plan. Where one fails, the others are applied all
 // the same.
-func (r *Reconciler) answer(ctx context.Context, key types.NamespacedName, answers []Write) (requeueAfter time.Duration, err error) {
+func (r *reconciler) answer(ctx context.Context, key types.NamespacedName, answers []Write) (requeueAfter time.Duration, err error) {
 	var errs []error
 	for i := range answers {
 		err := r.write(ctx, &r.answers, key, &answers[i])
@@ -87,7 +87,7 @@ func outdated(err error) (requeueAfter time.Duration, is bool) {
 
 // write writes a status, with pauses if another writer takes it back (CT-12). It is refused where the request has changed: it may have
 // been completed meanwhile, and must not be worked on then.
-func (r *Reconciler) write(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, w *Write) error {
+func (r *reconciler) write(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, w *Write) error {
 	difference, err := apply.Difference(&w.Request.Status, &w.Status, false)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (w *Write) status() any {
 
 // patch patches the status of a request. A merge patch replaces the whole list of
 // containers.
-func (r *Reconciler) patch(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, body any) error {
+func (r *reconciler) patch(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the status of ContainerRecreateRequest %s: %w", request.Name, err)
@@ -137,7 +137,7 @@ func (r *Reconciler) patch(ctx context.Context, writes *apiwriter.Store, key typ
 // version of the request after that. An agent that must not write it, since its
 // RBAC rules are those of OpenKruise's, does without: should it end between the stop
 // and its next start, it stops the new container too.
-func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, id string) (version string, err error) {
+func (r *reconciler) announce(ctx context.Context, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, id string) (version string, err error) {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": request.UID, "resourceVersion": request.ResourceVersion,
 		"annotations": map[string]any{v1alpha1.ContainerRecreateRequestStoppingAnnotation: id},
@@ -153,13 +153,13 @@ func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, req
 	if err != nil {
 		return "", fmt.Errorf("annotate ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
 	}
-	r.writes.Wrote(key, ResourceRequests, patched.ResourceVersion)
+	r.writer.Own.Wrote(key, ResourceRequests, patched.ResourceVersion)
 	return patched.ResourceVersion, nil
 }
 
 // stop stops a container. The kubelet starts it again. Should the request be over
 // before, nothing waits for the container any more, and nobody kills it. (CRR-5.5)
-func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
+func (r *reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
 	request := s.Chosen()
 	toStop, err := s.toStop(what)
 	logger := klog.FromContext(ctx).WithValues("request", request.Name, "container", what.Container, "id", what.ID)
@@ -198,7 +198,7 @@ func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snap
 
 // writeState writes down how the stop of a container has ended. It touches nothing but
 // the states, so it cannot hurt a request that was completed meanwhile. (CRR-5.3.7)
-func (r *Reconciler) writeState(ctx context.Context, key types.NamespacedName, s *Snapshot, stopped state) error {
+func (r *reconciler) writeState(ctx context.Context, key types.NamespacedName, s *Snapshot, stopped state) error {
 	plan := NewPlan(s)
 	states := s.Chosen().Status.ContainerRecreateStates
 	if plan.Write != nil {
@@ -210,7 +210,7 @@ func (r *Reconciler) writeState(ctx context.Context, key types.NamespacedName, s
 			states[i] = stopped
 		}
 	}
-	err := r.patch(ctx, &r.writes, key, s.Chosen(), map[string]any{
+	err := r.patch(ctx, &r.writer.Own, key, s.Chosen(), map[string]any{
 		"metadata": map[string]any{"uid": s.Chosen().UID},
 		"status":   map[string]any{"containerRecreateStates": states},
 	})

@@ -4,13 +4,12 @@ package recreate
 
 import (
 	"context"
-	"errors"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -24,65 +23,62 @@ const (
 )
 
 // Controller recreates the containers of a node that ContainerRecreateRequests
-// name. New makes one.
-type Controller struct {
-	// Reconciler reconciles pods; exported for tools that ask what it would do.
-	Reconciler *Reconciler
+// name. New makes one. When Run ends, a container that is being stopped is left to the runtime.
+type Controller = podwright.Controller[Snapshot, Plan]
 
-	work, answers *controller.Loop
+// Reconciler reconciles pods for which there are requests, in two ways, for two
+// queues: Reconcile works on a request, and takes as long as a container needs to
+// end; Answer has others say that they must wait, and takes milliseconds. It is
+// safe for use by several goroutines, as long as each of the two runs for a pod
+// once at a time. NewReconciler makes one.
+type Reconciler struct {
+	podwright.Reconciler[Snapshot, Plan]
+	self *reconciler
+}
+
+// Answer reconciles a pod once, for the requests that must wait for another one, or
+// for more than 10 s until Reconcile can run: they then say that they wait. If the
+// request that Reconcile works on is completed or gone, it ends the wait for the
+// container. It asks no runtime, and returns what Reconcile returns.
+func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.self.answerAll(ctx, key)
 }
 
 // New returns a controller that is not yet running.
-func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	c := &Controller{}
-	sources, err := controller.Open("recreate", []controller.Read{{
-		Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
-		Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
-		Fields: controller.Everything, Concern: c.concern,
-	}})
+func New(o Options) (Controller, error) { return controller.New(o.setup()) }
+
+// NewReconciler returns a Reconciler for use in another framework: the
+// caller has the queues, and it reads what Options.Reader returns.
+func NewReconciler(o Options) (*Reconciler, error) {
+	workers := o.Workers
+	r, err := controller.NewReconciler(o.setup())
 	if err != nil {
 		return nil, err
 	}
-	o.Reader = newInformerReader(o.Requests)
-	if o.Workers == 0 {
-		o.Workers = 32
-	}
-	if c.Reconciler, err = NewReconciler(o); err != nil {
-		return nil, err
-	}
-	config := controller.Config{
-		Name: "containerrecreaterequest", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		ControllerOptions: o.ControllerOptions,
-	}
-	c.work = sources.Loop(config)
-	config.Name, config.Reconcile, config.Workers = "containerrecreaterequest_answers", c.Reconciler.Answer, 0
-	c.answers = sources.Loop(config)
-	return c, sources.Subscribe(nil, nil, nil)
+	self := controller.KindOf(r).Self.(*reconciler)
+	self.shares.Workers = workers
+	return &Reconciler{r, self}, nil
 }
 
-// Run works on requests until the context is done, and waits for everything it
-// has started. A container that is being stopped is left to the runtime. Run runs
-// the informer that New made itself. It can be called once.
-func (c *Controller) Run(ctx context.Context) error {
-	var answering sync.WaitGroup
-	var err error
-	answering.Go(func() { err = c.answers.Run(ctx) })
-	work := c.work.Run(ctx)
-	answering.Wait()
-	return errors.Join(work, err)
+func (o *Options) setup() controller.Setup[Snapshot, Plan] {
+	return controller.Setup[Snapshot, Plan]{
+		Package: "recreate", Objects: "pods", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 32,
+		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
+	}
 }
 
-// concern enqueues the pod of a request. Requests are few, and almost every change
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{{
+		Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
+		Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
+		Fields: controller.Everything, Concern: ofPod,
+	}}
+}
+
+// ofPod enqueues the pod of a request. Requests are few, and almost every change
 // of one is a step of it.
-func (c *Controller) concern(e controller.Event, _ controller.Enqueue) {
-	request, ok := e.Object().(*v1alpha1.ContainerRecreateRequest)
-	if !ok {
-		return
+func ofPod(e controller.Event, enqueue controller.Enqueue) {
+	if request, ok := e.Object().(*v1alpha1.ContainerRecreateRequest); ok {
+		enqueue(types.NamespacedName{Namespace: request.Namespace, Name: request.Spec.PodName})
 	}
-	pod := types.NamespacedName{Namespace: request.Namespace, Name: request.Spec.PodName}
-	c.work.Add(pod)
-	c.answers.Add(pod)
 }

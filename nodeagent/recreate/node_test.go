@@ -56,7 +56,7 @@ type node struct {
 	skew        time.Duration // of the clock of the node, which is ahead by it
 	events      *fixture.Recorder
 	guard       fakecluster.Guard
-	agent       *Controller
+	agent       Controller
 	stopAgent   func()
 	stopManager func()
 }
@@ -151,7 +151,7 @@ func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
 	n.must(err)
-	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Workers: n.workers, Recorder: n.events.Of, Clock: skewed{by: n.skew}}}
+	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Workers: n.workers, Recorders: n.events.Of, Clock: skewed{by: n.skew}}}
 	o.Requests = NewRequestInformer(o.Lifecycle, o.Node)
 	n.must(o.Requests.SetTransform(n.guard.Transform(caches.Trim)))
 	n.agent, err = New(o)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -23,6 +24,8 @@ const EventSource = v1alpha1.ContainerRecreateEventSource
 // has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about pods. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Lifecycle reads ContainerRecreateRequests, and writes their status.
 	Lifecycle client.Interface
@@ -43,12 +46,9 @@ type Options struct {
 	MaxGracePeriod time.Duration
 }
 
-func (o *Options) validate() error {
-	check := controller.Check("recreate")
-	check.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
-	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	check.That(o.Node != "" || o.Requests != nil || o.Reader != nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
-	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 32")
-	check.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")
-	return check.Err()
+func (o *Options) check(c *controller.Checks) {
+	c.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
+	c.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	c.That(o.Node != "" || o.Requests != nil || o.Reader != nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
+	c.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")
 }

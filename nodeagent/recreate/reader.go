@@ -55,16 +55,14 @@ func NewRequestInformer(c client.Interface, node string) cache.SharedIndexInform
 // informerReader reads an informer.
 type informerReader struct{ caches.Reader }
 
-func newInformerReader(requests cache.SharedIndexInformer) informerReader {
-	return informerReader{caches.Reader{ResourceRequests: requests.GetIndexer()}}
-}
+func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error) {
 	return caches.List[*v1alpha1.ContainerRecreateRequest](r.Reader, ResourceRequests, namespace, labels.Everything())
 }
 
 // requests returns the requests for a pod.
-func (r *Reconciler) requests(pod types.NamespacedName) (of []*v1alpha1.ContainerRecreateRequest, err error) {
+func (r *reconciler) requests(pod types.NamespacedName) (of []*v1alpha1.ContainerRecreateRequest, err error) {
 	all, err := r.reader.Requests(pod.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read ContainerRecreateRequests of namespace %s: %w", pod.Namespace, err)
@@ -77,25 +75,27 @@ func (r *Reconciler) requests(pod types.NamespacedName) (of []*v1alpha1.Containe
 	return of, nil
 }
 
-// observe reads what a plan for a pod depends on. That the runtime does not
+// observe reads what a plan for a pod depends on; nil if there is no request to work on. That the runtime does not
 // answer is part of the snapshot.
-func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	requests, err := r.requests(key)
 	if err != nil {
 		return nil, err
 	}
 	s := r.snapshot(key, requests)
-	if chosen := s.Chosen(); chosen != nil {
-		s.RuntimeErr = r.observeContainers(ctx, s, chosen)
-		s.Now = r.clock.Now()
+	chosen := s.Chosen()
+	if chosen == nil {
+		return nil, nil
 	}
+	s.RuntimeErr = r.observeContainers(ctx, s, chosen)
+	s.Now = r.clock.Now()
 	return s, nil
 }
 
 // snapshot returns what is known of requests now.
-func (r *Reconciler) snapshot(key types.NamespacedName, requests []*v1alpha1.ContainerRecreateRequest) *Snapshot {
+func (r *reconciler) snapshot(key types.NamespacedName, requests []*v1alpha1.ContainerRecreateRequest) *Snapshot {
 	now := r.clock.Now()
-	return &Snapshot{Requests: requests, Runtime: r.runtime.Name, Seen: r.memory.see(key, requests, now), Now: now}
+	return &Snapshot{key: key, Requests: requests, Runtime: r.runtime.Name, Seen: r.memory.see(key, requests, now), Now: now}
 }
 
 // newestSandbox returns the sandbox of the newest of some containers.
@@ -105,7 +105,7 @@ func newestSandbox(containers []*criv1.Container) string {
 }
 
 // observeContainers asks the runtime for the containers of a request's pod.
-func (r *Reconciler) observeContainers(ctx context.Context, s *Snapshot, chosen *v1alpha1.ContainerRecreateRequest) (err error) {
+func (r *reconciler) observeContainers(ctx context.Context, s *Snapshot, chosen *v1alpha1.ContainerRecreateRequest) (err error) {
 	uid := chosen.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel]
 	if uid == "" { // which some runtimes take for any
 		return nil

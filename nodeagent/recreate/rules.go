@@ -21,7 +21,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule(v1alpha1.GroupName, "containerrecreaterequests", "list watch patch"),
 		manifests.Rule(v1alpha1.GroupName, "containerrecreaterequests/status", "patch"),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

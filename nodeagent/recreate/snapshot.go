@@ -41,4 +41,6 @@ type Snapshot struct {
 	Stopping string
 	// Now is the time for which to plan.
 	Now time.Time
+
+	key types.NamespacedName // of the pod
 }

@@ -30,7 +30,7 @@ const (
 
 // newWriter returns what a Reconciler remembers its writes and records events with.
 func newWriter(o *Options) *apply.Writer {
-	return &apply.Writer{Workloads: resourceSidecarSets, Recorder: o.RecorderOf(component), Clock: o.Clock}
+	return &apply.Writer{Workloads: resourceSidecarSets, Recorder: o.Recorder, Clock: o.Clock}
 }
 
 // applier applies one plan. Every write goes through it.

@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			o := Options{Kubernetes: kube, Sidecar: fixture.Connect(c.T, c.Server, fixture.ControllerUser, client.NewForConfig),
-				ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles}, Discovery: withPolicies}
+				ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles}, Discovery: withPolicies}
 			for _, read := range o.reads() {
 				*read.Informer = c.Share(read.Make())
 			}

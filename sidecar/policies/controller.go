@@ -40,8 +40,8 @@ func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconci
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	return controller.Setup[Snapshot, Plan]{
-		Package: "policies", Objects: "SidecarSets", Options: &o.ControllerOptions,
-		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind, Run: o.run,
+		Package: "policies", Objects: "SidecarSets", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
+		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
 	}
 }
 
@@ -53,16 +53,16 @@ type reconciler struct {
 	deletedPolicies, deletedBindings apiwriter.Last[types.UID] // the last ones
 }
 
-// run runs the loop. If the API server does not serve policies, it says so in the log, and does
+// run runs the controller. If the API server does not serve policies, it says so in the log, and does
 // nothing until the context is done. (SPC-8)
-func (o *Options) run(ctx context.Context, loop *controller.Loop) error {
+func (o *Options) run(ctx context.Context, run func(context.Context) error) error {
 	if !o.served(ctx) {
 		klog.FromContext(ctx).Info("The API server does not serve MutatingAdmissionPolicies, as from Kubernetes 1.36: SidecarSets are injected by the webhook alone")
 		<-ctx.Done()
-		_ = loop.Run(ctx) // ends what New has started
+		_ = run(ctx) // ends what New has started
 		return nil
 	}
-	return loop.Run(ctx)
+	return run(ctx)
 }
 
 // served asks whether policies are served, until there is an answer or the context is done.

@@ -64,7 +64,7 @@ func play(t *testing.T, scenario func(*cluster), edits ...func(*Options)) {
 		c.sets = fixture.Connect(t, c.Server, fixture.TestUser, client.NewForConfig).SidecarSets()
 		stop := fixture.StartNew(c.Cluster, New, Options{
 			Kubernetes: c.Client(fixture.ControllerUser), Sidecar: fixture.Connect(t, c.Server, fixture.ControllerUser, client.NewForConfig),
-			ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of}, Discovery: withPolicies,
+			ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of}, Discovery: withPolicies,
 		}, edits...)
 		defer stop()
 		scenario(c)

@@ -95,7 +95,7 @@ func setsOfName(object metav1.Object) (keys []types.NamespacedName) {
 func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
 	return controller.Kind[Snapshot, Plan]{
-		Name:    component,
+		Name: component, Run: o.run,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {

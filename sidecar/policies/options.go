@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -21,6 +22,8 @@ import (
 // Sidecar are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about SidecarSets. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads revisions, and reads and writes policies and their bindings.
 	Kubernetes kubernetes.Interface

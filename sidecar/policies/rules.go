@@ -27,7 +27,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule(admissionregistrationv1.GroupName, string(ResourcePolicies), "get list watch create update delete"),
 		manifests.Rule(admissionregistrationv1.GroupName, string(ResourceBindings), "get list watch create update delete"),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -91,7 +91,7 @@ func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.Sha
 	c.T.Helper()
 	kube, sidecars := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
 	core := caches.NewInformers(kube, "")
-	return Options{Kubernetes: kube, Sidecar: sidecars, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+	return Options{Kubernetes: kube, Sidecar: sidecars, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		SidecarSets: share(client.NewSidecarSetInformer(sidecars, 0, cache.Indexers{})),
 		Pods:        share(core.Pods()), Namespaces: share(core.Namespaces()),
 		Revisions: share(core.Revisions())}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -47,6 +48,8 @@ type Budget interface {
 // Sidecar are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about SidecarSets and pods. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads namespaces, and reads and writes pods and revisions. The controller
 	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.

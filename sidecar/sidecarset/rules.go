@@ -27,7 +27,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "get list watch patch"),
 		manifests.Rule("", "namespaces", "list watch"),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourcePods, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourcePods, o.Recorder
 	return w
 }
 

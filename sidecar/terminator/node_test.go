@@ -72,7 +72,7 @@ func (c *cluster) start(measured PodMetrics) (reconciles *fixture.Reconciles, st
 	c.T.Helper()
 	reconciles = &fixture.Reconciles{}
 	controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser),
-		ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: reconciles}, PodMetrics: measured})
+		ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: reconciles}, PodMetrics: measured})
 	c.Must(err)
 	return reconciles, c.Start(func(ctx context.Context) error { return controller.Run(ctx) })
 }

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -26,6 +27,8 @@ type PodMetrics interface {
 // are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about pods. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods and nodes, and patches pods and their status.
 	Kubernetes kubernetes.Interface

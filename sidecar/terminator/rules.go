@@ -29,7 +29,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if !o.LeavePhase {
 		rules = append(rules, manifests.Rule("", "pods/status", "patch"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

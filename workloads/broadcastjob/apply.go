@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceBroadcastJobs, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceBroadcastJobs, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Workloads.BroadcastJobs)
 	return w
 }

@@ -64,7 +64,7 @@ func (c *cluster) setUp() {
 	c.T.Helper()
 	workloads, kube := c.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		BroadcastJobs: c.Add(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:          c.PodInformer,
 		Nodes:         c.Add(caches.NewInformers(kube, "").Nodes()),

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -32,6 +33,8 @@ func (noMetrics) Finished(v1alpha1.BroadcastJobPhase, int32, int32, time.Duratio
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about BroadcastJobs. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads nodes, and reads and writes pods. The controller limits its
 	// own parallelism; a client-side rate limit (QPS) only slows it down.

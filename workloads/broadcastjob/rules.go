@@ -28,7 +28,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "get list watch create delete"),
 		manifests.Rule("", "nodes", "list watch"),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

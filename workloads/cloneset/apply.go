@@ -21,7 +21,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.RecorderOf(component), true
+	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
 	w.Merge = apiwriter.TypedMerge(o.Workloads.CloneSets)
 	return w

@@ -47,7 +47,7 @@ func (c *cluster) setUp() {
 	c.sets = c.workloads(fixture.TestUser).CloneSets(web.Namespace)
 	workloads := c.workloads(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		CloneSets: c.Add(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:      c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}

@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 			set := &cluster{Cluster: c.Cluster}
 			workloads, kube := set.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of, Metrics: c.Reconciles},
+			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
 				CloneSets: c.Share(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:      c.Share(core.Pods()), Claims: c.Share(core.Claims()),
 				Revisions: c.Share(core.Revisions()), Nodes: c.Share(core.Nodes())})

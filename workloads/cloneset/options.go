@@ -5,6 +5,7 @@ package cloneset
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -16,6 +17,8 @@ import (
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about CloneSets. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads and writes pods, claims and revisions. The controller
 	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.

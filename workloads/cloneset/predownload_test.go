@@ -193,7 +193,7 @@ func TestApplyPreDownload(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	jobs := &jobsOf{}
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
-	r := &reconciler{options: Options{Jobs: jobs}, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return recorder }}})}
+	r := &reconciler{options: Options{Jobs: jobs}, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return recorder }}})}
 
 	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
 		t.Fatal(err)

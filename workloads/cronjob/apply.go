@@ -39,7 +39,7 @@ func newWriter(o *Options) *apply.Writer {
 		Workloads: ResourceCronJobs,
 		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(o.Workloads.AdvancedCronJobs),
-		Recorder:  o.RecorderOf(component),
+		Recorder:  o.Recorder,
 	}
 }
 

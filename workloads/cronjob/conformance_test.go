@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 				Writes:    []string{"create " + resource, "patch advancedcronjobs", "patch advancedcronjobs/status", "delete " + resource},
 				New: func(c *conformance.Cluster) (conformance.Controller, error) {
 					kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
-					controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
+					controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
 						CronJobs:      c.Share(client.NewAdvancedCronJobInformer(workloads, "", 0, cache.Indexers{})),
 						BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 						Jobs:          c.Share(caches.NewInformers(kube, "").Jobs())})

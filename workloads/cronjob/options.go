@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -33,6 +34,8 @@ const workers = 20
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about AdvancedCronJobs. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads, creates and deletes Jobs. A client-side rate limit (QPS)
 	// makes jobs late.

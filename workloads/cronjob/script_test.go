@@ -88,7 +88,7 @@ func (w *world) start() {
 	w.T.Helper()
 	kube := w.Client(fixture.ControllerUser)
 	controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: newClient(w.T, w.Server, fixture.ControllerUser),
-		ControllerOptions: podwright.ControllerOptions{Recorder: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, ScheduleMetrics: w})
+		ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, ScheduleMetrics: w})
 	w.Must(err)
 	w.heal()
 	w.stop = w.Start(func(ctx context.Context) error { return controller.Run(ctx) })

@@ -54,7 +54,7 @@ func (c *cluster) setUp() {
 	c.sets = c.workloads(fixture.TestUser).DaemonSets(web.Namespace)
 	workloads, kube := c.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+		Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		DaemonSets: c.Add(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:       c.PodInformer, Revisions: c.RevisionInformer,
 		Nodes: c.Add(caches.NewInformers(kube, "").Nodes()),

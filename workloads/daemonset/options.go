@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -34,6 +35,8 @@ func (noMetrics) Gone(types.NamespacedName)                               {}
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about DaemonSets. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads nodes, and reads and writes pods and revisions. The controller
 	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.

@@ -29,7 +29,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Features.PreDownload {
 		rules = append(rules, manifests.PullJobs(v1alpha1.GroupName))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.RecorderOf(component), message
+	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.Recorder, message
 	w.Records = map[rollout.PatchKind]apply.Action{
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,

@@ -48,7 +48,7 @@ func (c *cluster) setUp() {
 	c.sets = c.workloads(fixture.TestUser).StatefulSets(web.Namespace)
 	workloads := c.workloads(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorder: c.Events.Of},
+		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
 		StatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:         c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}

@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceUnitedDeployments, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceUnitedDeployments, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Workloads.UnitedDeployments)
 	return w
 }

@@ -86,7 +86,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			o := uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Without: without, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorder: c.Events.Of},
+			o := uniteddeployment.Options{Kubernetes: kube, Workloads: workloads, Without: without, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
 				UnitedDeployments: c.Share(client.NewUnitedDeploymentInformer(workloads, "", 0, cache.Indexers{})),
 				Revisions:         c.Share(core.Revisions()), Pods: c.Share(core.Pods())}
 			switch kind {

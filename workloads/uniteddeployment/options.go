@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -38,6 +39,8 @@ func (noMetrics) Subsets(types.NamespacedName, []SubsetState) {}
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about UnitedDeployments. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads and writes StatefulSets, Deployments and revisions, and reads and
 	// deletes pods.

@@ -49,7 +49,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		pods = strings.Replace(pods, "watch", "watch patch", 1)
 	}
 	rules = append(rules, manifests.Rule("", "pods", pods))
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -24,7 +24,7 @@ import (
 // newWriter returns what a Reconciler writes the status and records events with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceImagePullJobs, Recorder: o.RecorderOf(component), Clock: o.Clock,
+		Workloads: ResourceImagePullJobs, Recorder: o.Recorder, Clock: o.Clock,
 		Merge: apiwriter.TypedMerge(o.Distribution.ImagePullJobs),
 	}
 }

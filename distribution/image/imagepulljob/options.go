@@ -5,6 +5,7 @@ package imagepulljob
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -16,6 +17,8 @@ import (
 // Kubernetes are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about ImagePullJobs: what of them the API server refuses. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Distribution reads and writes ImagePullJobs and NodeImages. The
 	// controller limits its own parallelism; a client-side rate limit (QPS)

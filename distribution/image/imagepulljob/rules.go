@@ -34,7 +34,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Workloads != nil || o.StatefulSets != nil {
 		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "statefulsets", "list watch"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

@@ -24,7 +24,7 @@ import (
 // newWriter returns what a Reconciler writes the status with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceNodeImages, Recorder: o.RecorderOf(component), Clock: o.Clock,
+		Workloads: ResourceNodeImages, Recorder: o.Recorder, Clock: o.Clock,
 		Merge: apiwriter.TypedMerge(func(string) client.NodeImageInterface { return o.Distribution.NodeImages() }),
 	}
 }

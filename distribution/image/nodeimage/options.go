@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -18,6 +19,9 @@ import (
 // Kubernetes are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about NodeImages and about the jobs that own
+	// their tasks. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Distribution reads and writes NodeImages, and reads ImagePullJobs. The
 	// controller limits its own parallelism; a client-side rate limit (QPS)

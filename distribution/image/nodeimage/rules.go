@@ -27,7 +27,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.PullPods != nil {
 		rules = append(rules, manifests.Rule("", "pods", "list watch create delete"))
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules

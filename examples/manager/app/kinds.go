@@ -87,7 +87,7 @@ type parts struct {
 
 // options say how a controller runs.
 func (p *parts) options(workers int) podwright.ControllerOptions {
-	return podwright.ControllerOptions{Namespace: p.namespace, Workers: workers, Recorder: p.Recorder, Metrics: reconciles}
+	return podwright.ControllerOptions{Namespace: p.namespace, Workers: workers, Recorders: p.Recorders, Metrics: reconciles}
 }
 
 var (

@@ -54,7 +54,7 @@ func (s *shared) features() []controllers.Controller {
 		Name: containermeta.EventSource, Gate: features.DaemonWatchingPod, Resource: corev1.SchemeGroupVersion.WithResource("pods"),
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.Of(containermeta.Options{
-				Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, Pods: s.caches.pods(), ControllerOptions: podwright.ControllerOptions{Recorder: own.Recorder, Metrics: reconciles, Workers: s.config.Concurrency},
+				Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, Pods: s.caches.pods(), ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles, Workers: s.config.Concurrency},
 				RestartWorkers: s.config.RestartConcurrency, MaxGracePeriod: s.config.MaxGracePeriod,
 				PodsOfKubelet: s.config.Pods == PodsOfKubelet,
 				Features:      containermeta.Features{NoEnvFromMetadata: !s.gates.Enabled(features.InPlaceUpdateEnvFromMetadata)},
@@ -64,7 +64,7 @@ func (s *shared) features() []controllers.Controller {
 		Name: recreate.EventSource, Gate: features.KruiseDaemon, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.Of(recreate.Options{
-				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, Requests: s.caches.requests(), ControllerOptions: podwright.ControllerOptions{Recorder: own.Recorder, Metrics: reconciles},
+				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, Requests: s.caches.requests(), ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles},
 				MaxGracePeriod: s.config.MaxGracePeriod,
 			}, recreate.New, recreate.Rules), nil
 		},
@@ -72,7 +72,7 @@ func (s *shared) features() []controllers.Controller {
 		Name: probe.EventSource, Gate: features.PodProbeMarkerGate, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"),
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.Of(probe.Options{
-				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, NodePodProbes: s.caches.nodePodProbes(), ControllerOptions: podwright.ControllerOptions{Recorder: own.Recorder, Metrics: reconciles}, ProbeMetrics: probes,
+				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, NodePodProbes: s.caches.nodePodProbes(), ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles}, ProbeMetrics: probes,
 			}, probe.New, probe.Rules), nil
 		},
 	}}
@@ -89,7 +89,7 @@ func (s *shared) pulls() controllers.Controller {
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.OfNamespace(image.Options{
 				Distribution: own.Distribution, Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, NodeImages: s.caches.nodeImages(),
-				Concurrency: s.config.Concurrency, ControllerOptions: podwright.ControllerOptions{Recorder: own.Recorder, Metrics: reconciles},
+				Concurrency: s.config.Concurrency, ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles},
 				Filter: s.config.pullFilter(), ReadSourceSecrets: s.config.ReadSourceSecrets, Credentials: s.credentials,
 			}, image.New, image.Rules, image.NamespaceRules), nil
 		},

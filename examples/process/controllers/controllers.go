@@ -78,8 +78,8 @@ func Enabled(all []Controller, gates featuregate.FeatureGate) []Controller {
 type Own struct {
 	Clients
 	// Config is how the API server is reached, for clients that are not among those.
-	Config   *rest.Config
-	Recorder func(component string) record.EventRecorder
+	Config    *rest.Config
+	Recorders func(component string) record.EventRecorder
 	// Serves tells whether the API server serves a resource now.
 	Serves func(context.Context, schema.GroupVersionResource) (bool, error)
 	// Synced is what must be read before the controller runs, beside what it waits for itself.
@@ -188,7 +188,7 @@ func (p *Program) run(ctx context.Context, c Controller) error {
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.Kubernetes.CoreV1().Events("")})
 	own := &Own{
-		Clients: clients, Config: config, Recorder: func(component string) record.EventRecorder {
+		Clients: clients, Config: config, Recorders: func(component string) record.EventRecorder {
 			return broadcaster.NewRecorder(eventKinds(), corev1.EventSource{Component: component, Host: p.Host})
 		},
 		Serves: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
@@ -221,9 +221,9 @@ func tell(who func(Controller), c Controller) {
 // stand with the controllers that read, though they share caches. Nothing is asked of anybody.
 func Permissions(all []Controller) (needed []permissions.Part, err error) {
 	own := &Own{
-		Config:   &rest.Config{},
-		Recorder: func(string) record.EventRecorder { return &record.FakeRecorder{} },
-		Serves:   func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil },
+		Config:    &rest.Config{},
+		Recorders: func(string) record.EventRecorder { return &record.FakeRecorder{} },
+		Serves:    func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil },
 	}
 	if own.Clients, err = NewClients(&rest.Config{}, ""); err != nil {
 		return nil, err

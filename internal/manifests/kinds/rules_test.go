@@ -71,43 +71,43 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 	pods := corev1client.NewForConfigOrDie(&rest.Config{})
 	for program, rules := range map[string][][]rbacv1.PolicyRule{
 		"manager/rbac/manager.yaml": {
-			cloneset.Rules(cloneset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			cloneset.Rules(cloneset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			(&cloneset.Webhook{Templates: workloads.DryRun(pods), Pods: getPod}).Rules(),
-			statefulset.Rules(statefulset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			statefulset.Rules(statefulset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			(&statefulset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			daemonset.Rules(daemonset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			daemonset.Rules(daemonset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			(&daemonset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			broadcastjob.Rules(broadcastjob.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			broadcastjob.Rules(broadcastjob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			(&broadcastjob.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			cronjob.Rules(cronjob.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
-			uniteddeployment.Rules(uniteddeployment.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			cronjob.Rules(cronjob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
+			uniteddeployment.Rules(uniteddeployment.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			(&uniteddeployment.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			podreadiness.Rules(podreadiness.Options{}),
-			ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
-			nodeimage.Rules(nodeimage.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			nodeimage.Rules(nodeimage.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			(&deletion.Webhook{List: deletion.Metadata(nil)}).Rules(),
 			recreate.Rules(recreate.Options{}),
 			(&recreate.Webhook{Pods: getPod}).Rules(),
-			podprobemarker.Rules(podprobemarker.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			podprobemarker.Rules(podprobemarker.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			nodepodprobe.Rules(nodepodprobe.Options{}),
-			sidecarset.Rules(sidecarset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			sidecarset.Rules(sidecarset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			(&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(),
 			(&sidecarset.AdmissionCaches{}).Rules(),
-			podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}, Workloads: workloadsfake.NewClient()}),
+			podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}, Workloads: workloadsfake.NewClient()}),
 			(&podunavailablebudget.Webhook{Deletions: true}).Rules(),
-			workloadspread.Rules(workloadspread.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}, Workloads: workloadsfake.NewClient()}),
+			workloadspread.Rules(workloadspread.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}, Workloads: workloadsfake.NewClient()}),
 			(&workloadspread.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
-			persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}, Workloads: workloadsfake.NewClient()}),
+			persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}, Workloads: workloadsfake.NewClient()}),
 			(&persistentpodstate.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
 			(&persistentpodstate.Placer{}).Rules(),
 		},
 		"nodeagent/rbac/nodeagent.yaml": {
-			containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
-			noderecreate.Rules(noderecreate.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
-			nodeimages.Rules(nodeimages.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
-			nodeprobes.Rules(nodeprobes.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}),
+			containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
+			noderecreate.Rules(noderecreate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
+			nodeimages.Rules(nodeimages.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
+			nodeprobes.Rules(nodeprobes.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			nodeagent.RuntimeOfRules(),
 		},
 	} {
@@ -146,27 +146,27 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}), imagepulljob.Rules(imagepulljob.Options{Workloads: clients}),
 			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
 		"a recorder of CloneSets": {
-			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of StatefulSets": {
-			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of DaemonSets": {
-			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"AdvancedCronJobs with BroadcastJobs": {
 			cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{}),
 			map[string][]string{"apps.kruise.io/broadcastjobs": {"create", "delete", "get", "list", "patch", "watch"}}},
 		"a recorder of AdvancedCronJobs": {
-			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of launch priorities": {
-			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of the sidecar terminator": {
-			terminator.Rules(terminator.Options{}), terminator.Rules(terminator.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			terminator.Rules(terminator.Options{}), terminator.Rules(terminator.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"ST-19: phases written by the sidecar terminator": {
 			terminator.Rules(terminator.Options{LeavePhase: true}), terminator.Rules(terminator.Options{}),
 			map[string][]string{"/pods/status": {"patch"}}},
 		"a recorder of EphemeralJobs": {
-			ephemeraljob.Rules(ephemeraljob.Options{}), ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			ephemeraljob.Rules(ephemeraljob.Options{}), ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of budgets": {
-			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"budgets of CloneSets": {
 			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}),
 			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
@@ -174,7 +174,7 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}), podunavailablebudget.Rules(podunavailablebudget.Options{Workloads: clients}),
 			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
 		"a recorder of persistent pod states": {
-			persistentpodstate.Rules(persistentpodstate.Options{}), persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			persistentpodstate.Rules(persistentpodstate.Options{}), persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"persistent pod states of Advanced StatefulSets": {
 			persistentpodstate.Rules(persistentpodstate.Options{}), persistentpodstate.Rules(persistentpodstate.Options{Workloads: clients}),
 			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
@@ -183,7 +183,7 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			persistentpodstate.Rules(persistentpodstate.Options{Custom: []persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.kruise.io"}, Resource: "gameserversets"}}}),
 			map[string][]string{"game.kruise.io/gameserversets": {"list", "watch"}}},
 		"a recorder of WorkloadSpreads": {
-			workloadspread.Rules(workloadspread.Options{}), workloadspread.Rules(workloadspread.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			workloadspread.Rules(workloadspread.Options{}), workloadspread.Rules(workloadspread.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"WorkloadSpreads with nodes": {
 			workloadspread.Rules(workloadspread.Options{NoNodes: true}), workloadspread.Rules(workloadspread.Options{}), map[string][]string{"/nodes": {"list", "watch"}}},
 		"WorkloadSpreads of CloneSets": {
@@ -193,25 +193,25 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			workloadspread.Rules(workloadspread.Options{CloneSets: informer}), workloadspread.Rules(workloadspread.Options{Workloads: clients}),
 			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
 		"a recorder of NodeImages": {
-			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of ResourceDistributions": {
-			resource.Rules(resource.Options{}), resource.Rules(resource.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			resource.Rules(resource.Options{}), resource.Rules(resource.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"ResourceDistributions that are judged in a dry run": {
 			(&resource.Webhook{}).Rules(), (&resource.Webhook{Kubernetes: kube}).Rules(), map[string][]string{"/configmaps": {"create"}, "/secrets": {"create"}}},
 		"a recorder of SidecarSets": {
-			sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"SidecarSets whose containers are judged in a dry run": {
 			none, (&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(), map[string][]string{"/podtemplates": {"create"}}},
 		"a recorder of restarts": {
-			containermeta.Rules(containermeta.Options{}), containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			containermeta.Rules(containermeta.Options{}), containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of requests": {
-			noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of images": {
-			nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of PodProbeMarkers": {
-			podprobemarker.Rules(podprobemarker.Options{}), podprobemarker.Rules(podprobemarker.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			podprobemarker.Rules(podprobemarker.Options{}), podprobemarker.Rules(podprobemarker.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of probes": {
-			nodeprobes.Rules(nodeprobes.Options{}), nodeprobes.Rules(nodeprobes.Options{ControllerOptions: podwright.ControllerOptions{Recorder: recorder}}), events},
+			nodeprobes.Rules(nodeprobes.Options{}), nodeprobes.Rules(nodeprobes.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"UnitedDeployments of Deployments": {
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet, uniteddeployment.Deployment}}),
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),

@@ -27,7 +27,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceNodePodProbes, o.RecorderOf(component)
+	w.Workloads, w.Recorder = ResourceNodePodProbes, o.Recorder
 	w.Merge = apiwriter.TypedMerge(func(string) client.NodePodProbeInterface { return o.Lifecycle.NodePodProbes() })
 	return w
 }

@@ -5,6 +5,7 @@ package nodepodprobe
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -15,6 +16,8 @@ import (
 // Lifecycle are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about PodProbeMarkers for whose probes a node has no room. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads nodes and pods, and writes results to pods. The controller
 	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.

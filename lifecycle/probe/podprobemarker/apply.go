@@ -16,7 +16,7 @@ import (
 
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
-	return &apply.Writer{Workloads: ResourceMarkers, Recorder: o.RecorderOf(component), Clock: o.Clock, Merge: apiwriter.TypedMerge(o.Lifecycle.PodProbeMarkers)}
+	return &apply.Writer{Workloads: ResourceMarkers, Recorder: o.Recorder, Clock: o.Clock, Merge: apiwriter.TypedMerge(o.Lifecycle.PodProbeMarkers)}
 }
 
 // apply does what the plan says.

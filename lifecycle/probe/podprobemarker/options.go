@@ -5,6 +5,7 @@ package podprobemarker
 import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
@@ -15,6 +16,8 @@ import (
 // Lifecycle are required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
+	// Recorder receives events about markers that select nothing since their selector is invalid. Default: that of Recorders.
+	Recorder record.EventRecorder
 
 	// Kubernetes reads pods.
 	Kubernetes kubernetes.Interface

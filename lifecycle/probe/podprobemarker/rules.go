@@ -23,7 +23,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule(v1alpha1.GroupName, "nodepodprobes", "list watch"),
 		manifests.Rule("", "pods", "list watch"),
 	}
-	if o.Recorder != nil {
+	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
 	return rules
