@@ -36,8 +36,8 @@ func TestConformance(t *testing.T) {
 			o.CloneSets = c.Share(workloadsclient.NewCloneSetInformer(o.Workloads, "", 0, cache.Indexers{}))
 			controller, err := evictionresponder.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: evictionresponder.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil {
 					return "", err
 				}

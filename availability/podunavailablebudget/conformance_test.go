@@ -30,6 +30,7 @@ func TestConformance(t *testing.T) {
 		Resource: budgetResource, More: others,
 		Watches: []string{"podunavailablebudgets", "pods"},
 		Writes:  []string{"patch pods", "patch podunavailablebudgets/status"},
+		Unasked: map[string]string{"get policy.kruise.io/podunavailablebudgets": "a Guard in the same program reads a budget past its cache"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := clusterOf(c).options
 			o.Workloads, o.Metrics = nil, c.Reconciles
@@ -38,8 +39,8 @@ func TestConformance(t *testing.T) {
 			o.Budgets = c.Share(client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, cache.Indexers{}))
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || len(plan.Link) == 0 && plan.Status == nil {
 					return "", err
 				}

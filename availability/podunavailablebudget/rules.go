@@ -21,7 +21,7 @@ import (
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
-		// get finds out what became of a write without an answer.
+		// get is for a Guard in the same program, which reads a budget past its cache.
 		manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets", "get list watch"),
 		manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets/status", "patch"),
 		manifests.Rule("", "pods", "get list watch patch"),

@@ -36,16 +36,23 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 		Resource: jobResource, More: []fakecluster.Resource{nodeImageResource, cloneSetResource, statefulSetResource, secretResource},
 		Watches: []string{"imagepulljobs", "nodeimages", "secrets"},
 		Writes:  []string{"patch nodeimages", "patch imagepulljobs/status", "delete imagepulljobs"},
+		Unasked: map[string]string{
+			"get /secrets":                         "the scenario has no pull secrets (IMG-1.6)",
+			"get /secrets in kruise-daemon-config": "the same", "create /secrets in kruise-daemon-config": "the same",
+			"update /secrets in kruise-daemon-config": "the same", "delete /secrets in kruise-daemon-config": "the same",
+			"get apps.kruise.io/imagepulljobs": "the API server is asked whether the job of a copy is gone",
+		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			controller, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
+			o := imagepulljob.Options{Distribution: d, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Copies:        c.Share(imagepulljob.NewCopyInformer(kube)),
-				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
+				Pods:          c.Share(caches.NewInformers(kube, "").Pods())}
+			controller, err := imagepulljob.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: imagepulljob.Rules(o), NamespaceRules: conformance.In(imagepulljob.NamespaceRules(o)), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || !busy(plan) {
 					return "", err
 				}
@@ -84,16 +91,18 @@ func TestConformanceOfNodeImage(t *testing.T) {
 		Resource: nodeImageResource, More: []fakecluster.Resource{jobResource},
 		Watches: []string{"nodeimages", "nodes", "imagepulljobs"},
 		Writes:  []string{"create nodeimages", "patch nodeimages"},
+		Unasked: map[string]string{"patch apps.kruise.io/nodeimages/status": "in the scenario the agent is there, so that no task fails (IMG-2.4)"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			controller, err := nodeimage.New(nodeimage.Options{Distribution: d, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
+			o := nodeimage.Options{Distribution: d, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				Timing:        nodeimage.Timing{CreationDelay: -1},
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
-				Nodes:         c.Share(caches.NewInformers(kube, "").Nodes())})
+				Nodes:         c.Share(caches.NewInformers(kube, "").Nodes())}
+			controller, err := nodeimage.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: nodeimage.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Change == nil && plan.Status == nil {
 					return "", err
 				}

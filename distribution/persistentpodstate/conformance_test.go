@@ -34,6 +34,7 @@ func TestConformance(t *testing.T) {
 		Resource: stateResource, More: others,
 		Watches: watched,
 		Writes:  []string{"create persistentpodstates", "patch persistentpodstates", "patch persistentpodstates/status", "delete pods"},
+		Unasked: map[string]string{"delete apps.kruise.io/persistentpodstates": "one that annotations have made goes with them (PPS-23)"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := clusterOf(c).options
 			o.Workloads, o.Custom, o.Metrics = nil, nil, c.Reconciles
@@ -43,8 +44,8 @@ func TestConformance(t *testing.T) {
 			o.States = c.Share(client.NewPersistentPodStateInformer(o.Distribution, "", 0, cache.Indexers{}))
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil {
 					return "", err
 				}

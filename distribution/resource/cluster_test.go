@@ -80,13 +80,16 @@ func TestConformance(t *testing.T) {
 		Watches: []string{"resourcedistributions", "namespaces", "secrets", "configmaps"},
 		Writes:  []string{"create secrets", "update secrets", "delete secrets", "patch resourcedistributions/status"},
 		Repeats: []string{"create secrets"}, // of one name, in the next namespace
+		Unasked: map[string]string{
+			"get /configmaps": "the scenario distributes a Secret", "create /configmaps": "the same", "update /configmaps": "the same", "delete /configmaps": "the same",
+		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(c.Cluster, c.Share)
 			o.Metrics = c.Reconciles
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if plan == nil || err != nil || plan.String() == "nothing" && plan.Status(plan.Failed, noon) == nil {
 					return "", err
 				}

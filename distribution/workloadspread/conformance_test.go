@@ -32,6 +32,10 @@ func TestConformance(t *testing.T) {
 		Watches: []string{"workloadspreads", "pods", "deployments", "replicasets"},
 		Misses:  []string{"deployments"},
 		Writes:  []string{"patch pods", "patch workloadspreads/status"},
+		Unasked: map[string]string{
+			"get apps.kruise.io/workloadspreads": "a Placer reads a spread again after a conflict",
+			"delete /pods":                       "pods that cannot be scheduled are deleted on demand, and misplaced ones (WS-17, WS-19)",
+		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := clusterOf(c).options
 			o.Workloads, o.Metrics = nil, c.Reconciles
@@ -41,8 +45,8 @@ func TestConformance(t *testing.T) {
 			o.Spreads = c.Share(client.NewWorkloadSpreadInformer(o.Distribution, "", 0, cache.Indexers{}))
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil {
 					return "", err
 				}

@@ -19,7 +19,7 @@ import (
 // Options.Namespace is set and NoNodes too.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
-		// get finds out what became of a write without an answer.
+		// get is for a Placer, which reads a spread again after a conflict.
 		manifests.Rule(v1alpha1.GroupName, "workloadspreads", "get list watch"),
 		manifests.Rule(v1alpha1.GroupName, "workloadspreads/status", "patch"),
 		manifests.Rule("", "pods", "get list watch patch delete"),

@@ -41,10 +41,11 @@ func TestConformance(t *testing.T) {
 		Repeats:     []string{"patch pods/ephemeralcontainers"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, jobs := c.Client(fixture.ControllerUser), of(c).jobs(fixture.ControllerUser)
-			controller, err := New(Options{Kubernetes: kube, Lifecycle: jobs, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
-				EphemeralJobs: c.Share(client.NewEphemeralJobInformer(jobs, "", 0, nil)), Pods: c.Share(caches.NewInformers(kube, "").Pods())})
+			o := Options{Kubernetes: kube, Lifecycle: jobs, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
+				EphemeralJobs: c.Share(client.NewEphemeralJobInformer(jobs, "", 0, nil)), Pods: c.Share(caches.NewInformers(kube, "").Pods())}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller, key)
 			}}, nil
 		},

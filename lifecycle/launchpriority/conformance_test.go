@@ -29,10 +29,11 @@ func TestConformance(t *testing.T) {
 		Uncontested: map[string]string{"patch configmaps": "a key is written while a container waits for it, and looked after once a minute (LP-12)"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
-			controller, err := New(Options{Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
-				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
+			o := Options{Kubernetes: kube, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
+				Pods: c.Share(caches.NewInformers(kube, "").Pods())}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 					return "", err

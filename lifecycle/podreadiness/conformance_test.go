@@ -30,11 +30,12 @@ func TestConformance(t *testing.T) {
 		Writes:   []string{"patch pods/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
-			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
-				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
+			o := podreadiness.Options{Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
+				Pods: c.Share(caches.NewInformers(kube, "").Pods())}
+			controller, err := podreadiness.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: podreadiness.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || *plan == (podreadiness.Plan{}) {
 					return "", err
 				}

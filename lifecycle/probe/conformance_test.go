@@ -39,12 +39,13 @@ func TestConformanceOfPodProbeMarker(t *testing.T) {
 		Writes:  []string{"patch podprobemarkers", "patch podprobemarkers/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			controller, err := podprobemarker.New(podprobemarker.Options{Lifecycle: l, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
+			o := podprobemarker.Options{Lifecycle: l, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
-				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
+				Pods:          c.Share(caches.NewInformers(kube, "").Pods())}
+			controller, err := podprobemarker.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: podprobemarker.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return nextOf(controller, key), nil
 			}}, nil
 		},
@@ -80,13 +81,14 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			l, kube := of(c).lifecycle(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := nodepodprobe.New(nodepodprobe.Options{Lifecycle: l, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
+			o := nodepodprobe.Options{Lifecycle: l, Kubernetes: kube, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				Markers:       c.Share(client.NewPodProbeMarkerInformer(l, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 				NodePodProbes: c.Share(client.NewNodePodProbeInformer(l, 0, cache.Indexers{})),
-				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
+				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())}
+			controller, err := nodepodprobe.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), types.NamespacedName{Name: key.Name})
+			return conformance.Controller{Memory: controller, Rules: nodepodprobe.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), types.NamespacedName{Name: key.Name})
 				if err != nil || plan == nil || plan.Create == nil && !plan.Delete && plan.Spec == nil && len(plan.Patches) == 0 {
 					return "", err
 				}

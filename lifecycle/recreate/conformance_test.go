@@ -45,12 +45,13 @@ func TestConformance(t *testing.T) {
 		Trusted:  map[string]string{"patch pods/status": "a reason for which a pod is out of service, and that no request has given, is another client's"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
-			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
+			o := recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
-				Pods:     c.Share(caches.NewInformers(kube, "").Pods())})
+				Pods:     c.Share(caches.NewInformers(kube, "").Pods())}
+			controller, err := recreate.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: recreate.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || len(plan.Steps) == 0 {
 					return "", err
 				}

@@ -39,10 +39,11 @@ func TestConformance(t *testing.T) {
 			kube := c.Client(fixture.ControllerUser)
 			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")
 			c.Must(err)
-			controller, err := New(Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
-				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))})
+			o := Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
+				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.Report == nil && len(plan.Restarts) == 0 {
 					return "", err

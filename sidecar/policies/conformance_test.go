@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,6 +30,7 @@ func TestConformance(t *testing.T) {
 		Writes: []string{"create mutatingadmissionpolicies", "create mutatingadmissionpolicybindings", "update mutatingadmissionpolicies",
 			"delete mutatingadmissionpolicies", "delete mutatingadmissionpolicybindings"},
 		Repeats: []string{"delete mutatingadmissionpolicies", "delete mutatingadmissionpolicybindings"}, // of that UID
+		Unasked: map[string]string{"update admissionregistration.k8s.io/mutatingadmissionpolicybindings": "a binding is the same for every revision: one that differs is another client's"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			o := Options{Kubernetes: kube, Sidecar: fixture.Connect(c.T, c.Server, fixture.ControllerUser, client.NewForConfig),
@@ -38,8 +40,8 @@ func TestConformance(t *testing.T) {
 			}
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil || plan.CreatePolicy == nil && plan.UpdatePolicy == nil && plan.CreateBinding == nil && plan.UpdateBinding == nil &&
 					plan.DeletePolicy == nil && plan.DeleteBinding == nil {
 					return "", err
@@ -69,4 +71,10 @@ func TestConformance(t *testing.T) {
 			return fmt.Sprint(p.Annotations[policy.RevisionAnnotation], err, unbound)
 		},
 	})
+}
+
+// rules are all that the kind states, wherever: filled anew, the cache of revisions is watched in all namespaces.
+func rules(o Options) []rbacv1.PolicyRule {
+	_, in := NamespaceRules(o)
+	return append(Rules(o), in...)
 }

@@ -3,9 +3,9 @@
 package sidecarset
 
 import (
-	"context"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -22,13 +22,14 @@ func suite(spec, change string, writes ...string) conformance.Kind {
 		Resource: setResource, More: []fakecluster.Resource{namespaceResource},
 		Watches: []string{"sidecarsets", "pods", "controllerrevisions", "namespaces"},
 		Writes:  append([]string{"create controllerrevisions", "patch pods", "patch sidecarsets/status", "delete controllerrevisions"}, writes...),
+		Unasked: map[string]string{"*": "each scenario updates in one way, and the rules are for all"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(c.Cluster, c.Share)
 			o.Metrics = c.Reconciles
 			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(context.Background(), key)
+			return conformance.Controller{Memory: controller, Rules: rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if plan == nil || err != nil || !acts(plan) {
 					return "", err
 				}
@@ -92,4 +93,10 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Sidecar: sidecars}, Required: "Kubernetes Sidecar", Reader: Reader(&informerReader{}),
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+}
+
+// rules are all that the kind states, wherever: filled anew, the cache of revisions is watched in all namespaces.
+func rules(o Options) []rbacv1.PolicyRule {
+	_, in := NamespaceRules(o)
+	return append(Rules(o), in...)
 }

@@ -37,12 +37,13 @@ func TestConformance(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), lifecycleClient(c.Cluster, fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Lifecycle: lifecycle, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
+			o := Options{Kubernetes: kube, Lifecycle: lifecycle, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				Pods: c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
-				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{}))})
+				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{}))}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil {
 					return "", err
 				}

@@ -46,11 +46,12 @@ func suite(change func(c *conformance.Cluster, name string), more ...string) con
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := of(c).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
+			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
-				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
+				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller, key)
 			}}, nil
 		},
@@ -89,7 +90,9 @@ func suite(change func(c *conformance.Cluster, name string), more ...string) con
 
 // TestConformance cordons the node on which a job does not end: the job is complete. (BJ-1, BJ-7, BJ-13)
 func TestConformance(t *testing.T) {
-	conformance.Test(t, suite(func(c *conformance.Cluster, _ string) { of(c).cordon("slow") }))
+	k := suite(func(c *conformance.Cluster, _ string) { of(c).cordon("slow") })
+	k.Unasked = map[string]string{"delete apps.kruise.io/broadcastjobs": "TestConformanceOfFailure does, by ttlSecondsAfterFinished"}
+	conformance.Test(t, k)
 }
 
 // TestConformanceOfFailure fails a job, which is deleted afterwards. (BJ-1, BJ-11, BJ-14)

@@ -32,16 +32,21 @@ func TestConformance(t *testing.T) {
 		Writes: []string{"create controllerrevisions", "create persistentvolumeclaims", "create pods", "delete pods", "delete controllerrevisions",
 			"delete persistentvolumeclaims", "patch pods", "patch pods/status", "patch clonesets/status"},
 		Trusted: map[string]string{"patch pods/status": "a state that no controller knows is another controller's: the pod waits for it, and HeldUp says so"},
+		Unasked: map[string]string{
+			"patch apps.kruise.io/clonesets": "the scenario names no pods in podsToDelete (CS-E9)",
+			"patch apps/controllerrevisions": "the scenario goes back to no revision, which would get the newest number",
+		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			set := &cluster{Cluster: c.Cluster}
 			workloads, kube := set.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
+			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				CloneSets: c.Share(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:      c.Share(core.Pods()), Claims: c.Share(core.Claims()),
-				Revisions: c.Share(core.Revisions()), Nodes: c.Share(core.Nodes())})
+				Revisions: c.Share(core.Revisions()), Nodes: c.Share(core.Nodes())}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller, key)
 			}}, nil
 		},

@@ -34,15 +34,17 @@ func TestConformance(t *testing.T) {
 				Watches:   []string{"advancedcronjobs", resource},
 				MoreTries: 60,
 				Writes:    []string{"create " + resource, "patch advancedcronjobs", "patch advancedcronjobs/status", "delete " + resource},
+				Unasked:   map[string]string{"*": "each scenario has one kind of template, and the rules are for both"},
 				New: func(c *conformance.Cluster) (conformance.Controller, error) {
 					kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
-					controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles, Recorders: c.Events.Of},
+					o := cronjob.Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles}, Recorder: &c.Events,
 						CronJobs:      c.Share(client.NewAdvancedCronJobInformer(workloads, "", 0, cache.Indexers{})),
 						BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
-						Jobs:          c.Share(caches.NewInformers(kube, "").Jobs())})
+						Jobs:          c.Share(caches.NewInformers(kube, "").Jobs())}
+					controller, err := cronjob.New(o)
 					c.Must(err)
-					return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-						plan, err := controller.Plan(t.Context(), key)
+					return conformance.Controller{Memory: controller, Rules: cronjob.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+						plan, err := controller.Plan(c.T.Context(), key)
 						if err != nil || plan == nil || plan.Start == nil && plan.Status == nil && len(plan.Clean) == 0 {
 							return "", err
 						}

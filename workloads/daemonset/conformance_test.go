@@ -24,16 +24,18 @@ import (
 func suite(set, writes string, change func(c *conformance.Cluster, name string)) conformance.Kind {
 	return conformance.Kind{
 		Resource: setResource, Watches: []string{"daemonsets", "pods", "controllerrevisions", "nodes"},
-		Writes: append([]string{"create controllerrevisions", "create pods", "delete pods", "patch daemonsets/status"}, strings.FieldsFunc(writes, func(r rune) bool { return r == ',' })...),
+		Writes:  append([]string{"create controllerrevisions", "create pods", "delete pods", "patch daemonsets/status"}, strings.FieldsFunc(writes, func(r rune) bool { return r == ',' })...),
+		Unasked: map[string]string{"*": "TestConformanceInPlace makes use of them"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
+			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				DaemonSets: c.Share(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:       c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
-				Revisions: c.Share(core.Revisions())})
+				Revisions: c.Share(core.Revisions())}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller, key)
 			}}, nil
 		},
@@ -69,6 +71,10 @@ func TestConformanceInPlace(t *testing.T) {
 	t.Parallel()
 	k := suite(`{"spec":{"revisionHistoryLimit":0,"updateStrategy":{"rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":2}}}}`,
 		"delete controllerrevisions,patch pods,patch pods/status", update)
+	k.Unasked = map[string]string{
+		"get apps.kruise.io/daemonsets":  "before an adoption the API server is asked for the DaemonSet",
+		"patch apps/controllerrevisions": "the scenario goes back to no revision, and adopts none",
+	}
 	k.Writes = slices.DeleteFunc(k.Writes, func(write string) bool { return write == "delete pods" })
 	conformance.Test(t, k)
 }

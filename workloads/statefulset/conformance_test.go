@@ -31,15 +31,21 @@ func TestConformance(t *testing.T) {
 		Writes: []string{"create controllerrevisions", "create persistentvolumeclaims", "create pods", "delete pods", "delete controllerrevisions",
 			"patch persistentvolumeclaims", "patch pods", "patch pods/status", "patch statefulsets/status"},
 		Trusted: map[string]string{"patch pods/status": "a state that no controller knows is another controller's: the pod waits for it, and HeldUp says so"},
+		Unasked: map[string]string{
+			"patch apps/controllerrevisions":  "the scenario goes back to no revision, and adopts none",
+			"get apps.kruise.io/statefulsets": "before an adoption the API server is asked for the StatefulSet",
+			"delete /persistentvolumeclaims":  "in the scenario the claims of a StatefulSet that shrinks are retained",
+		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles},
+			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
 				StatefulSets: c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
 				Pods:         c.Share(core.Pods()), Claims: c.Share(core.Claims()),
-				Revisions: c.Share(core.Revisions())})
+				Revisions: c.Share(core.Revisions())}
+			controller, err := New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+			return conformance.Controller{Memory: controller, Rules: Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller, key)
 			}}, nil
 		},

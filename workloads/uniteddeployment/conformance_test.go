@@ -83,6 +83,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 		Watches: []string{"uniteddeployments", resource.Name, "controllerrevisions", "pods"},
 		Writes: []string{"create controllerrevisions", "create " + resource.Name, "patch " + resource.Name, "delete " + resource.Name,
 			"patch uniteddeployments/status", "delete controllerrevisions"},
+		Unasked: map[string]string{"*": "which rights a scenario uses depends on its kind of template, and on what it changes"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, workloads := c.Client(fixture.ControllerUser), newClient(c.T, c.Server, fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
@@ -104,8 +105,8 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 			}
 			controller, err := uniteddeployment.New(o)
 			c.Must(err)
-			return conformance.Controller{Memory: controller, Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
-				plan, err := controller.Plan(t.Context(), key)
+			return conformance.Controller{Memory: controller, Rules: uniteddeployment.Rules(o), Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Plan(c.T.Context(), key)
 				if err != nil || plan == nil {
 					return "", err
 				}

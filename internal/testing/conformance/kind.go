@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -35,6 +36,9 @@ type Kind struct {
 	// Trusted are those of the writes whose values the kind trusts, whoever wrote them, with the reason: what another writer has put
 	// there in the end stays. (CT-15)
 	Trusted map[string]string
+	// Unasked are the rights, as "get /pods", that the rules of the kind state, and that no scenario makes use of, with the reason. "*" stands for
+	// all: another scenario of the kind makes use of them.
+	Unasked map[string]string
 	// MoreTries is how many more tries an hour there are than CT-11 says for all kinds: where something is due by a
 	// schedule, or the longest pause is shorter.
 	MoreTries int
@@ -64,6 +68,8 @@ type Kind struct {
 	// Strangers creates objects that look as if they belonged to the object of a
 	// name, and belong to somebody else. Nil stands for none.
 	Strangers func(c *Cluster, name string)
+
+	rights *rights
 }
 
 // Controller is what the suite drives.
@@ -72,6 +78,10 @@ type Controller struct {
 	Run func(context.Context) error
 	// Memory is the controller itself: what it remembers is counted. (CT-14)
 	Memory any
+	// Rules are those that the kind states for these options.
+	Rules []rbacv1.PolicyRule
+	// NamespaceRules are those that it states for one namespace.
+	NamespaceRules map[string][]rbacv1.PolicyRule
 	// Next shows what the next reconcile of an object would do, empty for nothing.
 	Next func(types.NamespacedName) (string, error)
 }

@@ -83,6 +83,9 @@ const tooMany = 5000
 // controller that loops hot gets no answer for an hour, so that the scenario ends.
 func (c *Cluster) fail(before, after func(fakecluster.Request) error) {
 	c.FailBefore(func(r fakecluster.Request) error {
+		if r.User == fixture.ControllerUser {
+			c.kind.rights.ask(&r)
+		}
 		if r.User == fixture.ControllerUser && c.requests.Add(1) > tooMany {
 			if c.looped.CompareAndSwap(false, true) {
 				c.T.Errorf("the controller loops hot: %d requests, the last one %s", tooMany, r.String())
@@ -113,6 +116,7 @@ func (c *Cluster) start() (stop func()) {
 	controller, err := c.kind.New(c)
 	c.Must(err)
 	c.next, c.memory = controller.Next, controller.Memory
+	c.kind.rights.state(controller.Rules, controller.NamespaceRules)
 	informers := c.shared
 	return c.Start(func(ctx context.Context) error {
 		var running sync.WaitGroup
@@ -236,10 +240,10 @@ func (k *Kind) calm(t *testing.T) (is calm) {
 }
 
 // failing returns a function that fails a request of the controller, once where
-// it is to, and whether it has.
+// it is to, and whether it has. A dry run is not the request.
 func failing(request string, err error) (once func(fakecluster.Request) error, happened func() bool) {
 	return fixture.Once(func(r fakecluster.Request) error {
-		if r.User == fixture.ControllerUser && r.String() == request {
+		if r.User == fixture.ControllerUser && r.String() == request && !r.DryRun {
 			return err
 		}
 		return nil

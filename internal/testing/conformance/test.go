@@ -23,11 +23,12 @@ import (
 
 // Test tests a kind.
 func Test(t *testing.T, k Kind) {
+	k.rights = &rights{stated: map[string]bool{}, asked: map[string]bool{}, where: map[string]string{}}
 	want := k.calm(t)
 	if t.Failed() {
 		return // everything is compared with it
 	}
-	for _, test := range []struct {
+	scenarios := []struct {
 		name string
 		test func(*testing.T, *Kind, calm)
 	}{
@@ -42,9 +43,15 @@ func Test(t *testing.T, k Kind) {
 		{"a panic", panics},
 		{"objects of others", strangers},
 		{"run and stop", runAndStop},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.test(t, &k, want) })
 	}
+	k.rights.missed = len(scenarios)
+	for _, test := range scenarios {
+		t.Run(test.name, func(t *testing.T) {
+			k.rights.missed--
+			test.test(t, &k, want)
+		})
+	}
+	t.Run("rights", func(t *testing.T) { allowed(t, &k) })
 }
 
 // quiet: nothing that leaves the plan as it is causes a reconcile, and a restart

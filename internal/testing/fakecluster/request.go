@@ -16,6 +16,8 @@ type Request struct {
 	User string
 	// Verb is get, list, watch, create, update, patch or delete.
 	Verb string
+	// Group is that of the resource, empty for the core group.
+	Group string
 	// Resource is the name of the resource, Subresource "status" for example
 	// or empty.
 	Resource, Subresource string
@@ -61,6 +63,7 @@ func (s *Server) read(h *http.Request) (*Request, error) {
 	case len(parts) >= 3 && parts[0] == "api":
 		group, parts = parts[1], parts[2:]
 	case len(parts) >= 4 && parts[0] == "apis":
+		r.Group = parts[1]
 		group, parts = parts[1]+"/"+parts[2], parts[3:]
 	default:
 		return r, errUnknown(h.URL.Path)
