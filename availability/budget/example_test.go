@@ -17,7 +17,7 @@ func Example() {
 	pods := newPods(10)
 	unready(pods[9])
 
-	selection, _ := budget.Select(b, budget.Read(pods...), workloads(workload("apps.kruise.io", "CloneSet", "web", 10, "")))
+	selection, _ := budget.Select(b, pods, workloads(workload("apps.kruise.io", "CloneSet", "web", 10, "")))
 	now := time.Now()
 	computed, _ := budget.Compute(b, selection, now)
 	b.Status = computed.Status // a controller writes it

@@ -66,7 +66,7 @@ func Stricter(b *v1alpha1.PodUnavailableBudget, s Selection, mirror *policyv1.Po
 	}
 	own := map[*corev1.Pod]bool{}
 	for _, pod := range s.Pods {
-		own[pod.Pod] = true
+		own[pod] = true
 		if !selects.Matches(labels.Set(pod.Labels)) {
 			return fmt.Sprintf("the selector of the workload does not select pod %s, which counts", pod.Name)
 		}

@@ -58,7 +58,7 @@ func TestMirrorIsNeverStricter(t *testing.T) {
 		}
 		web := workload("apps.kruise.io", "CloneSet", "web", rapid.Int32Range(0, 6).Draw(t, "replicas"), "")
 		web.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
-		s, err := budget.Select(b, budget.Read(pods...), workloads(web))
+		s, err := budget.Select(b, pods, workloads(web))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func TestStricter(t *testing.T) {
 	} {
 		b := newBudget()
 		all := append(slices.Clone(test.pods), test.others...)
-		if got := budget.Stricter(b, budget.Selection{Pods: budget.Read(test.pods...)}, mirrorOf("web", app), all); got != test.want {
+		if got := budget.Stricter(b, budget.Selection{Pods: test.pods}, mirrorOf("web", app), all); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 	}

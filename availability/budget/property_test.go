@@ -52,7 +52,7 @@ func (s *story) available() (n int) {
 // sync is what a controller does. It may fail to tell pods of their budget.
 func (s *story) sync(tells bool) {
 	w := workload("apps.kruise.io", "CloneSet", "web", 5, "")
-	selection, err := budget.Select(s.budget, budget.Read(s.pods...), workloads(w))
+	selection, err := budget.Select(s.budget, s.pods, workloads(w))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -3,6 +3,8 @@
 package budget
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,6 +33,19 @@ func Read(pods ...*corev1.Pod) []*Pod {
 		read[i], all[i] = ReadPod(pod), &read[i]
 	}
 	return all
+}
+
+// Are tells whether these are the pods that were read.
+func Are(read []*Pod, pods []*corev1.Pod) bool {
+	return slices.EqualFunc(read, pods, func(r *Pod, pod *corev1.Pod) bool { return r.Pod == pod })
+}
+
+// seen are the pods as they were read, unless the caller gave others.
+func (s *Selection) seen() []*Pod {
+	if Are(s.read, s.Pods) {
+		return s.read
+	}
+	return Read(s.Pods...)
 }
 
 // ReadPod reads one pod.

@@ -59,7 +59,7 @@ func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Res
 	}}
 	r.keepRecords(b, s.Pods, now)
 	var unmarked int32
-	for _, pod := range s.Pods {
+	for _, pod := range s.seen() {
 		reason := r.unavailable(pod)
 		if reason == "" && pod.Related != b.Name {
 			reason = "it is still to be told of its budget"
@@ -100,12 +100,11 @@ func (r *Result) unavailable(pod *Pod) string {
 
 // keepRecords keeps the records of pods that are still there, until their time is over.
 // (PUB-16, PUB-17)
-func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*Pod, now time.Time) {
+func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) {
 	if len(b.Status.DisruptedPods)+len(b.Status.UnavailablePods)+len(b.Status.BookedSince) == 0 {
 		return
 	}
-	for i := range pods {
-		pod := pods[i].Pod
+	for _, pod := range pods {
 		at, kind := recordOf(&b.Status, pod)
 		if kind == "" {
 			if first, waits := waitsSince(&b.Status, pod); waits {

@@ -58,7 +58,7 @@ func TestNumbers(t *testing.T) {
 		{"PUB-13: marked, and more than the total otherwise", 3, newBudget(), append(newPods(4), newPod("m", marked)), "5 available, 2 desired, 2 allowed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, tt.budget, budget.Selection{Pods: budget.Read(tt.pods...), Total: tt.total}, start)
+			r := compute(t, tt.budget, budget.Selection{Pods: tt.pods, Total: tt.total}, start)
 			if got := numbers(&r.Status); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -124,7 +124,7 @@ func TestAvailable(t *testing.T) {
 		{"PUB-12: not readable", annotate(inplacev1alpha1.StateAnnotation, "{"), "not readable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, newBudget(), budget.Selection{Pods: budget.Read(newPod("a", tt.change)), Total: 1}, start)
+			r := compute(t, newBudget(), budget.Selection{Pods: []*corev1.Pod{newPod("a", tt.change)}, Total: 1}, start)
 			if (r.Status.CurrentAvailable == 1) != (tt.want == "") || (len(r.Unavailable) == 1) != (tt.want != "") {
 				t.Fatalf("available: %d; %v", r.Status.CurrentAvailable, r.Unavailable)
 			}
@@ -156,7 +156,7 @@ func TestRecords(t *testing.T) {
 		{"PUB-17: a clock that is behind", after(-60), "[pod-0 pod-1 pod-3 pod-4]", "[]", 10 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := compute(t, b, budget.Selection{Pods: budget.Read(newPods(6)...), Total: 6}, tt.now)
+			r := compute(t, b, budget.Selection{Pods: newPods(6), Total: 6}, tt.now)
 			var names, late []string
 			for _, pod := range newPods(6) {
 				_, disrupted := r.Status.DisruptedPods[pod.Name]
@@ -179,7 +179,7 @@ func TestRecords(t *testing.T) {
 			}
 			b := b.DeepCopy()
 			b.Status = r.Status
-			if again := compute(t, b, budget.Selection{Pods: budget.Read(newPods(6)...), Total: 6}, tt.now); !budget.Equal(&again.Status, &r.Status) {
+			if again := compute(t, b, budget.Selection{Pods: newPods(6), Total: 6}, tt.now); !budget.Equal(&again.Status, &r.Status) {
 				t.Errorf("another status: %v", again.Status)
 			}
 		})

@@ -62,8 +62,10 @@ type Workloads map[types.UID]*Workload
 
 // Of returns the workload of a pod; nil for a pod without a controller, and where the
 // controller is not known. (PUB-2)
-func (all Workloads) Of(pod *Pod) *Workload {
-	ref := pod.Controller
+func (all Workloads) Of(pod *corev1.Pod) *Workload { return all.of(metav1.GetControllerOfNoCopy(pod)) }
+
+// of is Of for what controls a pod; nil for nothing.
+func (all Workloads) of(ref *metav1.OwnerReference) *Workload {
 	if ref == nil {
 		return nil
 	}
@@ -74,9 +76,8 @@ func (all Workloads) Of(pod *Pod) *Workload {
 	return w
 }
 
-// walk goes from a pod along what controls it, as far as that is known, until stop is true of it.
-func (all Workloads) walk(pod *Pod, stop func(ref *metav1.OwnerReference) bool) (found bool) {
-	ref := pod.Controller
+// walk goes from what controls a pod along what controls that, as far as that is known, until stop is true of it.
+func (all Workloads) walk(ref *metav1.OwnerReference, stop func(ref *metav1.OwnerReference) bool) (found bool) {
 	for range len(all) + 1 { // owners may go round in circles
 		if ref == nil {
 			return false
@@ -96,13 +97,13 @@ func (all Workloads) walk(pod *Pod, stop func(ref *metav1.OwnerReference) bool) 
 // comesFrom tells whether a pod comes from a workload, by way of others perhaps. A
 // ReplicaSet of it that is being deleted has none that count. (PUB-3)
 func (all Workloads) comesFrom(pod *Pod, target *Workload) bool {
-	return all.walk(pod, func(ref *metav1.OwnerReference) bool { return ref.UID == target.UID })
+	return all.walk(pod.Controller, func(ref *metav1.OwnerReference) bool { return ref.UID == target.UID })
 }
 
 // Names tells whether a pod says that it comes from the workload that a budget names, by way of others perhaps,
 // whether that is known or not. (PUB-3)
-func (all Workloads) Names(pod *Pod, b *v1alpha1.PodUnavailableBudget) bool {
-	return all.walk(pod, func(ref *metav1.OwnerReference) bool {
+func (all Workloads) Names(pod *corev1.Pod, b *v1alpha1.PodUnavailableBudget) bool {
+	return all.walk(metav1.GetControllerOfNoCopy(pod), func(ref *metav1.OwnerReference) bool {
 		return Targets(b, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name)
 	})
 }
@@ -122,10 +123,11 @@ func (all Workloads) named(b *v1alpha1.PodUnavailableBudget) (target *Workload) 
 type Selection struct {
 	// Pods are the active pods of the budget, in the order in which they were given. Those that do not
 	// name it are still to be told of it, and do not count. (PUB-9, PUB-24)
-	Pods []*Pod
+	Pods []*corev1.Pod
+	read []*Pod // the same, as they were read
 	// Elsewhere are pods that the budget is about as well and that belong to others. They do not
 	// count. Select leaves it empty. (PUB-20)
-	Elsewhere []*Pod
+	Elsewhere []*corev1.Pod
 	// Total is how many there should be; of workloads that are in Unknown as many as they have.
 	Total int32
 	// Unknown are the workloads of which it is not known how many pods they want, as "kind name". Where
@@ -137,6 +139,11 @@ type Selection struct {
 	Unprotected bool
 }
 
+// add adds a pod.
+func (s *Selection) add(pod *Pod) {
+	s.Pods, s.read = append(s.Pods, pod.Pod), append(s.read, pod)
+}
+
 // undecided tells whether it matters to a budget that some workloads are not known: to minAvailable as a number it does
 // not. (PUB-23)
 func (s *Selection) undecided(b *v1alpha1.PodUnavailableBudget) bool {
@@ -145,8 +152,8 @@ func (s *Selection) undecided(b *v1alpha1.PodUnavailableBudget) bool {
 
 // Select returns the pods of a budget, of all pods of its namespace but those of other budgets, and how many
 // there should be. The error says which field of the budget cannot be read. (PUB-1 to PUB-5, PUB-23)
-func Select(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Workloads) (Selection, error) {
-	return SelectFrom(b, Candidates(b, pods), workloads)
+func Select(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Workloads) (Selection, error) {
+	return SelectFrom(b, Candidates(b, Read(pods...)), workloads)
 }
 
 // Candidates returns the pods that a budget may be about as far as they say it: the active ones, with a selector those
@@ -178,7 +185,7 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Wor
 	is := func(pod *Pod) bool { return workloads.comesFrom(pod, target) }
 	switch {
 	case target == nil:
-		is = func(pod *Pod) bool { return workloads.Names(pod, b) }
+		is = func(pod *Pod) bool { return workloads.Names(pod.Pod, b) }
 	case target.Wants() == 0:
 		return Selection{Unprotected: true}
 	default:
@@ -187,7 +194,7 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Wor
 	is = byController(is)
 	for _, pod := range pods {
 		if is(pod) {
-			s.Pods = append(s.Pods, pod)
+			s.add(pod)
 		}
 	}
 	switch {
@@ -221,10 +228,11 @@ func selectByLabels(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Wor
 	if _, err := selectorOf(b); err != nil {
 		return s, err
 	}
-	s.Pods, s.Selector = pods, b.Spec.Selector
+	s.Selector = b.Spec.Selector
 	t := tally{counted: map[types.UID]bool{}, missing: map[types.UID]bool{}}
 	for _, pod := range pods {
-		t.add(pod.Controller, workloads.Of(pod))
+		s.add(pod)
+		t.add(pod.Controller, workloads.of(pod.Controller))
 	}
 	slices.Sort(t.unknown)
 	s.Total, s.Unknown, s.Unprotected = t.total(), t.unknown, len(t.counted) > 0 && t.total() == 0

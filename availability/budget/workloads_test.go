@@ -78,7 +78,7 @@ func TestSelect(t *testing.T) {
 		{"a wrong selector", newBudget(selecting(map[string]string{"app": "?"})), newPods(1), workloads(web), "spec.selector"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := budget.Select(tt.budget, budget.Read(tt.pods...), tt.workloads)
+			s, err := budget.Select(tt.budget, tt.pods, tt.workloads)
 			got := []string{fmt.Sprint(s.Total)}
 			if s.Unprotected {
 				got = append(got, "unprotected")

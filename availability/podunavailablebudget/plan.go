@@ -75,14 +75,14 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	for _, pod := range selection.Pods {
 		if s.links(pod) {
-			p.Link = append(p.Link, pod.Pod)
+			p.Link = append(p.Link, pod)
 		}
 	}
 	// What is to be told is in the order of names; what is counted needs none.
 	slices.SortFunc(p.Link, byName)
 	slices.SortFunc(result.NotDeleted, byName)
 	slices.SortFunc(result.Unavailable, func(a, b budget.Unavailable) int { return byName(a.Pod, b.Pod) })
-	p.NoPods, p.Elsewhere = len(selection.Pods) == 0, bare(selection.Elsewhere)
+	p.NoPods, p.Elsewhere = len(selection.Pods) == 0, selection.Elsewhere
 	p.Computed, p.Unavailable, p.NotDeleted, p.RequeueAfter = &result.Status, result.Unavailable, result.NotDeleted, result.RequeueAfter
 	if s.LookAfter > 0 && (p.RequeueAfter == 0 || p.RequeueAfter > s.LookAfter) {
 		p.RequeueAfter = s.LookAfter
@@ -114,7 +114,7 @@ func (s *Snapshot) selection() (budget.Selection, error) {
 	}
 	counts := map[string]func(*corev1.Pod) bool{} // whether others may count a pod that names them
 	candidates := s.seen()
-	own, elsewhere := make([]*budget.Pod, 0, len(candidates)), []*budget.Pod(nil)
+	own, elsewhere := make([]*budget.Pod, 0, len(candidates)), []*corev1.Pod(nil)
 	for _, pod := range candidates {
 		other := others[pod.Related]
 		if other != nil && counts[other.Name] == nil {
@@ -122,19 +122,19 @@ func (s *Snapshot) selection() (budget.Selection, error) {
 		}
 		if other == nil || !counts[other.Name](pod.Pod) {
 			own = append(own, pod)
-		} else if s.Budget.Spec.TargetReference == nil || s.Workloads.Names(pod, s.Budget) {
-			elsewhere = append(elsewhere, pod)
+		} else if s.Budget.Spec.TargetReference == nil || s.Workloads.Names(pod.Pod, s.Budget) {
+			elsewhere = append(elsewhere, pod.Pod)
 		}
 	}
 	selection, err := budget.SelectFrom(s.Budget, own, s.Workloads)
-	slices.SortFunc(elsewhere, readByName)
+	slices.SortFunc(elsewhere, byName)
 	selection.Elsewhere = elsewhere
 	return selection, err
 }
 
 // seen returns the candidates among the pods: those that were read with the Snapshot, unless the caller gave others.
 func (s *Snapshot) seen() []*budget.Pod {
-	if slices.EqualFunc(s.read, s.Pods, func(r *budget.Pod, pod *corev1.Pod) bool { return r.Pod == pod }) {
+	if budget.Are(s.read, s.Pods) {
 		return s.candidates
 	}
 	return budget.Candidates(s.Budget, budget.Read(s.Pods...))
@@ -142,25 +142,15 @@ func (s *Snapshot) seen() []*budget.Pod {
 
 func byName(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
 
-func readByName(a, b *budget.Pod) int { return byName(a.Pod, b.Pod) }
-
-// bare returns pods without what was read of them; nil for none.
-func bare(read []*budget.Pod) (pods []*corev1.Pod) {
-	for _, pod := range read {
-		pods = append(pods, pod.Pod)
-	}
-	return pods
-}
-
 // links tells whether a pod of the budget is to be told so: it names none that is there and about it, and matches
 // none that comes first. (PUB-20, PUB-24)
-func (s *Snapshot) links(pod *budget.Pod) bool {
-	if pod.Related == s.Budget.Name || s.Budget.DeletionTimestamp != nil {
+func (s *Snapshot) links(pod *corev1.Pod) bool {
+	if relatedTo(pod) == s.Budget.Name || s.Budget.DeletionTimestamp != nil {
 		return false
 	}
 	workload := s.Workloads.Of(pod)
 	for _, other := range s.Others {
-		if other.Name < s.Budget.Name && (budget.Matches(other, pod.Pod, workload) || s.Workloads.Names(pod, other)) {
+		if other.Name < s.Budget.Name && (budget.Matches(other, pod, workload) || s.Workloads.Names(pod, other)) {
 			return false
 		}
 	}

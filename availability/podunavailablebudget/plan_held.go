@@ -79,7 +79,7 @@ func (s *Snapshot) holdCounted(p *Plan, selection budget.Selection) {
 	}
 	var others []string
 	for _, pod := range selection.Elsewhere {
-		if other := pod.Related; !slices.Contains(others, other) {
+		if other := relatedTo(pod); !slices.Contains(others, other) {
 			others = append(others, other)
 			p.hold("budget", other, nil, RulePodsElsewhere, fmt.Sprintf("pods such as %s belong to it, which protects them: they do not count here", pod.Name))
 		}

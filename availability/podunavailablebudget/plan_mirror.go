@@ -61,7 +61,7 @@ func (s *Snapshot) wantedMirror(p *Plan, selection budget.Selection, stands *pol
 		return nil
 	}
 	pods := slices.SortedFunc(slices.Values(s.Pods), byName)
-	slices.SortFunc(selection.Pods, readByName)
+	slices.SortFunc(selection.Pods, byName)
 	if p.Unmirrored = budget.Stricter(s.Budget, selection, wanted, pods); p.Unmirrored != "" {
 		return nil
 	}
