@@ -2,7 +2,7 @@
 
 // Package workload knows the kinds of workloads: what controls a pod, and how many pods that wants. A kind more is an entry of its table.
 //
-// It reads objects and asks nobody, so that every package may use it.
+// It reads objects and makes no request, so that every package may use it.
 package workload
 
 import (
