@@ -59,6 +59,11 @@ func (h *history) isDead(pod *corev1.Pod) bool {
 	return h.dead[node]
 }
 
+// Lives tells whether there is a node, and its kubelet is not dead.
+func (u *User) Lives(node string) bool {
+	return u.history.records[nodes].objects[node] != nil && !u.history.dead[node]
+}
+
 // kill has the kubelet of a node die: pods are unready, and those that are deleted stay.
 func (h *history) kill(node string) error {
 	h.say("the kubelet of node %s dies", node)
