@@ -152,12 +152,12 @@ func startSimulated(p *simulation.Process, bug fault) (simulation.Controller, er
 			return after, errors.Join(errs...)
 		},
 		Unfinished: func() (string, error) {
-			plan, err := jobs.Plan(simulation.Web)
+			plan, err := jobs.Plan(context.Background(), simulation.Web)
 			if err != nil || plan != nil && busy(plan) {
 				return fmt.Sprintf("%+v", plan), err
 			}
 			for _, name := range simulatedNodes {
-				plan, err := nodes.Plan(types.NamespacedName{Name: name})
+				plan, err := nodes.Plan(context.Background(), types.NamespacedName{Name: name})
 				if err != nil || plan != nil && (plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil) {
 					return fmt.Sprintf("node %s: %+v", name, plan), err
 				}
