@@ -20,7 +20,7 @@ type Decision struct {
 	Allowed bool
 	// Reason says why, in words.
 	Reason string
-	// Status, where it is not nil, has to be written before the operation goes on, on
+	// Status, if it is not nil, has to be written before the operation goes on, on
 	// the condition that the budget is as it was read: otherwise the answer is void.
 	Status *v1alpha1.PodUnavailableBudgetStatus
 }
@@ -34,7 +34,7 @@ const (
 	ReasonChanged        = "the budget has changed, and its pods are still to be counted; try again"
 )
 
-// Request is what somebody is about to do.
+// Request is what a client is about to do.
 type Request struct {
 	Operation v1alpha1.PubOperation
 	// DryRun tells that it will not be done: nothing is to be written for it. (PUB-15)
@@ -43,8 +43,8 @@ type Request struct {
 	Now time.Time
 }
 
-// Decide answers a request about a pod: as it was before, where the request changes it. The
-// budget is the one that the pod names, or may be told of (see MayMatch), nil where there is none. (PUB-14 to PUB-16)
+// Decide answers a request about a pod: as it was before, if the request changes it. The
+// budget is the one that the pod names, or may be told of (see MayMatch), nil if there is none. (PUB-14 to PUB-16)
 func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) Decision {
 	d := decide(b, pod, request.Operation, request.Now)
 	if request.DryRun {
@@ -88,13 +88,13 @@ func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha
 	return Decision{Allowed: true, Reason: fmt.Sprintf("%d may go", left), Status: book(s, pod, operation, now)}
 }
 
-// Why nobody has to be asked about a pod whose eviction is recorded nevertheless. (PUB-14.1, PUB-14.3)
+// Why no budget has to be asked about a pod whose eviction is recorded nevertheless. (PUB-14.1, PUB-14.3)
 const (
 	untold   = "no budget protects the pod"
 	notReady = "the pod is not ready"
 )
 
-// unprotected says why nobody has to be asked about an operation; empty where the status
+// unprotected says why no budget has to be asked about an operation; empty if the status
 // of the budget tells. (PUB-14)
 func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation) string {
 	switch name := pod.Annotations[v1alpha1.RelatedPubAnnotation]; {
@@ -115,8 +115,8 @@ func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1
 }
 
 // keepOut records a pod that is to be evicted and does not count, since it is not ready or not told of the budget, so that it
-// does not count where that changes before it has happened: nobody judges it again. Nothing is taken off the budget. It
-// returns nil where there is nothing to keep it out of. (PUB-14.1, PUB-14.3)
+// does not count if that changes before it has happened: it is not judged again. Nothing is taken off the budget. It
+// returns nil if there is nothing to keep it out of. (PUB-14.1, PUB-14.3)
 func keepOut(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
 	s := &b.Status
 	if !Active(pod) || !protects(b, v1alpha1.PubEvictOperation) || s.ObservedGeneration == 0 || s.DesiredAvailable == 0 && s.ObservedGeneration >= b.Generation {

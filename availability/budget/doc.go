@@ -4,8 +4,8 @@
 // how many of them may become unavailable, and whether one of them may be deleted, evicted
 // or updated now.
 //
-// It does no I/O and reads no clock. A controller asks Select for the pods and Compute for the
-// status; whoever is about to take a pod down asks Decide, and writes the status that it
+// It does no I/O and reads no clock. A controller asks Select for the pods and Compute for
+// the status. A caller that is about to take a pod down asks Decide, and writes the status that it
 // returns before it goes on, on the condition that the budget is as it was read. So a webhook,
 // a controller of workloads and a test all get the same answer.
 //
@@ -13,7 +13,7 @@
 //
 // # Differences
 //
-// What is read and written is what OpenKruise 1.4 reads and writes. Where its behaviour harms
+// What is read and written is what OpenKruise 1.4 reads and writes. If its behaviour harms
 // users, this package does otherwise:
 //
 //   - A negative protect-total-replicas, of which nothing is protected, is refused.
@@ -28,13 +28,13 @@
 //   - Pods of a Deployment's ReplicaSets that want 0 count, as from OpenKruise 1.5 on.
 //   - Records are about pods, not names: a new pod of a name is protected although the
 //     deletion of the one before was allowed.
-//   - Pods count as available once they are told of their budget: until then nobody asks before they go.
+//   - Pods count as available once they are told of their budget: until then no client asks before they go.
 //   - Pods that are marked for deletion allow no more disruptions of others than there would be
 //     without them.
 //   - ReplicaSets belong to whatever controls them, a Rollout as well as a Deployment.
 //   - What is scaled to 0, or is being deleted, protects nothing, with minAvailable as a number
 //     too: otherwise its pods could never go.
-//   - A digest of another repository is the same image, as where a mirror served it.
+//   - A digest of another repository is the same image, as when a mirror served it.
 //   - Resources that change without a restart are no disruption.
 //   - A workload that does not say how many pods it wants wants 1.
 package budget

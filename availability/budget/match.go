@@ -17,7 +17,7 @@ import (
 )
 
 // For returns the budget that a new pod belongs to, of those of its namespace; nil for none. The
-// workload is the pod's, nil where it has none or that is not known: then it belongs to
+// workload is the pod's, nil if it has none or that is not known: then it belongs to
 // none yet. (PUB-20)
 func For(pod *corev1.Pod, workload *Workload, budgets []*v1alpha1.PodUnavailableBudget) *v1alpha1.PodUnavailableBudget {
 	if workload == nil {
@@ -34,7 +34,7 @@ func For(pod *corev1.Pod, workload *Workload, budgets []*v1alpha1.PodUnavailable
 }
 
 // Matches tells whether a budget is about a pod of its namespace: with targetRef by the group,
-// kind and name of the pod's workload, nil where it has none or that is not known; with
+// kind and name of the pod's workload, nil if it has none or that is not known; with
 // selector by its labels. A selector that cannot be read matches nothing. (PUB-20)
 func Matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workload *Workload) bool {
 	if b.Spec.TargetReference == nil && b.Spec.Selector != nil {
@@ -58,8 +58,8 @@ func Matcher(b *v1alpha1.PodUnavailableBudget) func(pod *corev1.Pod, workload *W
 	return func(pod *corev1.Pod, _ *Workload) bool { return err == nil && selector.Matches(labels.Set(pod.Labels)) }
 }
 
-// MayMatch tells whether a budget may be about a pod of its namespace that names none, where nobody knows the workloads: with
-// selector by its labels, with targetRef where the name of the pod's controller begins with the one that it names, as that of a
+// MayMatch tells whether a budget may be about a pod of its namespace that names none, if the workloads are not known: with
+// selector by its labels, with targetRef if the name of the pod's controller begins with the one that it names, as that of a
 // ReplicaSet with its Deployment's. (PUB-14.1)
 func MayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	if target := b.Spec.TargetReference; target != nil {
@@ -143,7 +143,7 @@ func requirements(s *metav1.LabelSelector) map[string]metav1.LabelSelectorRequir
 	return all
 }
 
-// compatible tells whether a key may be as both ask, where that can be seen from the side of
+// compatible tells whether a key may be as both ask, if that can be seen from the side of
 // the first. (PUB-21)
 func compatible(a, b metav1.LabelSelectorRequirement) bool {
 	switch a.Operator {

@@ -32,7 +32,7 @@ func Mirrored(b *v1alpha1.PodUnavailableBudget) bool {
 // not ready. The selector is that of the Selection.
 //
 // Nil: there is to be none, since the budget has no status yet, wants no pods, does not protect
-// from evictions, is being deleted, or nobody knows the selector; an empty one would select
+// from evictions, is being deleted, or its selector is not known; an empty one would select
 // every pod. Whether the budget asks for one, is not considered. (PUB-30, PUB-32)
 func Mirror(b *v1alpha1.PodUnavailableBudget, status *v1alpha1.PodUnavailableBudgetStatus, selector *metav1.LabelSelector) *policyv1.PodDisruptionBudget {
 	if empty(selector) || status.ObservedGeneration == 0 || status.DesiredAvailable <= 0 ||
@@ -54,7 +54,7 @@ func empty(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
-// Stricter says why a mirror could deny an eviction for good that the budget allows; empty where it denies
+// Stricter says why a mirror could deny an eviction for good that the budget allows; empty if it denies
 // none. It counts the ready pods that it selects, and knows nothing of annotations: so these have to be pods that the
 // budget protects, and all pods of the Selection have to be among them. (PUB-32)
 //
@@ -88,7 +88,7 @@ func Stricter(b *v1alpha1.PodUnavailableBudget, s Selection, mirror *policyv1.Po
 }
 
 // Overlap returns the name of another PodDisruptionBudget that a mirror has to yield to, and of a pod that both
-// select; empty where there is none. The API server answers the eviction of such a pod with an error. A mirror that
+// select; empty if there is none. The API server answers the eviction of such a pod with an error. A mirror that
 // exists stays beside those of budgets that come later by name, since these yield. (PUB-32)
 //
 // The pods and the others are those of the namespace; the mirror may be among these.

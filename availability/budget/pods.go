@@ -44,7 +44,7 @@ func marked(pod *corev1.Pod) bool {
 	return marked
 }
 
-// waiting says why the containers of a pod do not run yet what its spec says; empty where they
+// waiting says why the containers of a pod do not run yet what its spec says; empty if they
 // do. (PUB-10 to PUB-12)
 func waiting(pod *corev1.Pod) string {
 	pinned := 0
@@ -74,7 +74,7 @@ func waiting(pod *corev1.Pod) string {
 	return ""
 }
 
-// digestOf is the digest in an image reference or an image ID; empty where there is none.
+// digestOf is the digest in an image reference or an image ID; empty if there is none.
 func digestOf(image string) string {
 	_, digest, found := strings.Cut(image, "@")
 	if !found {

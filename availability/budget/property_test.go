@@ -68,7 +68,7 @@ func (s *story) sync(tells bool) {
 	}
 }
 
-// write writes a status, unless somebody else did since it was read.
+// write writes a status, unless another writer did since it was read.
 func (s *story) write(read *v1alpha1.PodUnavailableBudget, status *v1alpha1.PodUnavailableBudgetStatus) bool {
 	if read.ResourceVersion != s.budget.ResourceVersion {
 		return false

@@ -29,7 +29,7 @@ func selectorOf(b *v1alpha1.PodUnavailableBudget) (labels.Selector, error) {
 	return selector, nil
 }
 
-// protectedTotal is the number in the annotation of a budget; false where there is none that can
+// protectedTotal is the number in the annotation of a budget; false if there is none that can
 // be read. (PUB-4)
 func protectedTotal(b *v1alpha1.PodUnavailableBudget) (int32, bool) {
 	n, err := strconv.ParseInt(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation], 10, 32)

@@ -84,7 +84,7 @@ func allowed(unmarked, available, total, desired int32) int32 {
 	return max(min(available, max(unmarked, total))-desired, 0)
 }
 
-// unavailable says why a pod is not available; empty where it is. (PUB-9)
+// unavailable says why a pod is not available; empty if it is. (PUB-9)
 func (r *Result) unavailable(pod *Pod) string {
 	switch _, disrupted := r.Status.DisruptedPods[pod.Name]; {
 	case disrupted:
@@ -165,7 +165,7 @@ const (
 // lifetime is how long records are kept. (PUB-17)
 var lifetime = map[recordKind]time.Duration{disrupted: DisruptedFor, unavailable: UnavailableFor}
 
-// recordOf returns when and why a pod was recorded; why is empty where it was not.
+// recordOf returns when and why a pod was recorded; why is empty if it was not.
 // (PUB-16)
 func recordOf(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) (metav1.Time, recordKind) {
 	if uid := s.PodUIDs[pod.Name]; uid != "" && uid != pod.UID {
@@ -201,7 +201,7 @@ func record(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, kind record
 // renewedFor is for how long a pod that is asked about again and again stays recorded. (PUB-14.8)
 const renewedFor = time.Minute
 
-// waitsSince is since when a pod waits that held its place for long, so that others come first; false where it does not. (PUB-14.8)
+// waitsSince is since when a pod waits that held its place for long, so that others come first; false if it does not. (PUB-14.8)
 func waitsSince(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) (metav1.Time, bool) {
 	first, found := s.BookedSince[pod.Name]
 	_, kind := recordOf(s, pod)
@@ -217,7 +217,7 @@ func since(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) time.Time {
 	return at.Time
 }
 
-// keepSince keeps of a pod that is recorded since when it is, where that is not the time of its record.
+// keepSince keeps of a pod that is recorded since when it is, if that is not the time of its record.
 func keepSince(s, before *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, now time.Time) {
 	first := metav1.NewTime(since(before, pod))
 	if at, _ := recordOf(s, pod); first.Unix() == at.Unix() || first.After(now) {

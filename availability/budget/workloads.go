@@ -27,7 +27,7 @@ type Workload struct {
 	Deleting bool
 	// Controller is what controls it; nil for nothing.
 	Controller *metav1.OwnerReference
-	// Selector selects its pods; nil where nobody knows. Only a mirror reads it. (PUB-30)
+	// Selector selects its pods; nil if it is not known. Only a mirror reads it. (PUB-30)
 	Selector *metav1.LabelSelector
 }
 
@@ -60,7 +60,7 @@ var node = schema.GroupKind{Kind: "Node"}
 // by UID. One that is gone is there, as being deleted. Of what is missing it is not known how many pods it wants.
 type Workloads map[types.UID]*Workload
 
-// Of returns the workload of a pod; nil for a pod without a controller, and where the
+// Of returns the workload of a pod; nil for a pod without a controller, and if the
 // controller is not known. (PUB-2)
 func (all Workloads) Of(pod *corev1.Pod) *Workload { return all.of(metav1.GetControllerOfNoCopy(pod)) }
 
@@ -108,7 +108,7 @@ func (all Workloads) Names(pod *corev1.Pod, b *v1alpha1.PodUnavailableBudget) bo
 	})
 }
 
-// named returns the workload that a budget names; nil where there is none that is known. One of
+// named returns the workload that a budget names; nil if there is none that is known. One of
 // the name that is gone or being deleted gives way to its successor. (PUB-3)
 func (all Workloads) named(b *v1alpha1.PodUnavailableBudget) (target *Workload) {
 	for _, w := range all {
@@ -130,10 +130,10 @@ type Selection struct {
 	Elsewhere []*corev1.Pod
 	// Total is how many there should be; of workloads that are in Unknown as many as they have.
 	Total int32
-	// Unknown are the workloads of which it is not known how many pods they want, as "kind name". Where
+	// Unknown are the workloads of which it is not known how many pods they want, as "kind name". If
 	// Total matters none may be disrupted. (PUB-23)
 	Unknown []string
-	// Selector is that of the budget, or of the workload that it names; nil where nobody knows.
+	// Selector is that of the budget, or of the workload that it names; nil if it is not known.
 	Selector *metav1.LabelSelector
 	// Unprotected tells that the workloads want no pods, so that all may be disrupted. (PUB-13)
 	Unprotected bool

@@ -14,7 +14,7 @@ import (
 // Interface gives access to the availability kinds.
 type Interface interface {
 	// PodUnavailableBudgets gives the client of the PodUnavailableBudgets of a namespace.
-	// The empty namespace means all namespaces, where only List and Watch work.
+	// The empty namespace means all namespaces, for which only List and Watch work.
 	PodUnavailableBudgets(namespace string) PodUnavailableBudgetInterface
 }
 

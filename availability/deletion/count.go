@@ -57,7 +57,7 @@ type crdSpec struct {
 	} `json:"versions"`
 }
 
-// version is that in which objects are listed: the one that is stored, or another one where that
+// version is that in which objects are listed: the one that is stored, or another one if that
 // is not served. Empty: none is served. (DP-7)
 func (s *crdSpec) version() string {
 	version := ""

@@ -55,7 +55,7 @@ type Decision struct {
 }
 
 // Decide says whether an object of a kind may be deleted. It needs labels and deletion
-// timestamp of the object, and for workloads spec.replicas, where nil is none. Kinds
+// timestamp of the object, and for workloads spec.replicas, for which nil is none. Kinds
 // other than those of Kinds are not protected. (DP-1, DP-3, DP-4, DP-8)
 func Decide(kind schema.GroupKind, object metav1.Object, replicas *int32) Decision {
 	switch {
@@ -85,8 +85,8 @@ func decideCounted(object metav1.Object, children Children) Decision {
 	return Decision{}
 }
 
-// Counted says what becomes of the decision when there are n of what had to be counted. Where
-// nothing had to be, it stays as it is. (DP-5)
+// Counted says what becomes of the decision when there are n of what had to be counted. If
+// nothing had to be, it stays the same. (DP-5)
 func (d Decision) Counted(n int) Decision {
 	if d.Count == "" {
 		return d

@@ -6,8 +6,8 @@
 //
 // Decide is the decision, a pure function of the object. Policies are
 // ValidatingAdmissionPolicies that make it within the API server, so that it holds while
-// nothing of podwright runs; they need Kubernetes 1.30. Only who has to count, the pods of a
-// Namespace or the objects of a CustomResourceDefinition that are Cascading, needs the
+// nothing of podwright runs; they need Kubernetes 1.30. Only deletions that need a count, of the pods of a
+// Namespace or of the objects of a CustomResourceDefinition that are Cascading, need the
 // Webhook, which can also stand in for the policies.
 //
 // A user who deletes a CustomResourceDefinition deletes its objects too, and the API server asks nothing about each of them: a
@@ -24,7 +24,7 @@
 //   - Policies refuse deletions while no manager runs.
 //   - A policy can leave it to a group of users to take the label away. In OpenKruise, who may
 //     change an object may delete it in two steps.
-//   - The webhook may list pods and the custom resources that it is told of, where
+//   - The webhook may list pods and the custom resources that it is told of;
 //     OpenKruise's may list everything. A CustomResourceDefinition that is Cascading and whose
 //     objects it may not list cannot be deleted until it may, or the label is taken away.
 //   - Pods and custom resources are asked for when the answer depends on them, one first. The number

@@ -23,7 +23,7 @@ type (
 // PolicyOptions say what the policies refuse beside deletions.
 type PolicyOptions struct {
 	// LabelGroup is the group whose members alone may take protection away: remove the label
-	// from an object that is protected, or change it to anything but Always. Empty: whoever may
+	// from an object that is protected, or change it to anything but Always. Empty: all who may
 	// change the object may. (DP-12)
 	LabelGroup string
 }
@@ -114,7 +114,7 @@ const (
 	update = admissionregistrationv1.Update
 )
 
-// workloadRules are requests about workloads; with the status of each, where labels can be
+// workloadRules are requests about workloads; with the status of each, through which labels can be
 // written too.
 func workloadRules(operation admissionregistrationv1.OperationType, status bool) []rule {
 	return []rule{

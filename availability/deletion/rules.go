@@ -9,7 +9,7 @@ import (
 )
 
 // Rules returns the RBAC rules that the webhook needs: to list pods and its
-// Resources, in all namespaces, for List. Without it, and where the webhook is
+// Resources, in all namespaces, for List. Without it, and if the webhook is
 // disabled, it needs none. (DP-9)
 func (w *Webhook) Rules() []rbacv1.PolicyRule {
 	if w.Disabled || w.List == nil {

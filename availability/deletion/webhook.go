@@ -42,7 +42,7 @@ type Webhook struct {
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call. CloneSets, StatefulSets and UnitedDeployments of apps.kruise.io are not
-// among them: the webhooks of these kinds answer for their deletion too.
+// among them: their own webhooks answer for their deletion too.
 func (w *Webhook) Handlers() map[string]http.Handler {
 	handlers := map[string]http.Handler{}
 	for _, path := range []string{NamespacePath, DefinitionPath, DeploymentPath, ReplicaSetPath, StatefulSetPath} {

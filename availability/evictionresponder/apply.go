@@ -23,7 +23,7 @@ import (
 )
 
 // The API server is asked to evict a pod again after so long, and after twice as long every time;
-// later where it asks for that, but not by more than the most. (EVR-8)
+// later if it asks for that, but not by more than the most. (EVR-8)
 const (
 	firstRetry = 5 * time.Second
 	lastRetry  = time.Minute
@@ -56,7 +56,7 @@ type applier struct {
 	snapshot *Snapshot
 }
 
-// apply does what the plan says. Where it asks the API server something it plans anew with the answer.
+// apply does what the plan says. If it asks the API server something it plans anew with the answer.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Confirm {
 		if s, err = r.confirm(ctx, s); err != nil {
@@ -126,7 +126,7 @@ func wait(delay time.Duration, err error) time.Duration {
 	return max(delay, min(time.Duration(seconds)*time.Second, mostRetry))
 }
 
-// tell records an event where something other than a budget refuses the eviction, once for as long as it
+// tell records an event if something other than a budget refuses the eviction, once for as long as it
 // says the same. (EVR-8)
 func (a *applier) tell(last, said *Answer, err error) {
 	if a.writer.Recorder == nil || err == nil || said.Denied || apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||

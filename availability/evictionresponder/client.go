@@ -20,8 +20,8 @@ import (
 // resource is the name of Evictions in URLs.
 const resource = "evictions"
 
-// Served tells whether an API server serves Evictions. Kubernetes 1.37 does so where the feature gate
-// EvictionRequestAPI and the version lifecycle.k8s.io/v1alpha1 are switched on. Where they are not
+// Served tells whether an API server serves Evictions. Kubernetes 1.37 does so if the feature gate
+// EvictionRequestAPI and the version lifecycle.k8s.io/v1alpha1 are switched on. If they are not
 // served a Controller would wait for its cache forever: do not run one there. An error says that
 // it could not be found out. (EVR-12)
 func Served(d discovery.ServerResourcesInterface) (bool, error) {
@@ -54,7 +54,7 @@ func NewClient(config *rest.Config, httpClient *http.Client) (*Client, error) {
 type EvictionInterface = typedclient.Interface[*Eviction, *EvictionList]
 
 // Evictions gives the client of the Evictions of a namespace. The empty namespace means all
-// namespaces, where only List and Watch work.
+// namespaces, for which only List and Watch work.
 func (c *Client) Evictions(namespace string) EvictionInterface {
 	return typedclient.New[Eviction, EvictionList](c.backend, SchemeGroupVersion.WithResource(resource), namespace)
 }

@@ -238,7 +238,7 @@ func TestNoRoom(t *testing.T) {
 	}, func(o *evictionresponder.Options) { o.RoomTimeout = 5 * time.Minute })
 }
 
-// EVR-9: nobody wants the eviction any more.
+// EVR-9: the eviction is not wanted any more.
 func TestCanceled(t *testing.T) {
 	play(t, func(o *others) {
 		o.pod("web", 1)

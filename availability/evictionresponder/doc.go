@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package evictionresponder speaks for the workload of a pod where Kubernetes is asked to evict it
+// Package evictionresponder speaks for the workload of a pod when Kubernetes is asked to evict it
 // declaratively, by an EvictionRequest (lifecycle.k8s.io/v1alpha1): the workload makes room
-// first, the pod goes when its replacement is available and its budgets allow it, and whoever asked
+// first, the pod goes when its replacement is available and its budgets allow it, and the requester
 // can read in the Eviction what is waited for.
 //
 // Kubernetes 1.37 has this API behind the feature gate EvictionRequestAPI, and no controller yet that makes
-// Evictions of EvictionRequests: somebody has to run one. [Served] tells whether there is the API. A pod is
+// Evictions of EvictionRequests: the administrator has to run one. [Served] tells whether there is the API. A pod is
 // registered when it is created, with the name and the priority of a responder that speaks for a
 // workload:
 //
@@ -14,7 +14,7 @@
 //	  evictionResponders:
 //	  - {name: podwright.io/workload, priority: 10000}
 //
-// In the template of a CloneSet this reaches the pods where the program that runs the CloneSet is built with
+// In the template of a CloneSet this reaches the pods if the program that runs the CloneSet is built with
 // k8s.io/api v0.37 or newer; older versions do not know the field, and drop it.
 //
 // A [Controller] watches Evictions. Every reconcile of one has three steps. Observe reads it, its pod and the CloneSet of

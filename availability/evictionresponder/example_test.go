@@ -13,7 +13,7 @@ import (
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
-// A program runs the responder where there is the API.
+// A program runs the responder if there is the API.
 func ExampleNew() {
 	run := func(ctx context.Context, config *rest.Config) error {
 		kube, err := kubernetes.NewForConfig(config)

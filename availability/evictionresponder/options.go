@@ -41,13 +41,13 @@ type Options struct {
 	Workloads workloadsclient.Interface
 
 	// RoomTimeout is how long a pod of a CloneSet waits for room, from the time on at which this
-	// responder became active. After that it is evicted all the same, where its budgets allow it.
+	// responder became active. After that it is evicted all the same, if its budgets allow it.
 	// Default DefaultRoomTimeout. (EVR-6)
 	RoomTimeout time.Duration
 
 	// Evictions, Pods and CloneSets are informers that the caller shares and runs. The controller
 	// adds indexes to those of Evictions and pods, so they must not have been started before New.
-	// Where one is nil, the controller makes and runs its own, whose objects it keeps small.
+	// If one is nil, the controller makes and runs its own, whose objects it keeps small.
 	Evictions, Pods, CloneSets cache.SharedIndexInformer
 
 	// Reader replaces the informers in a Reconciler; New ignores it.

@@ -27,7 +27,7 @@ type Plan struct {
 	Note *podpatch.Patch
 	// Report is what to write into the status; nil for nothing.
 	Report *Report
-	// Waiting says what the Eviction waits for. Empty: for nothing, or it is somebody else's turn.
+	// Waiting says what the Eviction waits for. Empty: for nothing, or it is another responder's turn.
 	Waiting string
 	// RequeueAfter is the time after which the plan may be another without any event; 0 when only
 	// events can change it.
@@ -48,7 +48,7 @@ type Report struct {
 const noteAgain = lifecycle.EvictionAwaited / 2
 
 // NewPlan decides what to do about an Eviction: nothing for a nil Snapshot, one without an Eviction,
-// and where it is not this responder's turn. (EVR-1)
+// and if it is not this responder's turn. (EVR-1)
 func NewPlan(s *Snapshot) *Plan {
 	if s == nil || s.Eviction == nil {
 		return &Plan{}
@@ -86,7 +86,7 @@ func (p *planner) planTurn() {
 	}
 }
 
-// planEviction evicts the pod, once there is room, and again after a time where that was refused.
+// planEviction evicts the pod, once there is room, and again after a time if that was refused.
 // (EVR-5 to EVR-8)
 func (p *planner) planEviction() {
 	if answer := p.Answer; answer != nil && p.Now.Before(answer.Until) {
@@ -107,7 +107,7 @@ func (p *planner) planEviction() {
 }
 
 // planEnd takes the note off a pod that is no longer to go, but none that is later than the last heartbeat: that
-// is somebody else's. (EVR-9)
+// is another writer's. (EVR-9)
 func (p *planner) planEnd() {
 	if !p.meant() || p.Pod.DeletionTimestamp != nil {
 		return

@@ -19,7 +19,7 @@ const (
 // longestMessage is the length of a message, in characters, that is not cut.
 const longestMessage = 1000
 
-// wait reports what the Eviction waits for, where that is due. With a note there is always a heartbeat, by which
+// wait reports what the Eviction waits for, if that is due. With a note there is always a heartbeat, by which
 // the note is known later. (EVR-9)
 func (p *planner) wait(message string) {
 	p.plan.Waiting = message

@@ -15,7 +15,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// lacksRoom says what the pod waits for before it is evicted: empty where there is room, none is to
+// lacksRoom says what the pod waits for before it is evicted: empty if there is room, none is to
 // come, or it was waited for long enough. (EVR-5, EVR-6)
 func (p *planner) lacksRoom() string {
 	if !p.surges() || !lifecycle.Available(p.Pod, p.Set.Spec.MinReadySeconds, p.Now) {
@@ -57,7 +57,7 @@ func (p *planner) deadline() time.Time {
 	return start.Add(cmp.Or(p.RoomTimeout, DefaultRoomTimeout))
 }
 
-// others counts the available pods of the workload that stay when this one goes. Where one of them
+// others counts the available pods of the workload that stay when this one goes. If one of them
 // becomes available by the passing of time, it says in which.
 func (p *planner) others() (available int32, soon time.Duration) {
 	for _, pod := range p.Pods {

@@ -23,7 +23,7 @@ type Reader interface {
 	// Pods returns the pods of a namespace that the UID controls, in any order.
 	Pods(namespace string, owner types.UID) ([]*corev1.Pod, error)
 	// CloneSet returns a CloneSet, or an error for which apierrors.IsNotFound holds; so it does
-	// where CloneSets are not read.
+	// if CloneSets are not read.
 	CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error)
 }
 

@@ -15,7 +15,7 @@ import (
 type Snapshot struct {
 	// Eviction is the Eviction. Required.
 	Eviction *Eviction
-	// Pod is the pod that has the name of the target now, whichever it is; nil where there is none.
+	// Pod is the pod that has the name of the target now, whichever it is; nil if there is none.
 	Pod *corev1.Pod
 	// Confirmed says that Pod is what the API server itself has told, and not a cache. See
 	// Plan.Confirm.
@@ -24,7 +24,7 @@ type Snapshot struct {
 	// workload of another kind does, or none, or CloneSets are not read.
 	Set  *workloadsv1alpha1.CloneSet
 	Pods []*corev1.Pod
-	// Answer is what the API server said last when it was asked to evict the pod; nil where it was
+	// Answer is what the API server said last when it was asked to evict the pod; nil if it was
 	// not asked, or before the last restart.
 	Answer *Answer
 	// RoomTimeout is that of the Options. 0 means DefaultRoomTimeout.
@@ -35,7 +35,7 @@ type Snapshot struct {
 
 // Answer is what came of the request to evict a pod.
 type Answer struct {
-	// Until is when to ask again, where the pod is still there.
+	// Until is when to ask again, if the pod is still there.
 	Until time.Time
 	// Denied says that a budget protects the pod (code 429).
 	Denied bool
@@ -47,7 +47,7 @@ type Answer struct {
 func (s *Snapshot) meant() bool { return s.Pod != nil && s.Pod.UID == s.Eviction.Spec.Target.Pod.UID }
 
 // own returns the state of this responder and the index of its report in the status; an empty state
-// and -1 where there is none.
+// and -1 if there is none.
 func own(e *Eviction) (state ResponderState, report int) {
 	report = -1
 	for i := range e.Status.TargetResponders {

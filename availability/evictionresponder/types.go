@@ -56,7 +56,7 @@ type TargetResponder struct {
 // ResponderState is how far a responder is.
 type ResponderState string
 
-// The states of a responder. Where it is Inactive it has yet to begin; of the others only Active lets
+// The states of a responder. If it is Inactive it has yet to begin; of the others only Active lets
 // it act.
 const (
 	ResponderInactive    ResponderState = "Inactive"

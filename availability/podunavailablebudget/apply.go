@@ -51,7 +51,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return apply.Soonest(plan.RequeueAfter, told), apply.WorthRetrying(err)
 }
 
-// link tells a pod that the budget protects it, unless it has changed: somebody else may have told
+// link tells a pod that the budget protects it, unless it has changed: another writer may have told
 // it otherwise. (PUB-24)
 func (a *applier) link(ctx context.Context, pod *corev1.Pod) error {
 	patch := podpatch.Patch{Annotations: map[string]*string{v1alpha1.RelatedPubAnnotation: &a.budget.Name}, IfUnchanged: true}

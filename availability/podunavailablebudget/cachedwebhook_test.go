@@ -28,7 +28,7 @@ type gone struct {
 
 func (g *gone) Gone(namespace, budget string) { g.all = append(g.all, namespace+"/"+budget) }
 
-// The answer to an eviction takes one request to the API server at most, or two where the pod does not count: the caches have the
+// The answer to an eviction takes one request to the API server at most, or two if the pod does not count: the caches have the
 // rest. (PUB-14, PUB-25, PUB-28, PUB-33)
 func TestRequestsOfADecision(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
@@ -95,7 +95,7 @@ func (c *cluster) evictable() {
 	c.PatchPod("unready", unreadyPatch, "status")
 }
 
-// Pods are watched once there is a budget, where deletions are judged and that is wanted; without that, and before it runs, the
+// Pods are watched once there is a budget, if deletions are judged and that is wanted; without that, and before it runs, the
 // webhook asks for what it needs. (PUB-33)
 func TestCachesOfAWebhook(t *testing.T) {
 	for _, tt := range []struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestConformance counts three pods of nobody, of which one becomes not ready.
+// TestConformance counts three pods without a controller, of which one becomes not ready.
 func TestConformance(t *testing.T) {
 	clusterOf := func(c *conformance.Cluster) *cluster {
 		if c.Data == nil {

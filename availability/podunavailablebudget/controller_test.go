@@ -22,8 +22,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// What a budget comes to, whatever comes first: each line within a second, without anybody else's
-// doing.
+// What a budget comes to, whatever comes first: each line within a second, with no other event
+// to help.
 func TestStatus(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start()
@@ -227,7 +227,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// A targetRef that nobody reads fails, and is not taken for a workload that is gone. (PUB-23)
+// A targetRef that no cache reads fails, and is not taken for a workload that is gone. (PUB-23)
 func TestNobodyReadsTheKind(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start()
@@ -312,7 +312,7 @@ func TestLinks(t *testing.T) {
 }
 
 // A pod that changes while it is told of its budget is told again, and a write of the status that
-// somebody has been faster than is made anew.
+// another writer has been faster than is made anew.
 func TestConflicts(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.cloneSet(1)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package podunavailablebudget keeps PodUnavailableBudgets: how many pods of a workload, or of a
-// selection, may be unavailable at once because somebody deletes, evicts or updates them.
+// selection, may be unavailable at once because users or controllers delete, evict or update them.
 //
 // A [Controller] computes the status of each budget from its pods and workloads, and tells the
 // pods which budget protects them. A [Webhook] is asked by the API server before a pod goes, and a
-// [Guard] by controllers that are to honour budgets where no webhook runs; both book what they
+// [Guard] by controllers that are to honour budgets where no webhook runs. Both book what they
 // allow in the status, on the condition that it is as they read it, so that any number of them
 // together never allow too much. The arithmetic is in package budget.
 //
 // Every reconcile of a budget has three steps. Observe reads the budget, the pods of its namespace
 // and their workloads from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply
 // sends what the plan says. On demand PodDisruptionBudgets show budgets to autoscalers: see
-// Options.Mirror. An answer costs one request where something is booked, and none where it is denied. Where nothing is to be booked
-// since the budget wants no pods, or does not protect from the operation, that is read first; a
+// Options.Mirror. An answer costs one request if something is booked, and none if it is denied. If nothing is to be booked
+// since the budget wants no pods, or does not protect from the operation, that is read first. A
 // denied eviction may cost one, for the note on the pod, and one of a pod that does not count costs two, since that may change.
 //
 // What is done stands rule by rule in

@@ -68,7 +68,7 @@ func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
 	return pod
 }
 
-// The filter of events against the planner itself: whatever changes about a pod, where that changes
+// The filter of events against the planner itself: whatever changes about a pod, if that changes
 // the plan of a budget, the budget is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	replicas := int32(1)

@@ -234,7 +234,7 @@ func (c *cluster) expect(what, name, want string) {
 	}
 }
 
-// noOwner is that of pods of nobody.
+// noOwner is that of pods without a controller.
 var noOwner metav1.OwnerReference
 
 // selecting selects the pods that are labelled with the name.

@@ -33,7 +33,7 @@ type GuardOptions struct {
 	// old state of.
 	Availability client.Interface
 	// Budgets reads a cache of budgets, which may be behind, and may still be empty. With an index
-	// by namespace it is fast where there are many.
+	// by namespace it is fast if there are many.
 	Budgets client.PodUnavailableBudgetLister
 	// Clock defaults to the real one. It should not be far from those of other programs
 	// that ask for the same budgets.
@@ -85,7 +85,7 @@ func (g *Guard) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) 
 const attempts = 4
 
 // bookedWithin is how long a write may take: what is booked is kept from the decision on, and
-// whoever asked needs the rest of the time.
+// the caller needs the rest of the time.
 const bookedWithin = budget.UnavailableFor / 2
 
 // errSlow says that something is booked, and not for long enough.
@@ -100,7 +100,7 @@ type inquiry struct {
 	budget    string
 	operation v1alpha1.PubOperation
 	dryRun    bool // books nothing
-	// live reads the pod, where what is known of it may be behind; nil where it is as it is. It returns nil where there
+	// live reads the pod, if what is known of it may be behind; otherwise live is nil. It returns nil if there
 	// is no such pod.
 	live func(context.Context) (*corev1.Pod, error)
 }
@@ -142,8 +142,8 @@ func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) 
 
 // try decides on the newest state of the budget that is known, or on what the API server has, and
 // books. What a cache alone allows, with nothing to book, no conflict puts right: it is read before. It fails with a
-// conflict where the budget has changed meanwhile, and with errSlow where that took
-// long. Where there is no such budget, the pod is not protected. (PUB-25, PUB-34)
+// conflict if the budget has changed meanwhile, and with errSlow if that took
+// long. If there is no such budget, the pod is not protected. (PUB-25, PUB-34)
 func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, live bool) (d budget.Decision, protected bool, err error) {
 	b, read, err := g.budget(ctx, key, live)
 	if err != nil {
@@ -174,7 +174,7 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 	return d, protected, nil
 }
 
-// podOf returns the pod as it is judged; nil where it is gone. One that seems to be unprotected or not ready is read anew, after
+// podOf returns the pod as it is judged; nil if it is gone. One that seems to be unprotected or not ready is read anew, after
 // the budget: it may have been counted before that, and not since without a conflict. (PUB-33)
 func (q *inquiry) podOf(ctx context.Context, b *v1alpha1.PodUnavailableBudget) (*corev1.Pod, error) {
 	if q.live == nil || seemsProtected(b, q.pod) {
@@ -218,8 +218,8 @@ func (g *Guard) mayBeOf(pod *corev1.Pod) (names []string, err error) {
 	return names, err
 }
 
-// budget returns the newest state of a budget that is known, or asks the API server, and whether it has asked: where the
-// cache has none, which may be behind, and where that is wanted. Nil where there is none.
+// budget returns the newest state of a budget that is known, or asks the API server, and whether it has asked: if the
+// cache has none, which may be behind, and if that is wanted. Nil if there is none.
 func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool) (b *v1alpha1.PodUnavailableBudget, read bool, err error) {
 	cached, err := apiwriter.Found(g.options.Budgets.Namespace(key.Namespace).Get(key.Name))
 	if err != nil {

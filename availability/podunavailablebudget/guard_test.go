@@ -94,7 +94,7 @@ func (a *decisions) Decided(namespace, budget string, operation v1alpha1.PubOper
 	*a = append(*a, fmt.Sprintf("%s/%s %s %t after %s", namespace, budget, operation, allowed, took))
 }
 
-// Measured are the answers about pods of budgets that are there: whoever makes pods can name others without end.
+// Measured are the answers about pods of budgets that are there: users who make pods can name others without end.
 func TestMeasuredDecisions(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
 		g, got := c.guard(), &decisions{}
@@ -113,7 +113,7 @@ func TestMeasuredDecisions(t *testing.T) {
 	})
 }
 
-// Whoever has an old state of a budget does not book on it. (PUB-25)
+// A caller that has an old state of a budget does not book on it. (PUB-25)
 func TestStaleGuard(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
 		stale, err := NewGuard(GuardOptions{Availability: c.options.Availability, Budgets: c.snapshotOfBudgets()})
@@ -131,7 +131,7 @@ func TestStaleGuard(t *testing.T) {
 	})
 }
 
-// What a Guard remembers of budgets that are gone, and that nobody asks about again, has an end.
+// What a Guard remembers of budgets that are gone, and are not asked about again, has an end.
 func TestGuardForgets(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
 		g := c.guard()
@@ -160,7 +160,7 @@ func TestGuardForgets(t *testing.T) {
 	})
 }
 
-// What took long to book is booked anew, so that it is not forgotten before it happens; where it takes
+// What took long to book is booked anew, so that it is not forgotten before it happens; if it takes
 // long every time nothing is allowed. (PUB-25)
 func TestSlowBooking(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
@@ -198,7 +198,7 @@ func (c *cluster) snapshotOfBudgets() client.PodUnavailableBudgetLister {
 	return client.NewPodUnavailableBudgetLister(indexer)
 }
 
-// Nobody answers, or everybody is faster: it is not allowed, and ends. (PUB-25)
+// No API server answers, or all other writers are faster: it is not allowed, and ends. (PUB-25)
 func TestGuardThatCannotBook(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -12,7 +12,7 @@ import (
 )
 
 // latestKept is how long the state of a budget is remembered at least. A cache is seldom behind for as
-// long; where it is, booking on what it has ends with a conflict, and the budget is read.
+// long; if it is, booking on what it has ends with a conflict, and the budget is read.
 const latestKept = time.Minute
 
 // latest remembers the states of budgets that are newer than those of a cache, and for how long: a budget that

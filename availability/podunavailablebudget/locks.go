@@ -15,13 +15,13 @@ type keyedLocks struct {
 	held  map[types.NamespacedName]*keyedLock
 }
 
-// keyedLock is held by whoever has put something into the channel.
+// keyedLock is held by the caller that has put something into the channel.
 type keyedLock struct {
 	full  chan struct{}
 	users int // who hold it or wait for it
 }
 
-// lock waits until nobody else holds the lock, or the context is done, which is an error.
+// lock waits until no other caller holds the lock, or the context is done, which is an error.
 func (l *keyedLocks) lock(ctx context.Context, key types.NamespacedName) (unlock func(), err error) {
 	l.mutex.Lock()
 	one := l.held[key]

@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// Of 50 pods at least 40 are to be available. Somebody deletes, evicts and updates them in place, 100 times at
+// Of 50 pods at least 40 are to be available. A user deletes, evicts and updates them in place, 100 times at
 // once, through two replicas of the webhook, while a controller and the nodes work. Available are never less
 // than 40, and all that was asked for comes to pass. (PUB-14, PUB-25)
 func TestManyAtOnce(t *testing.T) {
@@ -142,7 +142,7 @@ func (c *crowd) try(name string, how int) bool {
 		return false // it is being replaced
 	}
 	if how == 1 && !budget.Ready(pod) {
-		return false // it may be ready by the time the API server evicts it, which nobody can make it look at
+		return false // it may be ready by the time the API server evicts it, which no request can make it look at
 	}
 	var request *admissionv1.AdmissionRequest
 	switch how {
@@ -192,7 +192,7 @@ func (c *crowd) create(name string) {
 
 func (c *crowd) next(pod *corev1.Pod) { pod.Spec.Containers[0].Image += "1" }
 
-// serve has a pod run what its spec says, and be ready, unless somebody has deleted it.
+// serve has a pod run what its spec says, and be ready, unless a user has deleted it.
 func (c *crowd) serve(name string) {
 	for {
 		err := c.tryReady(name)

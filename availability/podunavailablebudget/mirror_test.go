@@ -164,7 +164,7 @@ func TestMirror(t *testing.T) {
 	})
 }
 
-// What is somebody else's is left alone, and of two PodDisruptionBudgets of a pod one yields. (PUB-32)
+// What belongs to another owner is left alone, and of two PodDisruptionBudgets of a pod one yields. (PUB-32)
 func TestMirrorYields(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start(mirroring)
@@ -221,7 +221,7 @@ func TestMirrorsOfTheSamePods(t *testing.T) {
 	})
 }
 
-// By default nobody asks for PodDisruptionBudgets, and the rights to are not needed.
+// By default no budget asks for PodDisruptionBudgets, and the rights to are not needed.
 func TestNoMirrors(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.FailBefore(func(r fakecluster.Request) error {

@@ -44,7 +44,7 @@ const (
 	// v1alpha1.PodDisruptionBudgetAnnotation.
 	MirrorAnnotated MirrorPolicy = "Annotated"
 	// MirrorRemove deletes those that were made. It is for the time before MirrorNone, with
-	// which nobody would keep them up to date.
+	// which no controller would keep them up to date.
 	MirrorRemove MirrorPolicy = "Remove"
 )
 
@@ -81,7 +81,7 @@ type Options struct {
 	// Mirror says whether PodDisruptionBudgets show budgets to autoscalers. Default MirrorNone.
 	Mirror MirrorPolicy
 
-	// These are informers that the caller shares and runs. Where one is nil, the controller
+	// These are informers that the caller shares and runs. If one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
 	Budgets, Pods                                                  cache.SharedIndexInformer
 	Deployments, ReplicaSets, StatefulSets, ReplicationControllers cache.SharedIndexInformer

@@ -16,11 +16,11 @@ import (
 // ownerKind is a kind of what controls pods.
 type ownerKind struct {
 	name string
-	// target is what a targetRef says; nothing where no budget can name it.
+	// target is what a targetRef says; nothing if no budget can name it.
 	version, kind string
 	// creates creates one that wants three pods, and returns what pods name.
 	creates func(s *stage) metav1.OwnerReference
-	// wants changes how many it wants, and goes has it go and leave its pods; nil where that cannot be.
+	// wants changes how many it wants, and goes has it go and leave its pods; nil if that cannot be.
 	wants func(s *stage, n int)
 	goes  func(s *stage)
 	// unknown says that it cannot be told how many it wants.

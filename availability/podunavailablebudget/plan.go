@@ -23,7 +23,7 @@ import (
 type Plan struct {
 	// Link are the pods that are to be told that the budget protects them. (PUB-24)
 	Link []*corev1.Pod
-	// Status is the status to write; nil where it stands already.
+	// Status is the status to write; nil if it stands already.
 	Status *v1alpha1.PodUnavailableBudgetStatus
 	// NotDeleted are pods whose deletion was allowed, and which were not deleted in time. (PUB-17)
 	NotDeleted []*corev1.Pod
@@ -37,7 +37,7 @@ type Plan struct {
 	// NoPods tells that the budget has no pods, and Elsewhere are those that belong to other budgets. (PUB-20)
 	NoPods    bool
 	Elsewhere []*corev1.Pod
-	// Computed is the status as it should be, whether it stands already or not; nil where it
+	// Computed is the status as it should be, whether it stands already or not; nil if it
 	// cannot be told.
 	Computed *v1alpha1.PodUnavailableBudgetStatus
 	// Unavailable are the pods that do not count as available, and why, by name.
@@ -49,7 +49,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 
 	// Problem is why the status cannot be told, and stays unchanged if Computed is nil; otherwise it is what is
-	// not known of the workloads, and nothing may be disrupted. Nil where all is known. (PUB-23)
+	// not known of the workloads, and nothing may be disrupted. Nil if all is known. (PUB-23)
 	Problem error
 }
 

@@ -41,7 +41,7 @@ func (s *Snapshot) named() *policyv1.PodDisruptionBudget {
 	return s.Disruptions[i]
 }
 
-// wantedMirror is the mirror as it should be; nil where there is to be none. Where the budget asks for one all the
+// wantedMirror is the mirror as it should be; nil if there is to be none. If the budget asks for one all the
 // same, the plan says why. (PUB-32)
 func (s *Snapshot) wantedMirror(p *Plan, selection budget.Selection, stands *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
 	if s.Mirror != MirrorAnnotated || !budget.Mirrored(s.Budget) {

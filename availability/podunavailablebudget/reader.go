@@ -29,7 +29,7 @@ type Reader interface {
 	// PodDisruptionBudgets returns those of a namespace, in any order. It is called unless
 	// Options.Mirror is MirrorNone.
 	PodDisruptionBudgets(namespace string) ([]*policyv1.PodDisruptionBudget, error)
-	// Workload returns a workload, nil where there is none of that name. Where known is false,
+	// Workload returns a workload, nil if there is none of that name. If known is false,
 	// no cache has the kind.
 	Workload(namespace string, kind schema.GroupKind, name string) (w *budget.Workload, known bool, err error)
 }

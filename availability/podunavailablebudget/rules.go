@@ -12,12 +12,12 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. What Options.Scales asks is not among them: for those of
+// none beyond. Reading shared informers counts, whether or not the Controller runs them; recording
+// events counts if there is a Recorder. What Options.Scales asks is not among them: for those of
 // NewScales that is what ScaleRules returns. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. A Role is enough where
+// that a manifest can be written without a cluster. A Role is enough if
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
@@ -38,7 +38,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	}
 	if o.Mirror != MirrorNone {
 		rules = append(rules,
-			// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this lets a
+			// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this lets a
 			// PodDisruptionBudget block the deletion of its owner.
 			manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets/finalizers", "update"),
 			// get finds out what became of a write without an answer.

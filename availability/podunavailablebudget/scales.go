@@ -31,7 +31,7 @@ import (
 // Scales reads workloads of kinds that no informer is for. Its methods are called by several
 // goroutines.
 type Scales interface {
-	// Workload returns a workload; nil where there is none of that name. The error is ErrNotRead
+	// Workload returns a workload; nil if there is none of that name. The error is ErrNotRead
 	// if it cannot be told what it wants: these Scales leave the kind alone, or it is not served, not in a
 	// namespace, or has no scale subresource.
 	Workload(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string) (*budget.Workload, error)
@@ -123,14 +123,14 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 }
 
 // foreignLook is how often a workload without an informer is looked at, while a budget needs
-// it, and lookAgain how often at most where it has more pods than were known when it was. (PUB-23)
+// it, and lookAgain how often at most if it has more pods than were known when it was. (PUB-23)
 const (
 	foreignLook = 10 * time.Second
 	lookAgain   = time.Second
 )
 
 // scaleCache asks Scales about each workload once in foreignLook, however often its pods
-// change, and once in lookAgain where they become more than it wants.
+// change, and once in lookAgain if they become more than it wants.
 type scaleCache struct {
 	scales Scales
 	clock  clock.PassiveClock
@@ -162,7 +162,7 @@ func (l look) enough(uid types.UID, pods int) bool {
 }
 
 // look returns what was seen of a workload, which is known by its name, and after which time to look again. It has so many
-// pods; where what was seen is not enough for these, it was seen a moment ago.
+// pods; if what was seen is not enough for these, it was seen a moment ago.
 func (c *scaleCache) look(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string, uid types.UID, pods int) (l look, again time.Duration, err error) {
 	key := scaleKey{kind.GroupKind(), types.NamespacedName{Namespace: namespace, Name: name}}
 	now := c.clock.Now()
@@ -182,7 +182,7 @@ func (c *scaleCache) look(ctx context.Context, namespace string, kind schema.Gro
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	for key, old := range c.looks { // what nobody has asked about for a while is forgotten
+	for key, old := range c.looks { // what was not asked about for a while is forgotten
 		if now.Sub(old.at) > 2*foreignLook {
 			delete(c.looks, key)
 		}

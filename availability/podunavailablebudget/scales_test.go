@@ -65,7 +65,7 @@ func newScales(t *testing.T, only ...schema.GroupResource) (scales Scales, reque
 	return NewScales(mapper, scale, metadata, only...), func() int { return len(metadata.Actions()) + len(scale.Actions()) }
 }
 
-// Workloads of kinds that nobody watches, as their scale has it. (PUB-23)
+// Workloads of kinds that have no informer, as their scale has it. (PUB-23)
 func TestScales(t *testing.T) {
 	const unread = "no controller reads workloads of this kind, or it has no scale subresource"
 	some := []schema.GroupResource{{Group: "shop.io", Resource: "memcacheds"}}
@@ -106,7 +106,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// A kind that nobody may read is as good as one that nobody reads: a targetRef of it protects all its pods, a selector does without. (PUB-23)
+// A kind that the controller may not read is as good as one that it does not read: a targetRef of it protects all its pods, a selector does without. (PUB-23)
 func TestScalesThatLeaveAKindAlone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start(func(o *Options) { o.Scales = notRead{} })

@@ -132,7 +132,7 @@ func keepTwo(u *simulation.User, r *rand.Rand) {
 	u.Edit(`{"spec":{"minAvailable":2,"maxUnavailable":null}}`)
 }
 
-// updateAside puts pods aside one after the other, and back, where the budget lets several go. Some take their time,
+// updateAside puts pods aside one after the other, and back, if the budget lets several go. Some take their time,
 // so that it is at several times.
 func updateAside(u *simulation.User, r *rand.Rand) {
 	if r.IntN(3) == 0 {
@@ -147,7 +147,7 @@ func updateAside(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// misread returns copies of pods as they are misread; the pods where nothing is.
+// misread returns copies of pods as they are misread; the pods if nothing is.
 func misread(pods []*corev1.Pod, how func(*corev1.Pod)) []*corev1.Pod {
 	if how == nil {
 		return pods

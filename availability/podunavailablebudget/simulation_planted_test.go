@@ -103,7 +103,7 @@ func asCached(ctx context.Context, w *Webhook, request *admissionv1.AdmissionReq
 	return w.ValidatePod(ctx, request)
 }
 
-// asNow allows evictions of pods that are not ready now, and lets nobody know.
+// asNow allows evictions of pods that are not ready now, and says nothing of it.
 func asNow(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	if request.SubResource == "eviction" {
 		pod, err := w.readPod(ctx, request, &metav1.DeleteOptions{})

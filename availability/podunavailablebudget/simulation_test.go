@@ -129,7 +129,7 @@ func guardOf(p *simulation.Process, bug *bug) (*Guard, error) {
 	})
 }
 
-// steadyClock makes pauses of the same length, which are nobody's to draw.
+// steadyClock makes pauses of the same length, which are not drawn.
 type steadyClock struct{ clock.RealClock }
 
 func (steadyClock) After(time.Duration) <-chan time.Time { return time.After(50 * time.Millisecond) }

@@ -210,7 +210,7 @@ var situations = []situation{
 		return 3
 	}},
 
-	// Nobody counts, or knows what was counted.
+	// No controller counts, or what was counted is not known.
 	{name: "PUB-14.6: tightened while nobody counts", unknown: true, want: "3 of 3 available, 0 desired, 3 allowed; 3 linked |  |  | 0 0 0", stands: func(s *stage) int32 {
 		s.cloneSet(3)
 		s.pods(s.owner(), 3)

@@ -22,17 +22,17 @@ type Snapshot struct {
 	Others []*v1alpha1.PodUnavailableBudget
 	// Pods are the pods of the namespace, in any order.
 	Pods []*corev1.Pod
-	// read is the same where they were read before, and candidates are those of them that the budget may be about.
+	// read is the same if they were read before, and candidates are those of them that the budget may be about.
 	read, candidates []*budget.Pod
 	// Workloads are those of the pods, and what controls these.
 	Workloads budget.Workloads
 	// LookAfter is after which time these are to be looked at again, since no event tells when they are
 	// scaled or go; 0 where events tell.
 	LookAfter time.Duration
-	// Unknown is why some of the workloads could not be read; nil where nothing failed.
+	// Unknown is why some of the workloads could not be read; nil if nothing failed.
 	Unknown error
 	// Mirror is Options.Mirror, and Disruptions are the PodDisruptionBudgets of the namespace, in any order; none
-	// where Mirror is MirrorNone. (PUB-30)
+	// if Mirror is MirrorNone. (PUB-30)
 	Mirror      MirrorPolicy
 	Disruptions []*policyv1.PodDisruptionBudget
 	// HeldSince is when what holds the budget up began, as far as a controller remembers. (PUB-42)

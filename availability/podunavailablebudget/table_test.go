@@ -39,8 +39,8 @@ type stage struct {
 	scales   *foreign
 	webhooks []*Webhook
 	judged   string   // the budget
-	asked    []string // pods; all that serve where it is empty
-	settled  string   // how long it stands; a minute where it is empty
+	asked    []string // pods; all that serve if it is empty
+	settled  string   // how long it stands; a minute if it is empty
 	stop     func()   // stops the controller
 }
 

@@ -10,7 +10,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TrimPod is a transform for an informer that nobody reads but a Webhook, as Webhook.Pods: of a pod it keeps what
+// TrimPod is a transform for an informer that only a Webhook reads, as Webhook.Pods: of a pod it keeps what
 // decides whether it may be evicted, which is a few hundred bytes, so that every replica can have such a cache. Other
 // objects stay as they are; it never fails.
 func TrimPod(object any) (any, error) {

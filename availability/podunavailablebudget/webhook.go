@@ -34,7 +34,7 @@ const (
 )
 
 // Webhook answers admission requests for PodUnavailableBudgets, and for what takes pods down.
-// Its zero value allows everything about pods and refuses budgets, which nobody would keep. It may be used by
+// Its zero value allows everything about pods and refuses budgets, which no controller would keep. It may be used by
 // many goroutines.
 //
 // Requests for other kinds are allowed as they are. An object that cannot be decoded is refused
@@ -44,10 +44,10 @@ type Webhook struct {
 	// PodUnavailableBudgetDeleteGate. Updates has updates and resizes judged; it is the gate
 	// PodUnavailableBudgetUpdateGate. Default: neither.
 	Deletions, Updates bool
-	// Guard answers about pods. Required where Deletions or Updates is set.
+	// Guard answers about pods. Required if Deletions or Updates is set.
 	Guard *Guard
-	// Kubernetes reads pods that are to be evicted, and notes on those of CloneSets where that
-	// is denied. Required where Deletions is set.
+	// Kubernetes reads pods that are to be evicted, and notes on those of CloneSets if that
+	// is denied. Required if Deletions is set.
 	Kubernetes kubernetes.Interface
 	// Pods reads a cache of these pods, which may be behind, and may still be empty, so that an
 	// eviction costs one request; TrimPod keeps it small. Default nil: it costs two. That of a pod that
@@ -59,7 +59,7 @@ type Webhook struct {
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
-// configurations call. Pods are left out where neither Deletions nor Updates is set.
+// configurations call. Pods are left out if neither Deletions nor Updates is set.
 func (w *Webhook) Handlers() map[string]http.Handler {
 	handlers := w.admission().Handlers()
 	if w.Deletions || w.Updates {
@@ -69,7 +69,7 @@ func (w *Webhook) Handlers() map[string]http.Handler {
 }
 
 // Rules returns the RBAC rules that the Webhook and its Guard need, and none beyond.
-// Reading caches counts, whoever runs them.
+// Reading caches counts, whether or not the Webhook runs them.
 func (w *Webhook) Rules() []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets", "get list watch")}
 	if w.Deletions || w.Updates {
@@ -108,7 +108,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.PodUnavailableBudget] {
 	}
 }
 
-// check says what is wrong with a change of a budget. What stays as it is, is not judged again: a
+// check says what is wrong with a change of a budget. What does not change is not judged again: a
 // finalizer can be removed whatever others have come to say meanwhile. (PUB-21, PUB-22, PUB-26)
 func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) {
 	switch {

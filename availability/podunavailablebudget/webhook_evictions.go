@@ -21,8 +21,8 @@ import (
 // seconds.
 const noteAgain = time.Minute
 
-// note notes on a pod that its eviction was denied, so that a CloneSet can make room for it. Where
-// that fails the next request does it: whoever was told to try again will. (PUB-31)
+// note notes on a pod that its eviction was denied, so that a CloneSet can make room for it. If
+// that fails the next request does it: the client that was told to try again will. (PUB-31)
 func (w *Webhook) note(ctx context.Context, pod *corev1.Pod) {
 	now := w.Guard.options.Clock.Now()
 	if !makesRoom(pod) || lifecycle.AwaitsEviction(pod, now) > lifecycle.EvictionAwaited-noteAgain {

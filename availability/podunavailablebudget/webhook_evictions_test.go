@@ -84,7 +84,7 @@ const (
 	unreadyPatch = `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`
 )
 
-// A pod that is evicted while it is not ready does not count where it turns ready before it is gone. (PUB-14.3)
+// A pod that is evicted while it is not ready does not count if it turns ready before it is gone. (PUB-14.3)
 func TestEvictedWhileNotReady(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
 		c.PatchPod("a", unreadyPatch, "status")

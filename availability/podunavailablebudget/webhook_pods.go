@@ -23,7 +23,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// retryAfter is after how many seconds whoever may not evict a pod should try again: kubectl
+// retryAfter is after how many seconds a client that may not evict a pod should try again: kubectl
 // drain waits as long by itself.
 const retryAfter = 5
 
@@ -103,7 +103,7 @@ func (w *Webhook) evicted(ctx context.Context, request *admissionv1.AdmissionReq
 	return err
 }
 
-// podOf returns the pod that is to be evicted, from the cache where that has it naming a budget; nil where there is none. (PUB-33)
+// podOf returns the pod that is to be evicted, from the cache if that has it naming a budget; nil if there is none. (PUB-33)
 func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
 	if w.Pods != nil {
 		pod, err := apiwriter.Found(w.Pods.Pods(request.Namespace).Get(request.Name))
@@ -117,7 +117,7 @@ func (w *Webhook) podOf(ctx context.Context, request *admissionv1.AdmissionReque
 	return w.readPod(ctx, request, options)
 }
 
-// readPod reads the pod that is to be evicted; nil where there is none.
+// readPod reads the pod that is to be evicted; nil if there is none.
 func (w *Webhook) readPod(ctx context.Context, request *admissionv1.AdmissionRequest, options *metav1.DeleteOptions) (*corev1.Pod, error) {
 	pod, err := apiwriter.Found(w.Kubernetes.CoreV1().Pods(request.Namespace).Get(ctx, request.Name, metav1.GetOptions{}))
 	if pod == nil || err != nil {
@@ -139,7 +139,7 @@ func (w *Webhook) updated(ctx context.Context, request *admissionv1.AdmissionReq
 	return w.ask(ctx, request, inquiry{pod: before, operation: v1alpha1.PubUpdateOperation}, nil)
 }
 
-// ask asks the budget of a pod. The error is the answer where it says no. (PUB-28)
+// ask asks the budget of a pod. The error is the answer if it says no. (PUB-28)
 func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest, q inquiry, options *metav1.DeleteOptions) error {
 	q.dryRun = request.DryRun != nil && *request.DryRun || options != nil && slices.Contains(options.DryRun, metav1.DryRunAll)
 	decision, err := w.Guard.decide(ctx, q)
@@ -164,7 +164,7 @@ func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest
 	return later
 }
 
-// meets returns a conflict where a pod is not the one that is to be deleted. (PUB-29)
+// meets returns a conflict if a pod is not the one that is to be deleted. (PUB-29)
 func meets(pod *corev1.Pod, options *metav1.DeleteOptions) error {
 	p := options.Preconditions
 	if p == nil || (p.UID == nil || *p.UID == pod.UID) && (p.ResourceVersion == nil || *p.ResourceVersion == pod.ResourceVersion) {

@@ -160,7 +160,7 @@ func TestPods(t *testing.T) {
 		patch   string // of the pod
 		webhook edit
 		request func(*corev1.Pod) *admissionv1.AdmissionRequest
-		// full and left are the answers where none may go, and where one may, and the requests for them; "" stands for allowed.
+		// full and left are the answers if none may go, and if one may, and the requests for them; "" stands for allowed.
 		full, left, cost, leftCost string
 	}{
 		{"PUB-28: delete", "", none, del(options), forbidden, "", "", book},
@@ -245,7 +245,7 @@ func answer(r *admissionv1.AdmissionResponse) string {
 	return fmt.Sprint(r.Result.Code, " ", r.Result.Message)
 }
 
-// What the webhook is not asked about, or cannot read, and what it does when nobody answers.
+// What the webhook is not asked about, or cannot read, and what it does when the API server does not answer.
 func TestOtherRequests(t *testing.T) {
 	protected(t, 2, func(t *testing.T, c *cluster) {
 		w, pod := c.webhook(), c.livePod("a")

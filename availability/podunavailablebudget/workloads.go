@@ -47,7 +47,7 @@ type finder struct {
 	budget    *v1alpha1.PodUnavailableBudget
 	owners    map[types.UID]*owner // what controls the pods
 	workloads budget.Workloads
-	again     time.Duration // after which to look again; 0 where events tell
+	again     time.Duration // after which to look again; 0 if events tell
 	unknown   error         // why some are not known
 }
 
@@ -123,7 +123,7 @@ func (f *finder) find(ctx context.Context, owners map[types.UID]*owner) (above m
 	return above
 }
 
-// ofOwner returns what a cache has of an owner; nil where that may be behind. One that the cache still lacks after
+// ofOwner returns what a cache has of an owner; nil if that may be behind. One that the cache still lacks after
 // a while is gone.
 func (f *finder) ofOwner(w *budget.Workload, kind schema.GroupKind, o *owner) *budget.Workload {
 	if w != nil && w.UID == o.ref.UID {

@@ -13,7 +13,7 @@ const (
 	// from, divided by commas. Absent: all of them.
 	PubProtectOperationAnnotation = "kruise.io/pub-protect-operations"
 	// PubProtectTotalReplicasAnnotation is, on a budget with a selector, the number of pods that
-	// there should be, where no workload of the selected pods tells.
+	// there should be, if no workload of the selected pods tells.
 	PubProtectTotalReplicasAnnotation = "pub.kruise.io/protect-total-replicas"
 	// PodDisruptionBudgetAnnotation is "true" on a budget that a PodDisruptionBudget is to show to
 	// autoscalers. OpenKruise does not know it.
@@ -48,7 +48,7 @@ const (
 	HeldUpCondition = "HeldUp"
 )
 
-// Reasons of these conditions.
+// Reasons of the conditions above.
 const (
 	// WorkloadNotReadReason: the workload is not read, it has no scale subresource, or it could not be read.
 	WorkloadNotReadReason = "WorkloadNotRead"
