@@ -106,7 +106,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// A kind that the controller may not read is as good as one that it does not read: a targetRef of it protects all its pods, a selector does without. (PUB-23)
+// A kind that may not be read is as good as one that is not read: a targetRef of it protects all its pods, a selector does without. (PUB-23)
 func TestScalesThatLeaveAKindAlone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start(func(o *Options) { o.Scales = notRead{} })

@@ -14,7 +14,7 @@ import (
 // Interface gives access to the distribution kinds.
 type Interface interface {
 	// ImagePullJobs gives the client of the ImagePullJobs of a namespace.
-	// The empty namespace means all namespaces, where only List and Watch work.
+	// The empty namespace means all namespaces, for which only List and Watch work.
 	ImagePullJobs(namespace string) ImagePullJobInterface
 	// NodeImages gives the client of the NodeImages, which have no namespace.
 	NodeImages() NodeImageInterface
@@ -24,7 +24,7 @@ type Interface interface {
 	// PersistentPodStates gives the client of the PersistentPodStates of a namespace, as ImagePullJobs does.
 	PersistentPodStates(namespace string) PersistentPodStateInterface
 	// WorkloadSpreads gives the client of the WorkloadSpreads of a namespace.
-	// The empty namespace means all namespaces, where only List and Watch work.
+	// The empty namespace means all namespaces, for which only List and Watch work.
 	WorkloadSpreads(namespace string) WorkloadSpreadInterface
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package conversion serves ImagePullJobs and NodeImages, which are stored as
-// v1alpha1, as v1beta1 too, as a later release of OpenKruise has them. Nobody
-// does unless he asks for it: [ServeV1beta1] adds the version to the
+// v1alpha1, as v1beta1 too, as a later release of OpenKruise has them. This is off
+// unless a program asks for it: [ServeV1beta1] adds the version to the
 // definitions, and [Handler] converts.
 //
 // It implements the rule IMG-1.7 of

@@ -335,7 +335,7 @@ func (c *cluster) agents(says report) {
 	synctest.Wait()
 }
 
-// answer sets the status of a NodeImage. It returns false where nothing changes.
+// answer sets the status of a NodeImage. It returns false if nothing changes.
 func answer(n *v1alpha1.NodeImage, says report) bool {
 	before := n.Status.DeepCopy()
 	old := n.Status.ImageStatuses

@@ -9,7 +9,7 @@
 //     and what its agent reports of them.
 //
 // A job assigns its task to NodeImages; the agent of the node pulls, and
-// writes the status; the job counts what the nodes report; and when nobody needs a
+// writes the status; the job counts what the nodes report; and when no job needs a
 // task any more, it is taken away. Both controllers run in the same program,
 // with the same caches or with caches of their own.
 //

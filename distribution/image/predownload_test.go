@@ -133,7 +133,7 @@ func (c *cluster) preDownload(w workload) {
 	for range 4 { // parallelism 1
 		for _, n := range c.nodeImages() {
 			image := n.Spec.Images["nginx"]
-			// The node of the pod that is being updated has the task, too, where the
+			// The node of the pod that is being updated has the task, too, if the
 			// cache showed the pod as it was before.
 			if len(image.Tags) > 0 && len(n.Status.ImageStatuses) == 0 && n.Name != order[0] {
 				pulled = append(pulled, n.Name)

@@ -23,7 +23,7 @@ import (
 // through the kubelet.
 func (c *cluster) beginPulling() {
 	c.Helper()
-	c.jobOptions.ReferToSourceSecrets = true // nobody needs copies
+	c.jobOptions.ReferToSourceSecrets = true // no agent needs copies
 	c.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
 	c.begin(1)
 }

@@ -151,7 +151,7 @@ func TestCopiesAreCurrent(t *testing.T) {
 }
 
 // IMG-1.6: what cannot be copied gives the job a message, and its tasks all the same;
-// and nobody asks for it over and over.
+// and it is not asked for over and over.
 func TestSecretsThatCannotBeCopied(t *testing.T) {
 	refuse := func(namespace string, err error) func(fakecluster.Request) error {
 		return func(r fakecluster.Request) error {
@@ -244,7 +244,7 @@ func TestCopiesThatAreLeftOver(t *testing.T) {
 	})
 }
 
-// IMG-1.6: whatever answer is lost, and whoever writes at the same time, the copies
+// IMG-1.6: whatever answer is lost, and whatever other clients write at the same time, the copies
 // come and go.
 func TestCopiesAmidFaults(t *testing.T) {
 	for _, what := range []string{"create secrets", "update secrets", "delete secrets", "get secrets"} {

@@ -59,7 +59,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return plan.RequeueAfter, apply.WorthRetrying(err)
 }
 
-// create creates the PersistentPodState that a workload asks for; nil for none. Where there is one already, the cache
+// create creates the PersistentPodState that a workload asks for; nil for none. If there is one already, the cache
 // will show it. (PPS-21)
 func (r *reconciler) create(ctx context.Context, plan *Plan) error {
 	s := plan.Generated.Create

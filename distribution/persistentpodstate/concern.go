@@ -78,7 +78,7 @@ func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue
 	}
 }
 
-// workloadIn is the workload of an event; nil where it is not there.
+// workloadIn is the workload of an event; nil if it is not there.
 func workloadIn(object metav1.Object) *podstate.Workload {
 	if object == nil {
 		return nil

@@ -57,7 +57,7 @@ func TestWorkloadOfTheSameName(t *testing.T) {
 	})
 }
 
-// PPS-25: what is recorded comes within a second of what happens, without anybody else's doing, and nothing else does.
+// PPS-25: what is recorded comes within a second of what happens, with no other event to help, and nothing else does.
 func TestStatus(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start()
@@ -156,7 +156,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// PPS-24: what was recorded stays while nobody reads the kind.
+// PPS-24: what was recorded stays while the kind is not read.
 func TestUnknownKindKeepsStatus(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.nodes("a1")
@@ -235,7 +235,7 @@ func TestNodeComesBack(t *testing.T) {
 		c.removePod("web-0")
 		c.create("web-0", owner)
 		uid := c.pod("web-0").UID
-		c.Sleep("1h") // nobody schedules it: the node is full
+		c.Sleep("1h") // the scheduler does not place it: the node is full
 		c.loseNode("a1")
 		c.expect("PPS-17: lost", "web", "web-0 on a1; 1 lost")
 		c.Sleep("20s")

@@ -23,7 +23,7 @@
 //   - A pod that has been sent to a node which is gone is deleted after 30 s, with an event, so that its workload
 //     creates it again. The condition TopologyLost names such pods, and status.lost counts them.
 //   - The status is computed anew when the workload is scaled, too, and not only when its pods go.
-//   - The state of pods whose kind nobody reads stays as it is, and an event says so.
+//   - The state of pods whose kind is not read does not change, and an event says so.
 //   - Pods of Advanced StatefulSets are placed as they are created. No webhook is needed for them.
 //   - A pod waits for the caches of the webhook, and is not placed anywhere before these are filled.
 package persistentpodstate

@@ -77,7 +77,7 @@ func describe(p *Plan) string {
 	return fmt.Sprintf("%s\n%+v again after %s", p, p.Record.Status, p.RequeueAfter)
 }
 
-// The filter of events against the planner itself: whatever changes about a pod, where that changes the plan, the
+// The filter of events against the planner itself: whatever changes about a pod, if that changes the plan, the
 // PersistentPodState is enqueued. (PPS-25)
 func TestPodsThatMatter(t *testing.T) {
 	s, w, reads := webState(), &podstate.Workload{Name: "web", UID: "web", Replicas: new(int32(0))}, mutation.Reads{}

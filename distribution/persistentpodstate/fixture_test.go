@@ -250,7 +250,7 @@ func (c *cluster) createState(s *v1alpha1.PersistentPodState) {
 	synctest.Wait()
 }
 
-// state reads a PersistentPodState; nil where there is none.
+// state reads a PersistentPodState; nil if there is none.
 func (c *cluster) state(name string) *v1alpha1.PersistentPodState {
 	c.T.Helper()
 	s, err := c.states.PersistentPodStates("default").Get(c.T.Context(), name, metav1.GetOptions{})

@@ -125,7 +125,7 @@ func shows(s *Snapshot, resource Resource) func(string) bool {
 	return controller.Holds(s.Pods)
 }
 
-// observe reads everything that a plan depends on. It returns nil where there is no PersistentPodState, and no
+// observe reads everything that a plan depends on. It returns nil if there is no PersistentPodState, and no
 // workload of its name asks for one.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader

@@ -55,10 +55,10 @@ type Options struct {
 	// Custom are further kinds, whose pods are recorded as well. What the API server does not serve must not be among
 	// them. Default: none.
 	Custom []CustomKind
-	// Dynamic reads those of them that have no informer. Required where there are any.
+	// Dynamic reads those of them that have no informer. Required if there are any.
 	Dynamic dynamic.Interface
 
-	// These are informers that the caller shares and runs. Where one is nil, the controller
+	// These are informers that the caller shares and runs. If one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
 	States, Pods, Nodes                cache.SharedIndexInformer
 	StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer

@@ -36,13 +36,13 @@ type PlacerOptions struct {
 	// Namespace restricts the informer of PersistentPodStates that NewPlacer makes itself. Default: all namespaces.
 	Namespace string
 	// States and Nodes are informers that the caller shares and runs. NewPlacer adds indexes to them, so they must
-	// not have been started before. Where one is nil, it makes its own.
+	// not have been started before. If one is nil, it makes its own.
 	States, Nodes cache.SharedIndexInformer
 	// Kinds are the kinds of the white list, whose pods are placed as well. Default: none, or those that ConfigNamespace
 	// leads to.
 	Kinds podstate.WhiteList
 	// ConfigNamespace is the namespace of the manager, where Run reads the white list first: AwaitWhiteList does. Until then no
-	// pod is placed and none is let through. Default: no white list is read, and Run need not be called where States and Nodes
+	// pod is placed and none is let through. Default: no white list is read, and Run need not be called if States and Nodes
 	// are given.
 	ConfigNamespace string
 	// PlacedByWorkloads has Mutate leave pods as they are whose controllers are of the group apps.kruise.io: these place
@@ -90,7 +90,7 @@ func (o *PlacerOptions) reads() []controller.Read {
 }
 
 // Run reads the white list, if it is to, and runs the informers that NewPlacer made until the context is done, and waits for
-// them. It can be called once, and need not be called where all of them are shared and no white list is read.
+// them. It can be called once, and need not be called if all of them are shared and no white list is read.
 func (p *Placer) Run(ctx context.Context) error {
 	if p.options.ConfigNamespace != "" {
 		list, err := AwaitWhiteList(ctx, p.options.Kubernetes, p.options.ConfigNamespace)
@@ -103,7 +103,7 @@ func (p *Placer) Run(ctx context.Context) error {
 }
 
 // Rules returns the RBAC rules that a Placer needs, and none beyond; NamespaceRules returns the others. Reading shared
-// informers counts, whoever runs them.
+// informers counts, whether or not the Placer runs them.
 func (p *Placer) Rules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "persistentpodstates", "list watch"),
@@ -112,7 +112,7 @@ func (p *Placer) Rules() []rbacv1.PolicyRule {
 }
 
 // NamespaceRules returns the RBAC rules that a Placer needs in one namespace, that of the white list, for a Role there; none
-// where no white list is read.
+// if no white list is read.
 func (p *Placer) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) {
 	if p.options.ConfigNamespace == "" {
 		return "", nil
@@ -180,7 +180,7 @@ func (p *Placer) places(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return list.Allows(kind), err
 }
 
-// controlledBy is the kind of a pod's controller; empty where it has none that can be read.
+// controlledBy is the kind of a pod's controller; empty if it has none that can be read.
 func controlledBy(pod *corev1.Pod) schema.GroupKind {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {

@@ -16,7 +16,7 @@ import (
 
 var _ podwebhook.Step = (*Placer)(nil)
 
-// PPS-28: the API server asks about the pods that PersistentPodStates are about, and not where workloads place their pods themselves.
+// PPS-28: the API server asks about the pods that PersistentPodStates are about, and not if workloads place their pods themselves.
 func TestPlacerMatchExpression(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		over, cancel := context.WithCancel(t.Context())
@@ -59,7 +59,7 @@ func TestPlacerMatchExpression(t *testing.T) {
 	})
 }
 
-// PPS-28: a pod that its workload places is left as it is, if that is said; and pods of kinds of the white list wait for it. (PPS-2)
+// PPS-28: a pod that its workload places is left unchanged, if that is said; and pods of kinds of the white list wait for it. (PPS-2)
 func TestPlacerOptions(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.nodes("b1")

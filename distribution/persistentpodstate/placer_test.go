@@ -133,7 +133,7 @@ func TestPlacerIsNotReady(t *testing.T) {
 	}
 }
 
-// What it costs to place a pod in a cluster of 5,000 nodes, on its node, and where that is gone.
+// What it costs to place a pod in a cluster of 5,000 nodes, on its node, and if that is gone.
 func BenchmarkPlace(b *testing.B) {
 	var nodes []*corev1.Node
 	byName := map[string]*corev1.Node{}

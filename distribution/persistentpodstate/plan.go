@@ -18,17 +18,17 @@ import (
 // Plan is what to do about a PersistentPodState now: data, to be looked at, compared and applied. The
 // same Snapshot gives the same Plan.
 type Plan struct {
-	// Generated is what a workload asks for by annotations, and For is that workload. Where it says to write
+	// Generated is what a workload asks for by annotations, and For is that workload. If it says to write
 	// anything, the rest is for the next reconcile. (PPS-21 to PPS-23)
 	Generated podstate.Generated
 	For       *podstate.Workload
 
-	// Status is the status to write; nil where it stands already. (PPS-9)
+	// Status is the status to write; nil if it stands already. (PPS-9)
 	Status *v1alpha1.PersistentPodStateStatus
 	// Replace are the pods to delete, so that they are placed elsewhere. (PPS-19)
 	Replace []podstate.Stuck
 
-	// Record is what was computed, whether it stands already or not; nil where it cannot be told.
+	// Record is what was computed, whether it stands already or not; nil if it cannot be told.
 	Record *podstate.Record
 	// Waiting are the pods that are to be replaced if their nodes do not come back.
 	Waiting []podstate.Stuck
@@ -36,7 +36,7 @@ type Plan struct {
 	// 0 when only events can change it.
 	RequeueAfter time.Duration
 
-	// Problem is why the status cannot be told, and stays as it is. Nil where it can.
+	// Problem is why the status cannot be told, and does not change. Nil if it can.
 	Problem error
 }
 

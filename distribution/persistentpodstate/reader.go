@@ -23,13 +23,13 @@ type Reader interface {
 	podwright.Caches
 	// State returns a PersistentPodState, or an error for which apierrors.IsNotFound holds.
 	State(namespace, name string) (*v1alpha1.PersistentPodState, error)
-	// States returns the PersistentPodStates of a namespace, or of all where it is empty, in any order.
+	// States returns the PersistentPodStates of a namespace, or of all if it is empty, in any order.
 	States(namespace string) ([]*v1alpha1.PersistentPodState, error)
 	// Pods returns the pods of the namespace that the UID controls, in any order.
 	Pods(namespace string, owner types.UID) ([]*corev1.Pod, error)
 	// Nodes returns all nodes, in any order.
 	Nodes() ([]*corev1.Node, error)
-	// Workload returns a workload, nil where there is none of that name. Where known is false,
+	// Workload returns a workload, nil if there is none of that name. If known is false,
 	// no cache has the kind.
 	Workload(namespace string, kind schema.GroupKind, name string) (w *podstate.Workload, known bool, err error)
 	// Kinds are those of which there is a cache, always in the same order.

@@ -14,10 +14,10 @@ import (
 // Snapshot is everything that a plan depends on: what was known at one moment. Its
 // objects are shared with caches; nothing in this package changes them.
 type Snapshot struct {
-	// State is the PersistentPodState. Nil where there is none, and a workload of its name asks for
+	// State is the PersistentPodState. Nil if there is none, and a workload of its name asks for
 	// one.
 	State *v1alpha1.PersistentPodState
-	// Workload is the one that it names; nil where there is none.
+	// Workload is the one that it names; nil if there is none.
 	Workload *podstate.Workload
 	// Pods are those that the workload controls, in any order.
 	Pods []*corev1.Pod
@@ -25,7 +25,7 @@ type Snapshot struct {
 	Nodes []*corev1.Node
 	// Namesakes are the workloads that have its name, of any kind. (PPS-21)
 	Namesakes []*podstate.Workload
-	// Unknown is why the workload is not known; nil where it is known whether there is one.
+	// Unknown is why the workload is not known; nil if it is known whether there is one.
 	Unknown error
 	// Now is the time for which to plan.
 	Now time.Time

@@ -85,7 +85,7 @@ func (c *cluster) where() map[string]string {
 	return on
 }
 
-// PPS-27: pods of an Advanced StatefulSet go back to their nodes, whether somebody deletes them or an update does, and nothing
+// PPS-27: pods of an Advanced StatefulSet go back to their nodes, whether a user deletes them or an update does, and nothing
 // is written about that. (PPS-9)
 func TestTogether(t *testing.T) {
 	together(t, func(t *testing.T, c *cluster) {
@@ -121,7 +121,7 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-// PPS-13, PPS-19: a node goes. Its pod is somewhere else within 60 s, also where the placer is told late of it.
+// PPS-13, PPS-19: a node goes. Its pod is somewhere else within 60 s, also if the placer is told late of it.
 func TestTogetherNodeGone(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("told late: %v", late), func(t *testing.T) {

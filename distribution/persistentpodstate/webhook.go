@@ -70,7 +70,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.PersistentPodState] {
 	}
 }
 
-// check says what is wrong with a change. What stays as it is, is not judged again: a finalizer can be removed whatever the white
+// check says what is wrong with a change. What does not change is not judged again: a finalizer can be removed whatever the white
 // list has come to say meanwhile. (PPS-1 to PPS-3, PPS-26)
 func (w *Webhook) check(ctx context.Context, c change) (errs field.ErrorList, err error) {
 	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) {

@@ -33,7 +33,7 @@ func WhiteListRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{rule}
 }
 
-// ReadWhiteList reads the white list from the API server; nil where there is none. It takes WhiteListRules. (PPS-2)
+// ReadWhiteList reads the white list from the API server; nil if there is none. It takes WhiteListRules. (PPS-2)
 func ReadWhiteList(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.WhiteList, error) {
 	config, err := apiwriter.Found(client.CoreV1().ConfigMaps(namespace).Get(ctx, WhiteListConfigMap, metav1.GetOptions{}))
 	if err != nil {

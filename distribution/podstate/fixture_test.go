@@ -73,7 +73,7 @@ func of(uid types.UID) func(*v1alpha1.PersistentPodState) {
 	return func(s *v1alpha1.PersistentPodState) { s.Status.WorkloadUID = uid }
 }
 
-// newPod is a pod of the StatefulSet web, ready on a node; waiting without one where that is empty.
+// newPod is a pod of the StatefulSet web, ready on a node; waiting without one if that is empty.
 func newPod(name, node string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// Generated is what the annotations of a workload ask for. At most one of the fields is set; none where all is as
+// Generated is what the annotations of a workload ask for. At most one of the fields is set; none if all is as
 // asked for.
 type Generated struct {
 	// Create is the PersistentPodState to create.
@@ -29,7 +29,7 @@ type Generated struct {
 // generatedWeight is the weight of a preferred topology that annotations ask for.
 const generatedWeight = 100
 
-// Generate says what to do about the PersistentPodState that has the name of a workload, which is nil where there is
+// Generate says what to do about the PersistentPodState that has the name of a workload, which is nil if there is
 // none. (PPS-21 to PPS-23)
 func Generate(w *Workload, existing *v1alpha1.PersistentPodState) Generated {
 	switch {
@@ -68,7 +68,7 @@ func generatedFor(w *Workload, s *v1alpha1.PersistentPodState) bool {
 	return ref != nil && ref.UID == w.UID
 }
 
-// generatedSpec is the spec that annotations ask for; nil where they name no topology. (PPS-21)
+// generatedSpec is the spec that annotations ask for; nil if they name no topology. (PPS-21)
 func generatedSpec(w *Workload) *v1alpha1.PersistentPodStateSpec {
 	required := split(w.Annotations[v1alpha1.RequiredPersistentTopologyAnnotation])
 	preferred := split(w.Annotations[v1alpha1.PreferredPersistentTopologyAnnotation])

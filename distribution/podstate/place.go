@@ -18,14 +18,14 @@ import (
 
 // Placement is what is done to a new pod so that it goes where its predecessor ran.
 type Placement struct {
-	// Pod is the pod as it should be: the one that was given where nothing is done, a changed
+	// Pod is the pod as it should be: the one that was given if nothing is done, a changed
 	// copy of it else.
 	Pod *corev1.Pod
 	// Required are the labels that its node selector gets. Preferred are the terms that its affinity
 	// gets.
 	Required  map[string]string
 	Preferred []corev1.PreferredSchedulingTerm
-	// Reason says why nothing is required of its node, or nothing done at all; empty where all that was asked
+	// Reason says why nothing is required of its node, or nothing done at all; empty if all that was asked
 	// for is done.
 	Reason string
 }
@@ -64,7 +64,7 @@ func Place(s *v1alpha1.PersistentPodState, pod *corev1.Pod, nodes *Nodes) *Place
 }
 
 // required are the labels to ask for, which are those that the pod does not ask for by itself. There are none
-// where no node has them all and is as the pod asks for. (PPS-12, PPS-13)
+// if no node has them all and is as the pod asks for. (PPS-12, PPS-13)
 func required(s *v1alpha1.PersistentPodState, record *v1alpha1.PodState, pod *corev1.Pod, nodes *Nodes) (map[string]string, string) {
 	all := podstate.Pick(record.NodeTopologyLabels, requiredKeys(s)...)
 	missing := maps.Clone(all)

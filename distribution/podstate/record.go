@@ -24,7 +24,7 @@ import (
 type Input struct {
 	// State is the PersistentPodState, with the states recorded so far. Required.
 	State *v1alpha1.PersistentPodState
-	// Workload is the one that it names; nil where there is none.
+	// Workload is the one that it names; nil if there is none.
 	Workload *Workload
 	// Pods are the pods that the workload controls, in any order.
 	Pods []*corev1.Pod
@@ -45,7 +45,7 @@ type Record struct {
 	Lost []string
 	// Refused are pods whose state is not kept since it does not fit, by name. (PPS-10)
 	Refused []string
-	// UnknownNodes are ready pods whose node is not known, by name: their state stays as it is. (PPS-5)
+	// UnknownNodes are ready pods whose node is not known, by name: their state does not change. (PPS-5)
 	UnknownNodes []string
 }
 
@@ -172,7 +172,7 @@ func (in *Input) conditions(r *Record) {
 // mostNames is how many pods a message names.
 const mostNames = 3
 
-// some names pods, the first of them only where they are many.
+// some names pods, the first of them only if they are many.
 func some(names []string) string {
 	switch {
 	case len(names) == 1:

@@ -28,7 +28,7 @@ func limit(s *v1alpha1.PersistentPodState, states map[string]v1alpha1.PodState) 
 		total += sizeOf(name, state)
 	}
 	room := MaxSize - restSize
-	if total > room/2 { // the object itself counts only where it may decide
+	if total > room/2 { // the object itself counts only if it may decide
 		room -= sizeOfObject(s)
 	}
 	if total <= room {

@@ -27,7 +27,7 @@ type Stuck struct {
 	Pod *corev1.Pod
 	// Reason says what it asks for in vain.
 	Reason string
-	// After is how long to wait still; 0 where it is to be deleted now.
+	// After is how long to wait still; 0 if it is to be deleted now.
 	After time.Duration
 }
 

@@ -20,7 +20,7 @@ type Workload struct {
 	Namespace, Name string
 	UID             types.UID
 	Annotations     map[string]string
-	// Replicas is how many pods it wants. Nil: nobody knows, so that no state is dropped.
+	// Replicas is how many pods it wants. Nil: not known, so that no state is dropped.
 	Replicas *int32
 	// Start is the first ordinal. Reserved are ordinals that no pod has.
 	Start    int

@@ -45,7 +45,7 @@ type applier struct {
 
 	lock     sync.Mutex
 	failures []Failure
-	foreign  map[string]time.Time // where something of the name is no copy
+	foreign  map[string]time.Time // namespaces in which something of the name is no copy
 }
 
 // apply does what the plan says. What fails in one namespace does not stop the others.
@@ -82,7 +82,7 @@ func each[T any](ctx context.Context, items []T, do func(context.Context, T) err
 	return err
 }
 
-// create creates a copy. Where there is something of its name, that is a copy which no
+// create creates a copy. If there is something of its name, that is a copy which no
 // cache shows, or it is left alone. (RD-6, RD-7)
 func (a *applier) create(ctx context.Context, object Object) error {
 	a.findRival(ctx, object)

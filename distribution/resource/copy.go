@@ -34,7 +34,7 @@ type Copy struct {
 	immutable  bool
 }
 
-// CopyOf returns what a plan reads of an object; nil where it is neither a Secret nor a
+// CopyOf returns what a plan reads of an object; nil if it is neither a Secret nor a
 // ConfigMap. The metadata are shared with it.
 func CopyOf(object any) *Copy {
 	switch object := object.(type) {

@@ -18,8 +18,8 @@
 //
 // From OpenKruise 1.4:
 //   - A template whose every copy the API server would refuse is refused.
-//   - kube-system and kube-public get copies only where they are included by name. Copies that
-//     OpenKruise has made there stay, and nobody keeps them any more. (RD-1)
+//   - kube-system and kube-public get copies only if they are included by name. Copies that
+//     OpenKruise has made there stay, and no controller keeps them any more. (RD-1)
 //   - copies have a label of podwright's own. Those that OpenKruise has made get it when they are
 //     found, at the first reconcile; in namespaces that are no targets by then they stay. (RD-5)
 //   - an object of the same name is looked at again every five minutes, and not at each event;

@@ -63,7 +63,7 @@ func (p *Plan) Held(failures []Failure) (holds []rollout.Hold) {
 	return holds
 }
 
-// tell has a status say what holds the ResourceDistribution up, and returns it; nil where the observed one says as much. (RD-25)
+// tell has a status say what holds the ResourceDistribution up, and returns it; nil if the observed one says as much. (RD-25)
 func (p *Plan) tell(status *v1alpha1.ResourceDistributionStatus, holds []rollout.Hold, now time.Time) *v1alpha1.ResourceDistributionStatus {
 	observed := &p.distribution.Status
 	standing := conditions.Told(observed.Conditions)

@@ -36,23 +36,23 @@ type Options struct {
 	// down.
 	Kubernetes kubernetes.Interface
 
-	// Distributions and Namespaces are informers that the caller shares and runs. Where one is
+	// Distributions and Namespaces are informers that the caller shares and runs. If one is
 	// nil, the controller makes and runs its own.
 	Distributions, Namespaces cache.SharedIndexInformer
 	// Secrets and ConfigMaps are such informers, of all or of those that have the label
 	// v1alpha1.ResourceCopyLabel. The controller adds an index to them, so they must not
-	// have been started before New. Where one is nil, the controller makes and runs its
-	// own, which holds copies alone, and of these no more than Trim leaves.
+	// have been started before New. If one is nil, the controller makes and runs its
+	// own, which holds copies alone, and of each no more than Trim leaves.
 	Secrets, ConfigMaps cache.SharedIndexInformer
 
 	// Sources reads spec.sourceRef: the copies have the content of a Secret or ConfigMap that
 	// it names, as far as that has the label v1alpha1.ResourceSourceLabel. Default false:
-	// nothing is done where it is set. The controller asks nobody whether that is allowed: turn
-	// it on only where Webhook.Access is set, and no ResourceDistribution can be written
+	// nothing is done if it is set. The controller does not ask whether that is allowed: turn
+	// it on only if Webhook.Access is set, and no ResourceDistribution can be written
 	// without being asked about. (RD-17, RD-18)
 	Sources bool
 	// SourceSecrets and SourceConfigMaps are informers of those that have that label. They
-	// hold them whole. Where one is nil and Sources is true, the controller makes and runs its own.
+	// hold them whole. If one is nil and Sources is true, the controller makes and runs its own.
 	SourceSecrets, SourceConfigMaps cache.SharedIndexInformer
 
 	// Reader replaces the informers in a Reconciler; New ignores it.

@@ -18,7 +18,7 @@ import (
 )
 
 // conflictRetry is how long an object that is no copy is left alone before it is looked
-// for again: nobody tells when it goes. (RD-10)
+// for again: no event tells when it goes. (RD-10)
 const conflictRetry = 5 * time.Minute
 
 // What failed in a namespace, in OpenKruise's words.
@@ -37,7 +37,7 @@ type Failure struct {
 // Plan is what one reconcile of a ResourceDistribution does. A settled one is empty but
 // for Targets.
 type Plan struct {
-	// Problem is why nothing is done, nil where something can be. (RD-11)
+	// Problem is why nothing is done, nil if something can be. (RD-11)
 	Problem error
 	// Targets are the namespaces that are to have a copy, by name.
 	Targets []string
@@ -51,7 +51,7 @@ type Plan struct {
 	Delete []*Copy
 	// Failed are the namespaces in which nothing is tried, and those whose copies another writer contests.
 	Failed []Failure
-	// SourceMissing is why nothing is known of what is to be in the copies, nil where that is
+	// SourceMissing is why nothing is known of what is to be in the copies, nil if that is
 	// known: then nothing is created or updated. (RD-17)
 	SourceMissing error
 	// RequeueAfter is when to look again although nothing happens; 0: no need to.
@@ -210,7 +210,7 @@ const (
 	Same Difference = "Same"
 	// Different: it is updated.
 	Different Difference = "Different"
-	// Unchangeable: it differs in what the API server does not let anybody change: the
+	// Unchangeable: it differs in what the API server lets no client change: the
 	// type of a Secret, or anything in an object that is immutable. It is replaced.
 	Unchangeable Difference = "Unchangeable"
 	// Foreign: it is no copy of this ResourceDistribution, and is left alone. (RD-7)
@@ -238,7 +238,7 @@ func (p *Plan) Compare(c *Copy) Difference {
 	return Same
 }
 
-// String lists what the plan does, a line for each kind of action; "nothing" where it
+// String lists what the plan does, a line for each kind of action; "nothing" if it
 // does nothing.
 func (p *Plan) String() string {
 	var lines []string

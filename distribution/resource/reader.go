@@ -30,7 +30,7 @@ type Reader interface {
 	Copies(distribution string) ([]*Copy, error)
 }
 
-// SourceReader is what a Reader is too where Options.Sources is true.
+// SourceReader is what a Reader is too if Options.Sources is true.
 type SourceReader interface {
 	// Source returns a Secret or a ConfigMap, as the kind says, that has the label
 	// v1alpha1.ResourceSourceLabel, or an error for which apierrors.IsNotFound holds.

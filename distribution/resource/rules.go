@@ -10,8 +10,8 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond. Reading shared informers counts, whether or not the Controller runs them; recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // Only copies are listed and watched, by their label, but RBAC cannot tell them from other
 // Secrets and ConfigMaps. The options need not be complete, and no client of them is
@@ -21,7 +21,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "resourcedistributions", "list watch"),
 		manifests.Rule(v1alpha1.GroupName, "resourcedistributions/status", "patch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a copy block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "resourcedistributions/finalizers", "update"),
 		manifests.Rule("", "namespaces", "list watch"),

@@ -104,7 +104,7 @@ func exclude(u *simulation.User, r *rand.Rand) {
 	u.Edit(simulation.Pick(`{"spec":{"targets":{"allNamespaces":true,"excludedNamespaces":%v}}}`, `{"list":[{"name":"ns-1"}]}`, "null")(r))
 }
 
-// replace has somebody else put his own in the place of a copy, of which the ResourceDistribution wants to be rid.
+// replace has another user put his own in the place of a copy, of which the ResourceDistribution wants to be rid.
 func replace(u *simulation.User, r *rand.Rand) {
 	switch r.IntN(3) {
 	case 0:
@@ -116,7 +116,7 @@ func replace(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// release has somebody else take a copy for his own.
+// release has another user take a copy for his own.
 func release(u *simulation.User, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		exclude(u, r)

@@ -31,9 +31,9 @@ type Snapshot struct {
 	Conflicts map[string]time.Time
 	// Contests are the namespaces in which another writer changes or deletes the copy as often as it is put back; nil for none.
 	Contests map[string]Contest
-	// Sources says that spec.sourceRef is read. Otherwise nothing is done where it is set.
+	// Sources says that spec.sourceRef is read. Otherwise nothing is done if it is set.
 	Sources bool
-	// Source is what spec.sourceRef names, a Secret or a ConfigMap; nil where it does not
+	// Source is what spec.sourceRef names, a Secret or a ConfigMap; nil if it does not
 	// exist, or has not the label v1alpha1.ResourceSourceLabel.
 	Source Object
 	// HeldSince is when what holds the ResourceDistribution up began, as far as a controller remembers. (RD-25)

@@ -26,7 +26,7 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// errSourcesOff is why nothing is done where spec.sourceRef is set and not read. (RD-17)
+// errSourcesOff is why nothing is done if spec.sourceRef is set and not read. (RD-17)
 var errSourcesOff = errors.New("sources are not read here, leave it out or have them read")
 
 // findSource has the copies get the content of the source. An error says why nothing can be
@@ -52,7 +52,7 @@ func (p *Plan) findSource(s *Snapshot) error {
 	return nil
 }
 
-// errTwoContents is why nothing is done where both the resource and a source say what is in
+// errTwoContents is why nothing is done if both the resource and a source say what is in
 // the copies.
 var errTwoContents = errors.New("it must have no content beside spec.sourceRef")
 
@@ -98,7 +98,7 @@ func validateSource(distribution *v1alpha1.ResourceDistribution, template *Templ
 
 // ReviewSource returns the question whether a user may have what spec.sourceRef names
 // distributed, by writing the ResourceDistribution: whether he may get it himself. It is
-// nil where there is none to ask: where nothing is named, or the spec stays as it is in old, which is nil for a new
+// nil if there is none to ask: if nothing is named, or the spec is the same in old, which is nil for a new
 // one. (RD-18)
 func ReviewSource(distribution, old *v1alpha1.ResourceDistribution, user authenticationv1.UserInfo) *authorizationv1.SubjectAccessReview {
 	ref := distribution.Spec.SourceRef
@@ -156,7 +156,7 @@ func found[T Object](object T, err error) (Object, error) {
 	return object, nil
 }
 
-// source returns what spec.sourceRef names, nil where there is no such thing, or it has not the label.
+// source returns what spec.sourceRef names, nil if there is no such thing, or it has not the label.
 func (r *reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object, error) {
 	ref := distribution.Spec.SourceRef
 	template, err := ParseTemplate(distribution.Spec.Resource.Raw)

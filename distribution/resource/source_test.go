@@ -215,7 +215,7 @@ func TestSource(t *testing.T) {
 	})
 }
 
-// Where sources are not read, nothing is distributed. (RD-17)
+// If sources are not read, nothing is distributed. (RD-17)
 func TestSourcesAreOff(t *testing.T) {
 	in(t, []string{"ns-1"}, func(t *testing.T, c *fixture.Cluster) {
 		d := newSourced(t, shellYAML)
@@ -273,7 +273,7 @@ type sources struct {
 
 func (s sources) Source(string, string, string) (Object, error) { return s.object, s.err }
 
-// What lacks the label is no source, also where the cache has it. (RD-17)
+// What lacks the label is no source, even if the cache has it. (RD-17)
 func TestSourcesHaveTheLabel(t *testing.T) {
 	labelled, plain := sourceOf("a"), sourceOf("a")
 	plain.Labels = map[string]string{"other": ""}

@@ -81,7 +81,7 @@ func (t *Targets) Namespaces(existing []*corev1.Namespace) (matched, others []st
 }
 
 // Concern tells whether what has become of a namespace may change what is to be done. One
-// of the two is nil where it is new or gone. (RD-13)
+// of the two is nil if it is new or gone. (RD-13)
 func (t *Targets) Concern(before, after *corev1.Namespace) bool {
 	matched := func(namespace *corev1.Namespace) bool {
 		return namespace != nil && t.Match(namespace.Name, namespace.Labels)

@@ -33,7 +33,7 @@ type Webhook struct {
 	// Kubernetes creates the resource by a dry run in Namespace, so that the API server says
 	// what is wrong with it. Default nil: nothing is asked.
 	Kubernetes kubernetes.Interface
-	// Namespace must exist where Kubernetes is set: that of the manager.
+	// Namespace must exist if Kubernetes is set: that of the manager.
 	Namespace string
 	// Access is asked whether who names a source may get it. kubernetes.Interface has one:
 	// AuthorizationV1().SubjectAccessReviews(). Default nil: sources are refused. (RD-18)

@@ -67,7 +67,7 @@ func fits(pod *corev1.Pod, node *corev1.Node, subset *v1alpha1.WorkloadSpreadSub
 	return err == nil && selector.Match(node)
 }
 
-// unchanged tells whether the patch of a subset leaves a pod as it is, annotations aside.
+// unchanged tells whether the patch of a subset leaves a pod unchanged, annotations aside.
 // (WS-13)
 func unchanged(pod *corev1.Pod, subset *v1alpha1.WorkloadSpreadSubset) bool {
 	after, err := patched(pod, subset.Patch.Raw)

@@ -22,16 +22,16 @@ type Input struct {
 	Pod *corev1.Pod
 	// Spread is the WorkloadSpread. Required.
 	Spread *v1alpha1.WorkloadSpread
-	// Workload is the one that it names. Nil: nobody knows it, as if it wanted nothing.
+	// Workload is the one that it names. Nil: it is not known, as if it wanted nothing.
 	Workload *Workload
-	// OwnerWants is how many pods the controller of the pod wants, where that is another than
+	// OwnerWants is how many pods the controller of the pod wants, if that is another than
 	// Workload: the ReplicaSet of a Deployment. Nil: not known.
 	OwnerWants *int32
 	// Pods are the pods of the workload, in any order, as far as they are seen.
 	Pods []*corev1.Pod
 	// Reservations are pods that were assigned before, in any order.
 	Reservations []Reservation
-	// Key stands for the pod in its annotation where it has no name yet.
+	// Key stands for the pod in its annotation if it has no name yet.
 	Key string
 	// Now is the present time.
 	Now time.Time
@@ -39,7 +39,7 @@ type Input struct {
 
 // Assignment says where a new pod goes.
 type Assignment struct {
-	// Subset is the name of the subset; empty where the pod is created as it is.
+	// Subset is the name of the subset; empty if the pod is created unchanged.
 	Subset string
 	// Why says why, in words.
 	Why string
@@ -128,7 +128,7 @@ func (in *Input) reserved(key string) *Reservation {
 	return nil
 }
 
-// byCount assigns a pod where pods are missing. (WS-8)
+// byCount assigns a pod if pods are missing. (WS-8)
 func (in *Input) byCount() Assignment {
 	tallies, beyond := in.count()
 	a := Assignment{Counted: true, Beyond: beyond}

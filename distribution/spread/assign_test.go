@@ -96,7 +96,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// A subset where pods could not be scheduled is passed over, and its share goes to others. (WS-3,
+// A subset whose pods could not be scheduled is passed over, and its share goes to others. (WS-3,
 // WS-17)
 func TestAssignPassesOver(t *testing.T) {
 	for _, test := range []struct {
@@ -184,7 +184,7 @@ func TestAssignBeyond(t *testing.T) {
 	}
 }
 
-// WS-7: where there would be more pods than wanted with the reserved ones, the oldest of those were refused.
+// WS-7: if there would be more pods than wanted with the reserved ones, the oldest of those were refused.
 func TestAssignRefused(t *testing.T) {
 	reserved := func(key string, age time.Duration) Reservation {
 		return Reservation{Key: key, Subset: "a", Owner: "web-1", Revision: "1", Since: now.Add(-age), Expires: now.Add(ReservedFor - age)}

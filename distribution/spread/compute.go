@@ -18,12 +18,12 @@ import (
 type State struct {
 	// Spread is the WorkloadSpread. Required.
 	Spread *v1alpha1.WorkloadSpread
-	// Workload is the one that it names; nil where there is none.
+	// Workload is the one that it names; nil if there is none.
 	Workload *Workload
 	// Pods are the pods of the workload, those that have ended and that are being deleted among
 	// them.
 	Pods []*corev1.Pod
-	// Node returns the node of a name, nil where nobody knows it. Nil: no pods that were there before
+	// Node returns the node of a name, nil if it is not known. Nil: no pods that were there before
 	// get a subset.
 	Node func(name string) *corev1.Node
 	// Now is the present time.
@@ -102,7 +102,7 @@ func (c *computer) again(in time.Duration) {
 	}
 }
 
-// nodeLook is when a node is looked for again that nobody knows. (WS-12)
+// nodeLook is when a node that is not known is looked for again. (WS-12)
 const nodeLook = 10 * time.Second
 
 // group sorts pods into subsets, and adopts those that are in none. (WS-12 to WS-14)
@@ -162,8 +162,8 @@ func (c *computer) status() {
 	}
 }
 
-// A pod counts as misplaced from SettleFor after its creation: who assigns the pods of its workload
-// may know more by then. And until MisplacedFor: later it is where it is because the spec has
+// A pod counts as misplaced from SettleFor after its creation: the caller that assigns the pods of its workload
+// may know more by then. And until MisplacedFor: later it is in its subset because the spec has
 // changed. (WS-19)
 const (
 	SettleFor    = time.Second
@@ -222,7 +222,7 @@ func (c *computer) counts(pod *corev1.Pod) bool {
 }
 
 // tallies counts the pods of the latest revision in every subset, and how many of them are still to
-// be created; less than 0 where there are more than the workload wants. (WS-19)
+// be created; less than 0 if there are more than the workload wants. (WS-19)
 func (c *computer) tallies() (tallies []tally, toCome int32) {
 	tallies, toCome = make([]tally, len(c.groups)), c.Workload.Wants()
 	for _, pod := range c.Unassigned {

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// show says in lines what was computed. A status is "name replicas/missing", with ! where it takes
+// show says in lines what was computed. A status is "name replicas/missing", with ! if it takes
 // no pods.
 func show(c *Computed) (lines []string) {
 	var status []string

@@ -59,7 +59,7 @@ func (c *computer) costs() (result []Cost) {
 // the workload has to want for the pod to stay.
 const highestCost = 10_000_000
 
-// graded returns the costs of the pods of a subset where limits are percentages: pods of all subsets
+// graded returns the costs of the pods of a subset if limits are percentages: pods of all subsets
 // alternate as their percentages have it, so that whatever number of them is deleted, the others
 // are spread alike. Each pod has a place in its subset, and keeps it as long as there are as many
 // pods. (WS-16)
@@ -137,7 +137,7 @@ func changed(pods []*corev1.Pod, subset string, cost int32) (result []Cost) {
 	return result
 }
 
-// costOf reads what deleting a pod costs; false where it does not say, or in another form.
+// costOf reads what deleting a pod costs; false if it does not say, or in another form.
 func costOf(pod *corev1.Pod) (int32, bool) {
 	text := pod.Annotations[corev1.PodDeletionCost]
 	cost, err := strconv.ParseInt(text, 10, 32)

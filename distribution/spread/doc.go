@@ -4,17 +4,17 @@
 // gets from it, what deleting a pod costs, and what the status says.
 //
 // All of it are pure functions. [Inject] takes a pod that is about to be created, and what is
-// known of its workload, and returns the pod as it is to be created, its subset and why; whoever
-// creates pods calls it, a webhook or a workload. [Compute] takes the same for the pods that
+// known of its workload, and returns the pod as it is to be created, its subset and why. A webhook or a
+// workload that creates pods calls it. [Compute] takes the same for the pods that
 // are there. Who is in which subset is read from the pods themselves, and from the
 // [Reservation]s of those that are not seen yet. Of the status of a WorkloadSpread decisions read two things: creatingPods, and how
-// long a subset is left alone where pods could not be scheduled.
+// long a subset is left alone whose pods could not be scheduled.
 //
 // The rules are in RULES.md, by the ids that comments cite.
 //
 // # Differences
 //
-// What is written into pods, and into the status, is what OpenKruise 1.4 writes. Where its
+// What is written into pods, and into the status, is what OpenKruise 1.4 writes. If its
 // behaviour harms users, this package does otherwise:
 //
 //   - Tolerations and fields of nodes that the API server takes in no pod are refused.

@@ -19,9 +19,9 @@ import (
 // Result is what an injection gives.
 type Result struct {
 	Assignment
-	// Pod is the pod to create: a copy, or the given one where it has no subset.
+	// Pod is the pod to create: a copy, or the given one if it has no subset.
 	Pod *corev1.Pod
-	// Reservation is what to remember of it where Assignment.Counted says so.
+	// Reservation is what to remember of it if Assignment.Counted says so.
 	Reservation Reservation
 }
 
@@ -104,7 +104,7 @@ func hasTerm(subset *v1alpha1.WorkloadSpreadSubset) bool {
 	return term != nil && len(term.MatchExpressions)+len(term.MatchFields) > 0
 }
 
-// terms adds what a subset requires to each of the terms of a pod, or to none of them where there
+// terms adds what a subset requires to each of the terms of a pod, or to none of them if there
 // are none. A term without expressions matches no node, and stays so. (WS-10)
 func terms(of []corev1.NodeSelectorTerm, subset *v1alpha1.WorkloadSpreadSubset) []corev1.NodeSelectorTerm {
 	wanted := subset.RequiredNodeSelectorTerm

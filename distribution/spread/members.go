@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// Matched reads which subset of which WorkloadSpread a pod says it belongs to; false where it
+// Matched reads which subset of which WorkloadSpread a pod says it belongs to; false if it
 // says nothing that can be read. (WS-4)
 func Matched(pod *corev1.Pod) (v1alpha1.MatchedWorkloadSpread, bool) {
 	var m v1alpha1.MatchedWorkloadSpread
@@ -86,7 +86,7 @@ const ReservedFor = 30 * time.Second
 
 // Reservation is a pod that was assigned to a subset and may not be seen yet. (WS-7)
 type Reservation struct {
-	// Key is the name of the pod, or what the annotation says as uid where it had none.
+	// Key is the name of the pod, or what the annotation says as uid if it had none.
 	Key string
 	// Subset is the name of the subset.
 	Subset string

@@ -36,7 +36,7 @@ func ValidatePatches(ws *v1alpha1.WorkloadSpread, selector *metav1.LabelSelector
 	return errs
 }
 
-// foreign says why pods with the patch of a subset would be none of their workload; nil where they are. What cannot be applied
+// foreign says why pods with the patch of a subset would be none of their workload; nil if they are. What cannot be applied
 // makes no pods. (WS-11, WS-21.1)
 func foreign(subset *v1alpha1.WorkloadSpreadSubset, selector *metav1.LabelSelector) error {
 	before := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: selected(selector)}}
@@ -90,7 +90,7 @@ func strayed(before, after labels.Set, selector *metav1.LabelSelector) error {
 	return nil
 }
 
-// requirements are what a selector asks for: nothing where there is none, or it cannot be read.
+// requirements are what a selector asks for: nothing if there is none, or it cannot be read.
 func requirements(selector *metav1.LabelSelector) labels.Requirements {
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {

@@ -32,7 +32,7 @@ func rescheduleAfter(ws *v1alpha1.WorkloadSpread) time.Duration {
 	return time.Duration(max(*s.Adaptive.RescheduleCriticalSeconds, 0)) * time.Second
 }
 
-// condition is the condition Schedulable of a subset; nil where it has none, or is nil.
+// condition is the condition Schedulable of a subset; nil if it has none, or is nil.
 func condition(status *v1alpha1.WorkloadSpreadSubsetStatus) *v1alpha1.WorkloadSpreadSubsetCondition {
 	return conditionOf(status, v1alpha1.SubsetSchedulable)
 }

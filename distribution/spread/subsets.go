@@ -59,7 +59,7 @@ func schedulable(ws *v1alpha1.WorkloadSpread, subset string) bool {
 	return c == nil || c.Status != corev1.ConditionFalse
 }
 
-// statusOf is the status of a subset; nil where there is none.
+// statusOf is the status of a subset; nil if there is none.
 func statusOf(status *v1alpha1.WorkloadSpreadStatus, subset string) *v1alpha1.WorkloadSpreadSubsetStatus {
 	for i := range status.SubsetStatuses {
 		if status.SubsetStatuses[i].Name == subset {

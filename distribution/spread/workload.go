@@ -41,7 +41,7 @@ type Workload struct {
 	// Start is the first ordinal of a StatefulSet, Reserved those that it leaves out. (WS-5)
 	Start    int32
 	Reserved []int32
-	// Selector is how it finds its pods; nil where that is not known. (WS-21.1)
+	// Selector is how it finds its pods; nil if that is not known. (WS-21.1)
 	Selector *metav1.LabelSelector
 }
 
@@ -71,7 +71,7 @@ func (w *Workload) kind() schema.GroupKind {
 	return w.GroupKind
 }
 
-// KindOf is the group and kind that a WorkloadSpread names; false where it is none that is
+// KindOf is the group and kind that a WorkloadSpread names; false if it is none that is
 // spread. (WS-1)
 func KindOf(ws *v1alpha1.WorkloadSpread) (schema.GroupKind, bool) {
 	ref := ws.Spec.TargetReference
@@ -105,7 +105,7 @@ func byOrdinal(kind schema.GroupKind) bool {
 	return kind == StatefulSets || kind == AdvancedStatefulSets
 }
 
-// revisionOf is the revision of a pod, as its label has it; empty where it has none.
+// revisionOf is the revision of a pod, as its label has it; empty if it has none.
 func revisionOf(pod *corev1.Pod) string {
 	if hash := pod.Labels[appsv1.ControllerRevisionHashLabelKey]; hash != "" {
 		return hash

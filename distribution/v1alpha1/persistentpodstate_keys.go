@@ -44,7 +44,7 @@ const (
 	PersistentPodStateHeldUp = "HeldUp"
 )
 
-// Reasons of these conditions.
+// Reasons of the conditions above.
 const (
 	// BadValueReason is that of HeldUp: a stored value cannot be used.
 	BadValueReason = "BadValue"
@@ -68,7 +68,7 @@ const (
 	// StateTooLargeEvent is the reason of a Warning about a PersistentPodState when the condition StateTooLarge becomes
 	// True, with its message.
 	StateTooLargeEvent = StateTooLargeCondition
-	// UnknownWorkloadEvent is the reason of a Warning about a PersistentPodState whose workload nobody reads.
+	// UnknownWorkloadEvent is the reason of a Warning about a PersistentPodState whose workload is not read.
 	UnknownWorkloadEvent = "UnknownWorkload"
 	// NotGeneratedEvent is the reason of a Warning about a workload that asks for a PersistentPodState and does not
 	// get it.

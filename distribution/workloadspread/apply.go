@@ -122,7 +122,7 @@ func (a *applier) delete(ctx context.Context, d spread.Deletion) error {
 		}
 		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, a.Unanswered(ResourcePods, d.Pod.Name, err))
 	}
-	if version == "" { // somebody else has deleted it
+	if version == "" { // another client has deleted it
 		return nil
 	}
 	a.Wrote(ResourcePods, version)

@@ -127,7 +127,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// A target of a kind that nobody reads is a failure, and not taken for one that is gone.
+// A target of a kind that no cache reads is a failure, and not taken for one that is gone.
 func TestUnreadTarget(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start(func(o *Options) { o.Workloads = nil })

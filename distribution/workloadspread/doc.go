@@ -19,7 +19,7 @@
 // Compared with OpenKruise 1.4, on the same objects and annotations, beside those that package spread
 // lists:
 //
-//   - A pod gets its annotations by one patch, and none where it is to be deleted.
+//   - A pod gets its annotations by one patch, and none if it is to be deleted.
 //   - A pod is deleted only if it is as it was observed: it may have been scheduled since.
 //   - StatefulSets are watched, too.
 //   - The event TargetReferenceError is recorded when it begins to hold, not with every reconcile; an

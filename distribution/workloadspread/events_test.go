@@ -59,7 +59,7 @@ func waiting(pod *corev1.Pod) {
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 }
 
-// The filter of events against the planner itself: whatever changes about a pod, where that changes
+// The filter of events against the planner itself: whatever changes about a pod, if that changes
 // the plan of a WorkloadSpread, that is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	web := &Workload{Workload: spread.Workload{GroupKind: spread.Deployments, Name: "web", UID: "web", Replicas: new(int32(2)), Revision: "1"}, Owners: []types.UID{"rs"}}

@@ -35,11 +35,11 @@ type Options struct {
 	// Distribution reads WorkloadSpreads and writes their status.
 	Distribution client.Interface
 	// Workloads reads CloneSets and Advanced StatefulSets (v1beta1). Both kinds must be
-	// served. Default nil: WorkloadSpreads of these are reported as failures, unless the
+	// served. Default nil: WorkloadSpreads of such workloads are reported as failures, unless the
 	// informers are given.
 	Workloads workloadsclient.Interface
 
-	// These are informers that the caller shares and runs. Where one is nil, the controller
+	// These are informers that the caller shares and runs. If one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
 	Spreads, Pods, Nodes                         cache.SharedIndexInformer
 	Deployments, ReplicaSets, StatefulSets, Jobs cache.SharedIndexInformer

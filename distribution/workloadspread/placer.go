@@ -40,11 +40,11 @@ const (
 	lookAgain = 10 * time.Millisecond
 )
 
-// OwnReservedFor is how long a pod counts that PlacePod has placed and nobody has seen. (WS-25)
+// OwnReservedFor is how long a pod counts that PlacePod has placed and no cache shows. (WS-25)
 const OwnReservedFor = 5 * time.Second
 
 // Placer gives pods that are about to be created their subset, in a webhook or in the controller that
-// creates them. NewPlacer makes one. It remembers whom it has sent where until its caches show them, for 30 seconds at most.
+// creates them. NewPlacer makes one. It remembers which pod it has sent where until its caches show them, for 30 seconds at most.
 // What Mutate decides it writes into the status of the WorkloadSpread first, so that several replicas of a webhook keep the limits
 // together, see Options.Alone. PlacePod writes nothing. (WS-7.2)
 //
@@ -169,7 +169,7 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 }
 
 // PlacePod returns a pod that is about to be created as its subset has it: a copy, or the pod itself
-// where it has no subset. The pod must have a namespace. An error says that it must not be created. It is
+// if it has no subset. The pod must have a namespace. An error says that it must not be created. It is
 // the workloads.Placement of controllers that see by the same informers which pods are missing, and
 // wait until these show what they have created: so it does not wait for caches that are behind, and what is
 // not seen soon was not created. (WS-4 to WS-11, WS-25)
@@ -215,7 +215,7 @@ func (p *Placer) wait(ctx context.Context, namespace string) (there bool, err er
 	return true, nil
 }
 
-// try places a pod by what the caches show now; again where they seem to be behind, and it is not the last
+// try places a pod by what the caches show now; again if they seem to be behind, and it is not the last
 // time. Own is for PlacePod. (WS-9)
 func (p *Placer) try(ctx context.Context, pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again bool, err error) {
 	found, behind, err := p.find(pod)
@@ -264,11 +264,11 @@ func (p *Placer) inject(e *entry, found *target, pod *corev1.Pod, key string, ma
 // target is what a pod is placed by.
 type target struct {
 	spread     *v1alpha1.WorkloadSpread
-	workload   *Workload // nil where nobody knows it
+	workload   *Workload // nil if it is not known
 	ownerWants *int32
 }
 
-// find finds the WorkloadSpread of a pod, nil for none; behind where its workload is not known, or its ReplicaSet is not and
+// find finds the WorkloadSpread of a pod, nil for none; behind if its workload is not known, or its ReplicaSet is not and
 // may be of a Deployment that is spread. (WS-1, WS-9)
 func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
 	spreads, err := p.options.Reader.Spreads(pod.Namespace)
@@ -302,7 +302,7 @@ func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
 	return nil, behind, nil
 }
 
-// owner reads the object of an owner reference; nil where nobody knows it, or it is another one.
+// owner reads the object of an owner reference; nil if it is not known, or it is another one.
 func (p *Placer) owner(namespace string, ref *metav1.OwnerReference) (*Workload, error) {
 	w, _, err := p.options.Reader.Workload(namespace, groupKind(ref), ref.Name)
 	if err != nil {

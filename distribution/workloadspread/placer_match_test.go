@@ -16,7 +16,7 @@ import (
 
 var _ podwebhook.Step = (*Placer)(nil)
 
-// WS-26: the API server asks about the pods that WorkloadSpreads are about, and not where workloads place their pods themselves.
+// WS-26: the API server asks about the pods that WorkloadSpreads are about, and not if workloads place their pods themselves.
 func TestPlacerMatchExpression(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		unfilled, err := NewPlacer(c.options)
@@ -68,7 +68,7 @@ func TestPlacerMatchExpression(t *testing.T) {
 	})
 }
 
-// WS-26: a pod that its workload places is left as it is, if that is said.
+// WS-26: a pod that its workload places is left unchanged, if that is said.
 func TestPlacedByWorkloads(t *testing.T) {
 	for _, said := range []bool{false, true} {
 		inCluster(t, func(t *testing.T, c *cluster) {

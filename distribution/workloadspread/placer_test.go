@@ -232,7 +232,7 @@ func TestPlaceOfNewJob(t *testing.T) {
 	})
 }
 
-// What has no subset stays as it is, and so does everything in a dry run.
+// What has no subset stays unchanged, and so does everything in a dry run.
 func TestPlaceNothing(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.deployment("web", 2)
@@ -320,7 +320,7 @@ func TestPlaceFails(t *testing.T) {
 	})
 }
 
-// Where there are no WorkloadSpreads a Placer reads nothing else, and no pod waits for that; with the first one it does. (WS-7.1)
+// If there are no WorkloadSpreads a Placer reads nothing else, and no pod waits for that; with the first one it does. (WS-7.1)
 func TestPlacerReadsWhatItNeeds(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.deployment("web", 2)

@@ -22,9 +22,9 @@ import (
 type Plan struct {
 	// Patches are the pods to write, by name.
 	Patches []PodPatch
-	// Status is the status to write; nil where it stands already.
+	// Status is the status to write; nil if it stands already.
 	Status *v1alpha1.WorkloadSpreadStatus
-	// Computed is what the plan was made of; nil where it cannot be told. Its Deletions are the
+	// Computed is what the plan was made of; nil if it cannot be told. Its Deletions are the
 	// pods to delete once the status is written, each if the pods of its After are patched.
 	*spread.Computed
 
@@ -32,7 +32,7 @@ type Plan struct {
 	Held []Held
 	// Unrecognized tells that the target is of no kind that is spread. (WS-24)
 	Unrecognized bool
-	// Problem is why nothing can be told, and all stays as it is. Nil where it can.
+	// Problem is why nothing can be told, and nothing changes. Nil if it can.
 	Problem error
 }
 

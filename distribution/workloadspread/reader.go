@@ -26,7 +26,7 @@ type Reader interface {
 	Spread(namespace, name string) (*v1alpha1.WorkloadSpread, error)
 	// Spreads returns the WorkloadSpreads of a namespace, in any order.
 	Spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error)
-	// Workload returns a workload, nil where there is none of that name. Where known is false,
+	// Workload returns a workload, nil if there is none of that name. If known is false,
 	// no cache has the kind.
 	Workload(namespace string, kind schema.GroupKind, name string) (w *Workload, known bool, err error)
 	// Pods returns the pods that the UID controls, in any order.

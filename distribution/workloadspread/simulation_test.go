@@ -250,7 +250,7 @@ type placing struct {
 	judge   invariants.Placed
 }
 
-// newPlacing returns the Placer of a process, of which a pod that nobody has seen counts for so long.
+// newPlacing returns the Placer of a process, of which a pod that no cache has shown counts for so long.
 func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing, error) {
 	reader, err := readerOf(p, bug)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 type Snapshot struct {
 	// Spread is the WorkloadSpread. Required.
 	Spread *v1alpha1.WorkloadSpread
-	// Workload is the one that it names; nil where there is none.
+	// Workload is the one that it names; nil if there is none.
 	Workload *spread.Workload
 	// Pods are the pods of the workload, by name.
 	Pods []*corev1.Pod

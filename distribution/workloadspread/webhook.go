@@ -77,7 +77,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.WorkloadSpread] {
 	}
 }
 
-// check says what is wrong with a change. What stays as it is, is not judged again: a finalizer can
+// check says what is wrong with a change. What does not change is not judged again: a finalizer can
 // be removed whatever others have come to say meanwhile. (WS-21, WS-22)
 func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) {
 	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) {

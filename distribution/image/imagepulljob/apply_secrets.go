@@ -38,7 +38,7 @@ func newCopier(client kubernetes.Interface) *copier {
 	return c
 }
 
-// turn waits until nobody else writes a copy, and returns what ends the turn.
+// turn waits until no other goroutine writes a copy, and returns what ends the turn.
 func (c *copier) turn(ctx context.Context, copied string) (end func(), err error) {
 	turn := c.turns[images.Spread(int32(len(c.turns)), copied)]
 	select {
@@ -65,7 +65,7 @@ func (c *copier) copies() typedcorev1.SecretInterface {
 	return c.kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
 }
 
-// copy looks at a secret of a job, and makes its copy what it should be. Where that
+// copy looks at a secret of a job, and makes its copy what it should be. If that
 // cannot be, it remembers why: there is no error that would have it tried again at
 // once.
 func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string, now time.Time) (version string, err error) {
@@ -137,7 +137,7 @@ func (c *copier) release(ctx context.Context, job types.NamespacedName, copied s
 }
 
 // change applies a change of a copy, and returns the version of the write; empty
-// where nothing was written that is there.
+// if nothing was written that is there.
 func (c *copier) change(ctx context.Context, present *corev1.Secret, planned copyChange) (version string, err error) {
 	if planned.remove && planned.want != nil {
 		// What would be refused takes nothing away from the nodes. That the name is taken is what the API server says last.

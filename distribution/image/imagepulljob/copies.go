@@ -23,7 +23,7 @@ type copyChange struct {
 	want *corev1.Secret
 	// remove says that the copy that is there has to go first.
 	remove bool
-	// problem says why nodes cannot have the secret, empty where they can.
+	// problem says why nodes cannot have the secret, empty if they can.
 	problem string
 }
 
@@ -63,7 +63,7 @@ var dockerKeys = map[corev1.SecretType]string{
 	corev1.SecretTypeDockercfg:        corev1.DockerConfigKey,
 }
 
-// uncopyable says why nodes cannot have a secret, empty where they can.
+// uncopyable says why nodes cannot have a secret, empty if they can.
 func uncopyable(source *corev1.Secret) string {
 	if source == nil {
 		return "it does not exist"

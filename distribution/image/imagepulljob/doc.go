@@ -22,7 +22,7 @@
 // secret by its name in every namespace that has jobs. It looks at the secrets of
 // jobs now and then, and does not watch: to watch takes the right to list all.
 //
-// An agent of OpenKruise 1.4 reads the copies, too. Where its manager may lead again at
+// An agent of OpenKruise 1.4 reads the copies, too. If its manager may lead again at
 // any time, or agents are older than the copies, see
 // [Options.ReferToSourceSecrets].
 //
@@ -31,7 +31,7 @@
 //
 // # Differences
 //
-// Jobs and tasks are those of OpenKruise 1.4. Where its behaviour harms users,
+// Jobs and tasks are those of OpenKruise 1.4. If its behaviour harms users,
 // this package does otherwise:
 //
 //   - A parallelism that is no number, and a deadline below 1 second, with which no node ever pulls, are
@@ -39,7 +39,7 @@
 //   - A percentage as parallelism is one: of the nodes of the job, rounded up. It
 //     does not pause the job, unless it is 0%.
 //   - A node that has the task and has not reported anything about it counts as
-//     active, also where it has reported on other tags of the image. So no more
+//     active, also if it has reported on other tags of the image. So no more
 //     nodes pull than parallelism allows, and the counters add up.
 //   - Jobs that share nodes do not hold each other up.
 //   - How long a finished task stays on a node is spread over the nodes by their

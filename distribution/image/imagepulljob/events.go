@@ -34,7 +34,7 @@ func (ev events) nodeImageChanged(before, after *v1alpha1.NodeImage, enqueue con
 		ev.enqueueSelecting(before, after, enqueue)
 	}
 	if before == nil || after == nil {
-		return // of its tasks nobody has known, or they are gone with it
+		return // its tasks were not known before, or are gone with it
 	}
 	for job := range ownersOfChanges(before, after) {
 		enqueue(job)

@@ -78,7 +78,7 @@ func reports(name, tag string, version int64, phase v1alpha1.ImagePullPhase) fun
 
 var mine = images.TaskOwner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pull", UID: "job-uid"}})
 
-// given has the task of the job, and phase reported of it where that is not empty.
+// given has the task of the job, and phase reported of it if that is not empty.
 func given(phase v1alpha1.ImagePullPhase) func(*v1alpha1.NodeImage) {
 	return func(n *v1alpha1.NodeImage) {
 		task("nginx", "1", mine)(n)

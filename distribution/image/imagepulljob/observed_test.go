@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// IMG-1.8: a status says which generation it is about, and nothing is written for that alone but where it says another.
+// IMG-1.8: a status says which generation it is about, and nothing is written for that alone unless it says another.
 func TestObservedGeneration(t *testing.T) {
 	running := v1alpha1.ImagePullJobStatus{StartTime: at(-time.Hour), Desired: 1, Active: 1, Message: "job is running, progress 0.0%"}
 	over := v1alpha1.ImagePullJobStatus{StartTime: at(-time.Hour), CompletionTime: at(-time.Minute), Desired: 1, Succeeded: 1, Message: "job has completed"}

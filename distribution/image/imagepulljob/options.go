@@ -31,8 +31,8 @@ type Options struct {
 	// namespaces of the jobs, and the agents of nodes must be allowed to read any
 	// secret of the cluster there, as those of OpenKruise before 1.8 are, and those
 	// of podwright with image.Options.ReadSourceSecrets. It is for a cluster in which
-	// another manager may lead that knows of no copies, and where kubelets pull (see
-	// nodeimage.PullPods), so that nobody reads them. Default false.
+	// another manager may lead that knows of no copies, and in which kubelets pull (see
+	// nodeimage.PullPods), so that no agent reads them. Default false.
 	ReferToSourceSecrets bool
 	// Workloads reads CloneSets and StatefulSets: the nodes of a job that one
 	// of them controls are taken in the order in which it updates its pods.
@@ -42,7 +42,7 @@ type Options struct {
 
 	// ImagePullJobs, NodeImages, Pods, CloneSets and StatefulSets (v1beta1) are
 	// informers that the caller shares and runs. The controller adds indexes to
-	// the first one. Where one is nil, the controller makes and runs its own,
+	// the first one. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	ImagePullJobs, NodeImages, Pods, CloneSets, StatefulSets cache.SharedIndexInformer
 	// Copies is such an informer of the secrets in v1alpha1.DaemonConfigNamespace that

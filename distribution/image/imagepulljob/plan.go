@@ -16,7 +16,7 @@ import (
 // and applied. The same Snapshot gives the same Plan.
 type Plan struct {
 	// Image and Tag are what the NodeImages call the job's image. The tag is a
-	// digest where the job names one.
+	// digest if the job names one.
 	Image, Tag string
 	// Parallelism is how many nodes may pull at the same time.
 	Parallelism int32
@@ -87,7 +87,7 @@ type Assignment struct {
 	Renew bool
 }
 
-// Patch returns the merge patch of the NodeImage. It is refused where the
+// Patch returns the merge patch of the NodeImage. It is refused if the
 // NodeImage has changed since it was observed.
 func (h *Assignment) Patch() ([]byte, error) {
 	type part struct {

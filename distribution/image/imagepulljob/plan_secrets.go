@@ -17,7 +17,7 @@ import (
 )
 
 // How often a pull secret of a job is looked at: as a rule, and at the soonest
-// where the copy is missing that should be there.
+// if the copy is missing that should be there.
 const (
 	lookInterval    = 2 * time.Minute
 	missingInterval = 10 * time.Second
@@ -69,7 +69,7 @@ func (p *planner) planSecrets() (known bool) {
 	return known
 }
 
-// copyOf returns the copy of a secret that the job refers to, nil where there is none.
+// copyOf returns the copy of a secret that the job refers to, nil if there is none.
 func (p *planner) copyOf(source types.NamespacedName) *corev1.Secret {
 	i := slices.IndexFunc(p.Copies, func(c *corev1.Secret) bool {
 		of, ok := images.CopySource(c)
@@ -81,7 +81,7 @@ func (p *planner) copyOf(source types.NamespacedName) *corev1.Secret {
 	return p.Copies[i]
 }
 
-// unfit says why no secret of that name can be copied; empty where it can be.
+// unfit says why no secret of that name can be copied; empty if it can be.
 func unfit(source types.NamespacedName) string {
 	if len(validation.IsDNS1123Subdomain(source.Name)) > 0 {
 		return "no secret can have that name"
@@ -125,7 +125,7 @@ func (p *planner) references() (refs []v1alpha1.ReferenceObject) {
 	return refs
 }
 
-// withSecrets returns the references to secrets with those of the job. Where the
+// withSecrets returns the references to secrets with those of the job. If the
 // same secrets were referred to in the other way, they are no more. Those of other
 // namespaces stay, also of secrets of the same name. (IMG-1.4)
 func (p *planner) withSecrets(refs []v1alpha1.ReferenceObject) []v1alpha1.ReferenceObject {

@@ -17,7 +17,7 @@ import (
 )
 
 // progressInterval is the time between two writes of the status that tell
-// nothing but progress: where many nodes pull, each of them changes it.
+// nothing but progress: if many nodes pull, each of them changes it.
 const progressInterval = 5 * time.Second
 
 // planStatus computes the status as it will be once the tasks are assigned.
@@ -120,7 +120,7 @@ func (p *planner) giveUp(status *v1alpha1.ImagePullJobStatus) {
 // from what a time.Duration cannot hold.
 const maxDeadline = 1 << 32
 
-// deadline is when the job ends as it is; false where it has no limit. A job
+// deadline is when the job ends as it is specified; false if it has no limit. A job
 // that begins now is given all of its time.
 func (p *planner) deadline() (time.Time, bool) {
 	seconds := p.Job.Spec.CompletionPolicy.ActiveDeadlineSeconds
@@ -148,7 +148,7 @@ func (p *planner) planDeletion() {
 	}
 }
 
-// expiry is when a job that finished at that time is deleted; false where it is
+// expiry is when a job that finished at that time is deleted; false if it is
 // kept, or has not finished.
 func (p *planner) expiry(finished *metav1.Time) (time.Time, bool) {
 	ttl := p.Job.Spec.CompletionPolicy.TTLSecondsAfterFinished

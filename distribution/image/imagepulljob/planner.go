@@ -31,7 +31,7 @@ type planner struct {
 type node struct {
 	*v1alpha1.NodeImage
 	state State
-	// task is the one that the job owns, nil where it is not synced.
+	// task is the one that the job owns, nil if it is not synced.
 	task *v1alpha1.ImageTagSpec
 }
 

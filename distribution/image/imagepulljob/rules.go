@@ -10,13 +10,13 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond; NamespaceRules returns the others. Reading shared informers counts, whoever runs them; CloneSets and
-// StatefulSets are read where Workloads or their informer is given; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond; NamespaceRules returns the others. Reading shared informers counts, whether or not the Controller runs them; CloneSets and
+// StatefulSets are read if Workloads or their informer is given; recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. Resources without a namespace
-// (nodeimages) take a ClusterRole; for all others a Role is enough where
+// (nodeimages) take a ClusterRole; for all others a Role is enough if
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{

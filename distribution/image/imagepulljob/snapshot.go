@@ -28,7 +28,7 @@ type Snapshot struct {
 	// any order. Others beside them do no harm.
 	Pods []*corev1.Pod
 	// CloneSet or StatefulSet is the workload that controls the job. Its pods
-	// are taken in the order in which it updates them. Both are nil where the
+	// are taken in the order in which it updates them. Both are nil if the
 	// job has no such controller, or it is not known; then pods are taken by name.
 	CloneSet    *workloadsv1alpha1.CloneSet
 	StatefulSet *workloadsv1beta1.StatefulSet
@@ -60,7 +60,7 @@ func (s *Snapshot) always() bool { return s.Job.Spec.CompletionPolicy.Type != v1
 type Look struct {
 	// At is when that was.
 	At time.Time
-	// Problem says why nodes cannot have the secret, empty where there is a copy
+	// Problem says why nodes cannot have the secret, empty if there is a copy
 	// for them.
 	Problem string
 	// Trying says why it is not known yet whether nodes can have it, while At is zero: the last try has failed, and another follows.

@@ -28,7 +28,7 @@ const (
 // object that cannot be decoded is refused with the code 400.
 type Webhook struct {
 	// NoAgents refuses new jobs and changed specs with the code 403, for
-	// installations whose nodes run no agent: nobody would pull.
+	// installations whose nodes run no agent: no agent would pull.
 	NoAgents bool
 }
 

@@ -67,7 +67,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return plan.RequeueAfter, err
 }
 
-// create creates the NodeImage of a node, nil for none. Where there is one already, the
+// create creates the NodeImage of a node, nil for none. If there is one already, the
 // cache will show it.
 func (r *reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodeImage) error {
 	if n == nil {

@@ -66,7 +66,7 @@ func (u *puller) create(ctx context.Context, key types.NamespacedName, s *Snapsh
 // errRefused has the node reconciled soon, to say in the status what was refused.
 var errRefused = errors.New("a pod was refused")
 
-// refused tells whether the API server does not want a pod as it is: a quota, an
+// refused tells whether the API server does not accept a pod: a quota, an
 // admission policy, a name that is taken, a namespace that goes. What is wrong with
 // the server itself is no refusal.
 func refused(err error) bool { return apiwriter.Final(err) || apierrors.IsAlreadyExists(err) }

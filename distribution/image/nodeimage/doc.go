@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nodeimage manages NodeImages: every node that is ready has one, with the
-// labels of the node. It takes away the tasks in them that nobody needs any
+// labels of the node. It takes away the tasks in them that no job needs any
 // more, and fails those that the agent of the node has left alone for too long.
 // Package imagepulljob assigns the tasks.
 //
@@ -33,10 +33,10 @@
 //     image after another, and a registry that does not answer holds them all up. Set
 //     serializeImagePulls to false and maxParallelImagePulls in its configuration.
 //   - An image that is on the node already and that the kubelet has not pulled, as one that
-//     an agent pulled before, stays preloaded, and nobody's credentials are checked.
+//     an agent pulled before, stays preloaded, and the kubelet checks no credentials.
 //   - The copies of pull secrets that package imagepulljob makes for agents are not
 //     needed: set its Options.ReferToSourceSecrets.
-//   - Where the option is turned off again, pods that are left end by themselves, and go with
+//   - If the option is turned off again, pods that are left end by themselves, and go with
 //     their jobs.
 //
 // What manager and agent do stands rule by rule in
@@ -44,11 +44,11 @@
 //
 // # Differences
 //
-// NodeImages are those of OpenKruise 1.4. Where its behaviour harms users, this
+// NodeImages are those of OpenKruise 1.4. If its behaviour harms users, this
 // package does otherwise:
 //
 //   - On a node that is not ready, a task fails that the agent has not reported on
-//     for one minute, also where [Timing.ResponseTimeout] is longer.
+//     for one minute, also if [Timing.ResponseTimeout] is longer.
 //   - A finished task stays beyond its TTL while a job that is not over counts
 //     the node by it. Otherwise the node would pull again, and a job that takes
 //     longer than the TTL would never end. A job of the type Never has its nodes

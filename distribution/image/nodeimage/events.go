@@ -36,7 +36,7 @@ type taskName struct{ image, tag string }
 // report is what a plan reads of the report about a task.
 type report struct {
 	version  int64
-	finished int64 // Unix time in seconds, 0 where it has not
+	finished int64 // Unix time in seconds, 0 if it has not
 }
 
 // reports returns what the agent says about all tasks.

@@ -35,8 +35,8 @@ func newGoneJobs() *goneJobs {
 	return &goneJobs{known: lru.New(rememberedJobs), pending: map[types.UID]*look{}}
 }
 
-// find tells whether a job is gone. It calls ask where that is not known, and
-// nobody else asks.
+// find tells whether a job is gone. It calls ask if that is not known, and
+// no other caller asks.
 func (g *goneJobs) find(ctx context.Context, uid types.UID, ask func() (gone bool, err error)) (bool, error) {
 	g.lock.Lock()
 	if _, known := g.known.Get(uid); known {

@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// IMG-2.6: the generation is what the agent has seen, and a manager that fails a task for it has not; where pods pull, there is
+// IMG-2.6: the generation is what the agent has seen, and a manager that fails a task for it has not; if pods pull, there is
 // no agent.
 func TestObservedGeneration(t *testing.T) {
 	pulled := func() *v1alpha1.NodeImage {

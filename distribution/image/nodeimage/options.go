@@ -32,7 +32,7 @@ type Options struct {
 
 	// NodeImages, Nodes and ImagePullJobs (those of all namespaces) are
 	// informers that the caller shares and runs. The controller adds an index to
-	// the first one. Where one is nil, the controller makes and runs its own,
+	// the first one. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	NodeImages, Nodes, ImagePullJobs cache.SharedIndexInformer
 

@@ -23,7 +23,7 @@ type Plan struct {
 	// now; empty otherwise.
 	Waiting string
 
-	// Change is what to change about labels and tasks, nil where they stand.
+	// Change is what to change about labels and tasks, nil if they stand.
 	Change *Change
 	// Dropped lists the tasks that Change takes away, by image and tag, each
 	// with the reason.
@@ -33,13 +33,13 @@ type Plan struct {
 	// make sure.
 	Gone []corev1.ObjectReference
 
-	// Status is the status to write, or nil when the present one stands. Where agents
+	// Status is the status to write, or nil when the present one stands. If agents
 	// pull, it is written only for tasks that have Failed; the rest is theirs.
 	Status *v1alpha1.NodeImageStatus
 	// Failed lists the tasks that have taken too long, by image and tag.
 	Failed []Failed
 
-	// Pulls says what to do about pods that have images pulled. Nothing, where agents
+	// Pulls says what to do about pods that have images pulled. Nothing, if agents
 	// pull them.
 	Pulls Pulls
 
@@ -54,7 +54,7 @@ type Change struct {
 	Spec   v1alpha1.NodeImageSpec
 }
 
-// Patch returns the merge patch that makes the change. It is refused where the
+// Patch returns the merge patch that makes the change. It is refused if the
 // NodeImage has changed since it was observed.
 func (c *Change) Patch(observed *v1alpha1.NodeImage) ([]byte, error) {
 	type metadata struct {
@@ -143,7 +143,7 @@ func NewPlan(s *Snapshot) *Plan {
 	return p.plan
 }
 
-// requeueAt asks for another reconcile at that time, or soon where it is over.
+// requeueAt asks for another reconcile at that time, or soon if it is over.
 func (p *planner) requeueAt(t time.Time) {
 	if d := t.Sub(p.Now); p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
 		p.plan.RequeueAfter = max(d, time.Millisecond)

@@ -147,7 +147,7 @@ func (p *planner) pulling(status *v1alpha1.NodeImageStatus, t *pullTask) {
 	})
 }
 
-// attempt starts the next attempt of a pull, where it is due and its namespace has its
+// attempt starts the next attempt of a pull, if it is due and its namespace has its
 // turn. (IMG-4.2)
 func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, perNamespace map[string]int) {
 	if one.state == pullSucceeded || one.ended() {
@@ -212,7 +212,7 @@ func (p *planner) began(t *pullTask) metav1.Time {
 	return p.now()
 }
 
-// pullDeadline is when a task has to be finished, zero where it has no limit.
+// pullDeadline is when a task has to be finished, zero if it has no limit.
 func (p *planner) pullDeadline(t *pullTask) time.Time {
 	policy := ptr.Deref(t.PullPolicy, v1alpha1.ImageTagPullPolicy{})
 	if policy.ActiveDeadlineSeconds == nil || *policy.ActiveDeadlineSeconds > maxDeadline {

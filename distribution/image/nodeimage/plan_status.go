@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// planStatus fails the tasks that the node's agent has left alone for too long. Where
+// planStatus fails the tasks that the node's agent has left alone for too long. If
 // there are pods in place of agents, it says how far all tasks are. (IMG-2.4, IMG-2.6, IMG-4.3)
 func (p *planner) planStatus() {
 	status := p.NodeImage.Status.DeepCopy()
@@ -53,7 +53,7 @@ const (
 	absence = time.Minute
 )
 
-// overdue says what is wrong with a task that has taken too long; empty where
+// overdue says what is wrong with a task that has taken too long; empty if
 // it has time, or is finished.
 func (p *planner) overdue(status *v1alpha1.NodeImageStatus, name string, task *v1alpha1.ImageTagSpec) string {
 	reported := currentState(status, name, task)
@@ -81,7 +81,7 @@ func (p *planner) overdue(status *v1alpha1.NodeImageStatus, name string, task *v
 // from what a time.Duration cannot hold.
 const maxDeadline = 1 << 32
 
-// end is until when a task must be finished; zero where it has no deadline.
+// end is until when a task must be finished; zero if it has no deadline.
 func end(task *v1alpha1.ImageTagSpec) time.Time {
 	policy := ptr.Deref(task.PullPolicy, v1alpha1.ImageTagPullPolicy{})
 	if policy.ActiveDeadlineSeconds == nil || *policy.ActiveDeadlineSeconds > maxDeadline {

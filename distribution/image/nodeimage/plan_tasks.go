@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// planTasks takes away the tasks that nobody needs any more. (IMG-2.3)
+// planTasks takes away the tasks that no job needs any more. (IMG-2.3)
 func (p *planner) planTasks() {
 	changed := false
 	p.spec.Images = make(map[string]v1alpha1.ImageSpec, len(p.NodeImage.Spec.Images))
@@ -110,7 +110,7 @@ func (p *planner) present(owners []corev1.ObjectReference) (present []corev1.Obj
 	return present
 }
 
-// needless says why a task can go; empty where it has to stay.
+// needless says why a task can go; empty if it has to stay.
 func (p *planner) needless(name string, task *v1alpha1.ImageTagSpec, owners []corev1.ObjectReference) string {
 	if task.CreatedAt == nil {
 		return "it does not say when it was given (createdAt)"

@@ -69,7 +69,7 @@ func (p *planner) planLabels() {
 // virtual tells whether a node is none on which an agent can run.
 func virtual(node *corev1.Node) bool { return node.Labels["type"] == "virtual-kubelet" }
 
-// condition returns a condition of a node, nil where it has none of that type.
+// condition returns a condition of a node, nil if it has none of that type.
 // It is shared with the node.
 func condition(node *corev1.Node, conditionType corev1.NodeConditionType) *corev1.NodeCondition {
 	for i := range node.Status.Conditions {
@@ -80,8 +80,8 @@ func condition(node *corev1.Node, conditionType corev1.NodeConditionType) *corev
 	return nil
 }
 
-// unreadySince is since when a node has not been ready, zero where there is no
-// node; false where it is ready, or that is not known.
+// unreadySince is since when a node has not been ready, zero if there is no
+// node; false if it is ready, or that is not known.
 func unreadySince(node *corev1.Node) (time.Time, bool) {
 	if node == nil {
 		return time.Time{}, true

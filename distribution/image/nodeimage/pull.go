@@ -32,11 +32,11 @@ type pull struct {
 	last    bool
 	began   time.Time
 	state   pullState
-	// pod is that of the attempt, nil where there is none (any more).
+	// pod is that of the attempt, nil if there is none (any more).
 	pod *corev1.Pod
-	// problem is why it has failed, empty where it has not.
+	// problem is why it has failed, empty if it has not.
 	problem string
-	// unscheduled is why its pod has no node, empty where it has one.
+	// unscheduled is why its pod has no node, empty if it has one.
 	unscheduled string
 	// held is what it waits for, nil for nothing.
 	held *heldup.Told

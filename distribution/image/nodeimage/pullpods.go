@@ -34,7 +34,7 @@ type PullPods struct {
 	// file system that it cannot write to. Nodes must be able to pull it, or have it.
 	// Required.
 	PauseImage string
-	// PerNamespace is how many of these pods one namespace may have on one node at the
+	// PerNamespace is how many pods that pull images one namespace may have on one node at the
 	// same time. Default 5.
 	PerNamespace int
 	// Resources are those of the container. Default: requests of 1m CPU and 16Mi memory,
@@ -73,7 +73,7 @@ const (
 // nobody is a user that owns nothing.
 const nobody = 65535
 
-// endReserve is how long, in seconds, a pod outlives its attempt where nobody deletes it.
+// endReserve is how long, in seconds, a pod outlives its attempt if no client deletes it.
 const endReserve = 60
 
 // pod is the pod of an attempt. Its name tells it from all others, so that there is one

@@ -11,7 +11,7 @@ import (
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
-// never changes it. Its methods are called by several goroutines. Where there is
+// never changes it. Its methods are called by several goroutines. If there is
 // no such object, they return an error for which apierrors.IsNotFound holds. New makes
 // one over informers; another lets a Reconciler run on the caches of another framework.
 type Reader interface {
@@ -24,7 +24,7 @@ type Reader interface {
 	ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error)
 	// PullPods returns the pods that have images pulled to a node, those whose
 	// annotation v1alpha1.PullPodTaskAnnotation names it, in any order. It is called
-	// where Options.PullPods is set.
+	// if Options.PullPods is set.
 	PullPods(node string) ([]*corev1.Pod, error)
 }
 

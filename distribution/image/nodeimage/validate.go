@@ -19,7 +19,7 @@ func ValidateCreate(n *v1alpha1.NodeImage) field.ErrorList {
 }
 
 // ValidateUpdate says what is wrong with the change from the stored NodeImage
-// old to n; an empty list means it can be saved. A task that stays as it is, is
+// old to n; an empty list means it can be saved. A task that does not change is
 // not judged: it must not keep others from being given or taken away.
 func ValidateUpdate(n, old *v1alpha1.NodeImage) field.ErrorList {
 	path := field.NewPath("spec", "images")

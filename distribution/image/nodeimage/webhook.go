@@ -30,7 +30,7 @@ const (
 // object that cannot be decoded is refused with the code 400.
 type Webhook struct {
 	// NoAgents refuses new NodeImages and changed specs with the code 403, for
-	// installations whose nodes run no agent: nobody would pull.
+	// installations whose nodes run no agent: no agent would pull.
 	NoAgents bool
 	// Clock gives the time of tasks that do not say when they were given.
 	// Default: the real one.
