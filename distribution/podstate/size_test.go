@@ -101,7 +101,7 @@ func TestSize(t *testing.T) {
 			if !podstate.Equal(&again.Status, &s.Status) {
 				t.Error("PPS-9: what is settled is another status")
 			}
-			// The lowest of all comes late, and takes no other state's place.
+			// The lowest of all comes late, and takes no other pod's place.
 			late := newState(requires(test.keys...))
 			in.State, in.Pods = late, pods[1:]
 			late.Status = podstate.Compute(in).Status

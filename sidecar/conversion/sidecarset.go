@@ -67,12 +67,12 @@ func Handler() http.Handler { return kinds.Handler() }
 // schema is made of that of v1alpha1. All other definitions are left as they are.
 //
 // API servers tell clients to prefer v1beta1 from then on. Requests in it fail
-// while nobody serves Handler; those in v1alpha1 need no conversion. To take
+// while no program serves Handler; those in v1alpha1 need no conversion. To take
 // v1beta1 away again, apply the definition as it comes.
 //
 // The configuration leads to a service in the cluster or to a URL; exactly one
 // of them must be given. A service without a path gets Path, and one without a
-// port 443; a URL is used as it is. An error says what is wrong with the
+// port 443; a URL is used unchanged. An error says what is wrong with the
 // configuration or the definition, which is then unchanged.
 func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
 	return kinds.ServeV1beta1(crd, client)

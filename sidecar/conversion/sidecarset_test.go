@@ -24,7 +24,7 @@ func set(version, fields string) string {
 }
 
 // metadata is that of an object with a label (a version) and an annotation that
-// keeps fields of another version, where they are not empty.
+// keeps fields of another version, if they are not empty.
 func metadata(version, of, kept string) string {
 	fields := `"metadata":{"name":"log"`
 	if version != "" {

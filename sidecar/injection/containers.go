@@ -69,7 +69,7 @@ func (i *injector) containers(sidecar *v1alpha1.SidecarContainer) []corev1.Conta
 }
 
 // withoutDoubles appends variables whose names do not stand in a list yet. The list
-// itself stays as it is. (SCI-8)
+// itself does not change. (SCI-8)
 func withoutDoubles(list []corev1.EnvVar, more ...[]corev1.EnvVar) []corev1.EnvVar {
 	names := sets.New[string]()
 	for _, e := range list {
@@ -125,7 +125,7 @@ func FieldPath(path string) (of, key string, found bool) {
 	return m[1], m[2], true
 }
 
-// field reads a label or an annotation of a pod; empty where it has none.
+// field reads a label or an annotation of a pod; empty if it has none.
 func field(pod *corev1.Pod, path string) string {
 	switch of, key, _ := FieldPath(path); of {
 	case "labels":
@@ -183,7 +183,7 @@ func (i *injector) shareMounts(sidecar *v1alpha1.SidecarContainer, c *corev1.Con
 
 var reference = regexp.MustCompile(`\$\$|\$\(([^()]+)\)`)
 
-// references are the names of the variables that a text expands: $(NAME), where $$ is no
+// references are the names of the variables that a text expands: $(NAME), of which $$ is no
 // beginning of one.
 func references(text string) (names []string) {
 	if !strings.Contains(text, "$(") {

@@ -11,17 +11,17 @@
 //
 // # Differences
 //
-// What is written into pods is what OpenKruise 1.4 writes. Where its behaviour harms
+// What is written into pods is what OpenKruise 1.4 writes. If its behaviour harms
 // users, this package does otherwise:
 //
-//   - Injecting twice, as the API server does where webhooks are invoked again,
+//   - Injecting twice, as the API server does if webhooks are invoked again,
 //     changes nothing, init containers included. An init container of the name of one of
-//     the pod's takes its place, where OpenKruise has the pod refused.
+//     the pod's takes its place; OpenKruise has the pod refused.
 //   - A custom version is looked for among the SidecarSet's own revisions, not among
 //     those of all.
 //   - SidecarSets act in the order of their names.
-//   - kubectl goes on to take the pod's own container where users name none, by an annotation,
+//   - kubectl goes on to take the pod's own container if users name none, by an annotation,
 //     although a sidecar stands in front of it. (SCI-19)
 //   - The hashes are computed of the spec, not read from annotations of the SidecarSet,
-//     which are out of date where its webhook is not served.
+//     which are out of date if its webhook is not served.
 package injection

@@ -20,7 +20,7 @@ type Input struct {
 	// Pod is the pod that is created. Required. Its namespace may be empty, then it is
 	// that of Namespace.
 	Pod *corev1.Pod
-	// Namespace is the namespace of the pod. Nil: nobody knows its labels, so that
+	// Namespace is the namespace of the pod. Nil: its labels are not known, so that
 	// SidecarSets with a namespaceSelector do not match.
 	Namespace *corev1.Namespace
 	// SidecarSets are all SidecarSets, in any order. Nil ones are left out.
@@ -34,7 +34,7 @@ type Input struct {
 
 // Result is what an injection gives.
 type Result struct {
-	// Pod is the pod to create: a copy, or the given one where nothing is injected.
+	// Pod is the pod to create: a copy, or the given one if nothing is injected.
 	Pod *corev1.Pod
 	// SidecarSets says for each SidecarSet what has become of it, by name.
 	SidecarSets []SetResult
@@ -44,10 +44,10 @@ type Result struct {
 type SetResult struct {
 	// Name is the name of the SidecarSet.
 	Name string
-	// Skipped is why it does not match the pod; empty where it does.
+	// Skipped is why it does not match the pod; empty if it does.
 	Skipped string
 	// Revision is the revision that was injected, of those that injectionStrategy names;
-	// empty where it names none.
+	// empty if it names none.
 	Revision string
 	// InitContainers and Containers are the names of what was injected; of a hot
 	// container both.
@@ -136,7 +136,7 @@ type injector struct {
 }
 
 // free tells whether containers of these names can be injected, and says so in the result
-// where they cannot. The names are taken then. (SCI-18)
+// if they cannot. The names are taken then. (SCI-18)
 func (i *injector) free(result *SetResult, others []corev1.Container, names ...string) bool {
 	for _, name := range names {
 		if i.taken[name] || slices.ContainsFunc(others, func(c corev1.Container) bool { return c.Name == name }) {

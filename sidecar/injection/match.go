@@ -14,8 +14,8 @@ import (
 )
 
 // Matches returns why a SidecarSet injects nothing into a pod of a namespace that is
-// created, and the empty string where it does. The namespace may be nil: then nobody knows
-// its labels. A nil SidecarSet matches nothing, and nothing matches a nil pod. (SCI-1, SCI-2)
+// created, and the empty string if it does. The namespace may be nil: then its
+// labels are not known. A nil SidecarSet matches nothing, and nothing matches a nil pod. (SCI-1, SCI-2)
 func Matches(set *v1alpha1.SidecarSet, pod *corev1.Pod, namespace *corev1.Namespace) (skipped string) {
 	switch {
 	case set == nil:
@@ -65,7 +65,7 @@ func readField(name string, selector *metav1.LabelSelector) selecting {
 	return selecting{name: name, selector: read}
 }
 
-// Problem says why the SidecarSet selects no pods at all; empty where it may.
+// Problem says why the SidecarSet selects no pods at all; empty if it may.
 func (s *Selector) Problem() string {
 	if s.pods.skips != "" {
 		return s.pods.skips
@@ -74,8 +74,8 @@ func (s *Selector) Problem() string {
 }
 
 // Skips returns why the SidecarSet does not select a pod of a namespace, whether it is
-// to be injected or was, and the empty string where it does. The namespace may be nil: then
-// nobody knows its labels.
+// to be injected or was, and the empty string if it does. The namespace may be nil: then
+// its labels are not known.
 func (s *Selector) Skips(pod *corev1.Pod, namespace *corev1.Namespace) (skipped string) {
 	name := pod.Namespace
 	if name == "" && namespace != nil {

@@ -94,7 +94,7 @@ func merged(before, value string) (string, error) {
 	return string(merged), nil
 }
 
-// replacedArray is the path of an array for which a merge patch has another value; empty where there is none. What the patch
+// replacedArray is the path of an array for which a merge patch has another value; empty if there is none. What the patch
 // removes, by null, it names itself.
 func replacedArray(into, patch map[string]any) (path string) {
 	for _, key := range slices.Sorted(maps.Keys(patch)) {
@@ -157,11 +157,11 @@ func (i *injector) remember(sets []matched) error {
 	return i.rememberHot()
 }
 
-// DefaultContainerAnnotation names, on a pod, the container that kubectl logs, exec and their like take where users name
+// DefaultContainerAnnotation names, on a pod, the container that kubectl logs, exec and their like take if users name
 // none: without it the first one.
 const DefaultContainerAnnotation = "kubectl.kubernetes.io/default-container"
 
-// nameDefault leaves the first of the pod's own containers the one that kubectl takes, where another stands in front of it
+// nameDefault leaves the first of the pod's own containers the one that kubectl takes, if another stands in front of it
 // now. (SCI-19)
 func (i *injector) nameDefault() {
 	if _, is := i.pod.Annotations[DefaultContainerAnnotation]; !is && len(i.own) > 0 && i.pod.Spec.Containers[0].Name != i.own[0].Name {

@@ -33,7 +33,7 @@ func TestInitContainersAmongInjected(t *testing.T) {
 	}
 }
 
-// kubectl takes the pod's own container where users name none. (SCI-19)
+// kubectl takes the pod's own container if users name none. (SCI-19)
 func TestDefaultContainer(t *testing.T) {
 	const before, behind = "{containers: [{name: log}]}", "{containers: [{name: log, podInjectPolicy: AfterAppContainer}]}"
 	for _, test := range []struct{ name, metadata, pod, set, want string }{

@@ -89,7 +89,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// A record keeps its time where it says the same: the hash and the revision. (SCI-13, SCI-16)
+// A record keeps its time if it says the same: the hash and the revision. (SCI-13, SCI-16)
 func TestRecordsThatStand(t *testing.T) {
 	for before, stays := range map[string]bool{
 		`{"hash":"` + logHash + `","sidecarSetName":"demo","sidecarList":["log"],"controllerRevision":"` + logRevision + `","updateTimestamp":"2020-01-01T00:00:00Z"}`: true,

@@ -160,7 +160,7 @@ func remove[T any, O object[T]](ctx context.Context, a *applier, deleted *apiwri
 	return nil
 }
 
-// failed remembers that a write may have been made where the API server did not say that it
+// failed remembers that a write may have been made if the API server did not say that it
 // was not, and records an event. (SPC-11)
 func (a *applier) failed(action apply.Action, resource Resource, name string, err error) error {
 	err = fmt.Errorf("%s %s %s: %w", strings.ToLower(string(action)), resource, name, a.Unanswered(resource, name, err))

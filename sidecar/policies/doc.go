@@ -8,12 +8,12 @@
 // controller that creates, updates and deletes them. What users change it puts back.
 //
 // It takes Kubernetes 1.36, which serves such policies, and the controller of package
-// sidecar/sidecarset or OpenKruise's, which creates the revisions. Where no
+// sidecar/sidecarset or OpenKruise's, which creates the revisions. If no
 // policies are served it does nothing and says so.
 //
 // A SidecarSet of which no policy can be made has none, and an event and the condition FailedPolicy say why: it needs the
-// webhook. Webhook and policies may be served side by side: what is injected already the webhook
-// leaves as it is.
+// webhook. Webhook and policies may be served side by side: the webhook leaves what is
+// injected already.
 //
 // The rules are in RULES.md, by the ids that comments cite.
 package policies

@@ -28,7 +28,7 @@ func describe(plan *Plan) string {
 }
 
 // The filter of events against the planner itself: whatever changes about a SidecarSet, its
-// revisions, its policy or its binding, where that changes the plan, the SidecarSet is
+// revisions, its policy or its binding, if that changes the plan, the SidecarSet is
 // enqueued. (SPC-9)
 func TestEventsThatMatter(t *testing.T) {
 	base := settled(t)

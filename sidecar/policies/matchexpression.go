@@ -18,7 +18,7 @@ const mostSets = 200
 
 // MatchExpression is sidecarset.MatchExpression for a webhook that is served beside policies:
 // it is false also of pods into which policies have injected all that may match, so that those
-// are created while nobody answers the webhook. An API server evaluates policies first, and the
+// are created while no replica answers as the webhook. An API server evaluates policies first, and the
 // condition sees what they have made of the pod: in the annotation
 // v1alpha1.SidecarSetInjectedListAnnotation. Of a SidecarSet that no policy can inject, or of which
 // that depends on the revision that its injectionStrategy names, the webhook is asked whatever stands

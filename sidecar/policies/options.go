@@ -44,7 +44,7 @@ type Options struct {
 	ManagerNamespace string
 	// SidecarSets, Revisions, Policies and Bindings are informers that the caller shares and
 	// runs; that of revisions may be of Namespace alone. The controller adds an index to it, so
-	// it must not have been started before New. Where one is nil, the controller makes and runs
+	// it must not have been started before New. If one is nil, the controller makes and runs
 	// its own.
 	SidecarSets, Revisions, Policies, Bindings cache.SharedIndexInformer
 

@@ -24,16 +24,16 @@ type Plan struct {
 	DeleteBinding *admissionregistrationv1.MutatingAdmissionPolicyBinding
 	DeletePolicy  *admissionregistrationv1.MutatingAdmissionPolicy
 
-	// Skipped is why the SidecarSet is to have no policy; empty where it is to have one.
+	// Skipped is why the SidecarSet is to have no policy; empty if it is to have one.
 	Skipped string
-	// Waiting is why what stands is left for now; empty where nothing is waited for.
+	// Waiting is why what stands is left for now; empty if nothing is waited for.
 	Waiting string
 	// Uncompiled is why no policy can inject what the SidecarSet has: it needs the webhook.
 	// Unrestored is why it is not known what to inject. Taken are the policy and the binding
-	// that have the name, and are somebody else's.
+	// that have the name, and belong to another owner.
 	Uncompiled, Unrestored error
 	Taken                  []error
-	// Problem is why no plan can be made: the Snapshot has no SidecarSet. Nil where one can.
+	// Problem is why no plan can be made: the Snapshot has no SidecarSet. Nil if one can.
 	Problem error
 }
 
@@ -77,7 +77,7 @@ type planner struct {
 	plan *Plan
 }
 
-// checkOwners looks for what has the name and belongs to somebody else. (SPC-7)
+// checkOwners looks for what has the name and belongs to another owner. (SPC-7)
 func (p *planner) checkOwners() {
 	check := func(kind string, object metav1.Object) {
 		if !metav1.IsControlledBy(object, p.SidecarSet) {

@@ -174,7 +174,7 @@ func TestPlanWithoutObjects(t *testing.T) {
 	}
 }
 
-// A pod that says that a SidecarSet was injected is believed where a policy injects that. (SPC-10)
+// A pod that says that a SidecarSet was injected is believed if a policy injects that. (SPC-10)
 func TestMatchExpressionBelieves(t *testing.T) {
 	for patch, believed := range map[v1alpha1.SidecarSetPatchPolicyType]bool{
 		v1alpha1.SidecarSetOverwritePatchPolicy: true, v1alpha1.SidecarSetMergePatchJSONPatchPolicy: false,

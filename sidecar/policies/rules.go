@@ -12,7 +12,7 @@ import (
 
 // Rules returns the RBAC rules that a Controller with these options needs, and none
 // beyond; NamespaceRules returns the others.
-// Reading shared informers counts, whoever runs them; recording events counts where there is a
+// Reading shared informers counts, whether or not the controller runs them; recording events counts if there is a
 // Recorder. Every call returns new rules. No client of the options is asked anything.
 //
 // Who may write policies may change every object that is created: keep the account of the
@@ -20,7 +20,7 @@ import (
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "list watch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a policy block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets/finalizers", "update"),
 		// get and list find out what became of a write without an answer.

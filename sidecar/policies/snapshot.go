@@ -17,8 +17,8 @@ type Snapshot struct {
 	SidecarSet *v1alpha1.SidecarSet
 	// Revisions are its revisions, in any order. Others beside them do no harm.
 	Revisions []*appsv1.ControllerRevision
-	// Policy and Binding are those of the name that policy.Name gives, whoever made them;
-	// nil where there is none.
+	// Policy and Binding are those of the name that policy.Name gives, whatever made them;
+	// nil if there is none.
 	Policy  *admissionregistrationv1.MutatingAdmissionPolicy
 	Binding *admissionregistrationv1.MutatingAdmissionPolicyBinding
 	// FailurePolicy is that of policies. Empty: Fail.

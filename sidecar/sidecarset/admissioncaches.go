@@ -34,7 +34,7 @@ type AdmissionOptions struct {
 	// SidecarSets, Namespaces and Revisions, those of Namespace that have the label
 	// v1alpha1.SidecarSetNameLabel, are informers that the caller shares and runs.
 	// NewAdmissionCaches adds indexes to them, so they must not have been started before.
-	// Where one is nil, it makes its own, and sets it here.
+	// If one is nil, it makes its own, and sets it here.
 	SidecarSets, Namespaces, Revisions cache.SharedIndexInformer
 	// Metrics is what a CachedInjector measures. Default: none. NewAdmissionCaches ignores it.
 	Metrics InjectionMetrics

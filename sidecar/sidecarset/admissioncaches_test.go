@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// TestAdmissionCaches: before they are filled nobody is told that there are no SidecarSets,
+// TestAdmissionCaches: before they are filled no caller is told that there are no SidecarSets,
 // and then they know what there is.
 func TestAdmissionCaches(t *testing.T) {
 	configMaps := fakecluster.Resource{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}

@@ -20,7 +20,7 @@ import (
 
 // Conflicts says where a SidecarSet and others would inject things of the same name into
 // one pod; an empty list means nowhere. The one of the same name among the others is left
-// out. Namespaces returns a namespace, nil where there is none of that name. (SCS-V3)
+// out. Namespaces returns a namespace, nil if there is none of that name. (SCS-V3)
 func Conflicts(set *v1alpha1.SidecarSet, others []*v1alpha1.SidecarSet, namespaces func(name string) *corev1.Namespace) field.ErrorList {
 	others = slices.DeleteFunc(slices.Clone(others), func(other *v1alpha1.SidecarSet) bool { return other == nil || other.Name == set.Name })
 	slices.SortFunc(others, func(a, b *v1alpha1.SidecarSet) int { return cmp.Compare(a.Name, b.Name) })
@@ -83,7 +83,7 @@ func eachContainer(spec *v1alpha1.SidecarSetSpec, tell func(names []string, at *
 }
 
 // sameMetadata compares the policies of annotations that both patch: what one overwrites,
-// the other must leave alone, or only add where it is absent. (SCS-V3)
+// the other must leave alone, or only add if it is absent. (SCS-V3)
 func sameMetadata(set, other *v1alpha1.SidecarSet, path *field.Path) field.ErrorList {
 	theirs := map[string]v1alpha1.SidecarSetPatchPolicyType{}
 	for _, patch := range other.Spec.PatchPodMetadata {

@@ -23,7 +23,7 @@ import (
 // it is asked to create a core/v1 PodTemplate of them without storing it. So they are
 // judged by the very release that will have to accept the pods.
 //
-// Only a verdict counts: where it cannot be had in time (no permission, no quota, an API
+// Only a verdict counts: if it cannot be had in time (no permission, no quota, an API
 // server in trouble), the SidecarSet is allowed with a warning.
 type ContainerChecker struct {
 	// Client is asked, the CoreV1 of a clientset. Required.

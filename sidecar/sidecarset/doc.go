@@ -10,7 +10,7 @@
 // shown before it happens, and explained afterwards.
 //
 // Admission says what is wrong with SidecarSets: with one by itself, with a change of it,
-// where two would inject things of the same name into one pod, and which annotations a
+// with two that would inject things of one name into one pod, and which annotations a
 // cluster's white list lets them patch. What is injected is computed in package injection.
 // [Webhook] serves it, and [Injector] is the step of the webhook of pods; both read
 // [AdmissionCaches] in every replica of a program.
@@ -28,7 +28,7 @@
 // # Differences
 //
 // SidecarSets are those of OpenKruise 1.4, and what is written into pods and revisions is
-// the same. Where its behaviour harms users, this package does otherwise:
+// the same. If its behaviour harms users, this package does otherwise:
 //
 //   - A namespace that no namespace can be called is refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (SCS-27)
@@ -56,7 +56,7 @@
 //     nothing of them.
 //   - Images with a digest may come from a mirror, and images of two names may be the same.
 //   - The API server asks the webhook about those pods alone that a SidecarSet may match, see
-//     [MatchExpression], so that all others are created while nobody answers.
+//     [MatchExpression], so that all others are created while no webhook answers.
 //   - Containers are judged by the API server, in a dry run. A change that leaves spec and
 //     labels as they are is not judged again.
 //   - conditions and selection of the status are additions; so is lastContainers in the state

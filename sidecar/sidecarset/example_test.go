@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// What becomes of running pods where the image of a sidecar changes.
+// What becomes of running pods when the image of a sidecar changes.
 func ExampleNewPlan() {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "logging", UID: "1234", Generation: 1}}

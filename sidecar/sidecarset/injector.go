@@ -118,7 +118,7 @@ func matching(result *injection.Result) (names []string) {
 	return names
 }
 
-// observe reads what an injection depends on: the namespace where a namespaceSelector asks
+// observe reads what an injection depends on: the namespace if a namespaceSelector asks
 // for it, and the revisions of SidecarSets that want one and match.
 func (i *Injector) observe(ctx context.Context, namespace string, pod *corev1.Pod) (*injection.Input, error) {
 	if pod.Namespace != "" {

@@ -86,7 +86,7 @@ func readRevisions(c kubernetes.Interface, namespace string, informer *cache.Sha
 	}}
 }
 
-// podChanged enqueues the SidecarSets that match a pod, before the event where its labels
+// podChanged enqueues the SidecarSets that match a pod, before the event if its labels
 // were others. Pods that are there at the start concern SidecarSets that are there too.
 func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	if before != nil && (after == nil || !labels.Equals(before.Labels, after.Labels)) {
@@ -110,7 +110,7 @@ func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
 }
 
 // namespaceChanged enqueues the SidecarSets that select namespaces by their labels; and all
-// of them where webhooks hear of the pods of a namespace from now on, or no longer.
+// of them if webhooks hear of the pods of a namespace from now on, or no longer.
 func (o *Options) namespaceChanged(e controller.Event, enqueue controller.Enqueue) {
 	comes := e.Before == nil || e.After == nil
 	heard := e.Before != nil && e.After != nil && has(e.Before.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel) != has(e.After.GetLabels(), v1alpha1.SidecarSetNoInjectionLabel)

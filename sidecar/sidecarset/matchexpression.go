@@ -23,7 +23,7 @@ const mostLabels = 500
 // matchConditions in webhook configurations, which need Kubernetes 1.28. It is true of all
 // pods that one of the SidecarSets may match, and of some others: those with a label that it
 // asks for, in its namespace. With it, pods that no SidecarSet is about can be created while
-// nobody answers the webhook. Of no SidecarSet it is false, and of those that ask for more
+// no replica answers as the webhook. Of no SidecarSet it is false, and of those that ask for more
 // than 500 labels in all, or for no label with a certain value, it is true.
 //
 // It has to be registered anew when SidecarSets come, change or go. A pod that is created

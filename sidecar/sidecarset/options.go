@@ -62,12 +62,12 @@ type Options struct {
 	ManagerNamespace string
 	// SidecarSets, Pods, Namespaces and Revisions, at least those of ManagerNamespace with the
 	// label v1alpha1.SidecarSetNameLabel, are informers that the caller shares and runs.
-	// New adds indexes to them, so they must not have been started before. Where one is
+	// New adds indexes to them, so they must not have been started before. If one is
 	// nil, the controller makes and runs its own, whose objects it keeps small.
 	SidecarSets, Pods, Namespaces, Revisions cache.SharedIndexInformer
 
 	// Policies says that a controller of package sidecar/policies has the API server inject:
-	// the status of a SidecarSet then says where no policy can. Default: false.
+	// the status of a SidecarSet then says if no policy can. Default: false.
 	Policies bool
 
 	// Reader replaces the informers in a Reconciler; New ignores it.

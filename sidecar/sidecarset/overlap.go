@@ -20,7 +20,7 @@ func overlap(a, b *metav1.LabelSelector) bool {
 
 // requirement is what a selector wants of a key.
 type requirement struct {
-	in     sets.Set[string] // one of these; nil: any
+	in     sets.Set[string] // one of the values in it; nil: any
 	notIn  sets.Set[string]
 	exists bool // it wants the key to be there, and says no more
 	absent bool

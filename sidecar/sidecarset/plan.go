@@ -12,13 +12,13 @@ import (
 //
 // Of rollout.Plan it has Revisions (Current is Update), Patch (resets of hot containers
 // come first, then updates in their order), Waiting, RequeueAfter and Problems. Each patch
-// is refused by the API server where its pod has changed since: it holds records that
+// is refused by the API server if its pod has changed since: it holds records that
 // others write too.
 type Plan struct {
 	rollout.Plan
 
 	// CustomVersion is the value that the label SidecarSetCustomVersionLabel of
-	// Revisions.Update gets; empty where that stands, or the revision is created with it.
+	// Revisions.Update gets; empty if that stands, or the revision is created with it.
 	CustomVersion string
 
 	// Rollout holds the numbers that the update follows from.
@@ -52,7 +52,7 @@ type Rollout struct {
 	Unavailable int32
 	// Candidates is how many pods could be updated.
 	Candidates int32
-	// Partition is how many of these stay, and MaxUnavailable how many pods may be
+	// Partition is how many of the candidates stay, and MaxUnavailable how many pods may be
 	// unavailable, as the spec says.
 	Partition, MaxUnavailable int32
 }

@@ -287,7 +287,7 @@ func patched(plan *Plan, kind rollout.PatchKind) (names []string) {
 	return names
 }
 
-// waits says why a pod waits, by the rules; empty where it does not.
+// waits says why a pod waits, by the rules; empty if it does not.
 func waits(plan *Plan, name string) (rules string) {
 	for _, w := range slices.Concat(plan.Waiting, plan.NotUpgradable, plan.NotInjected) {
 		if w.Pod.Name == name {

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// foreign says which container of the SidecarSet is another one's in a pod; empty where none is. (SCS-28)
+// foreign says which container of the SidecarSet is another one's in a pod; empty if none is. (SCS-28)
 func (p *planner) foreign(pod *corev1.Pod) (why string) {
 	text := pod.Annotations[v1alpha1.SidecarSetHashAnnotation]
 	if strings.Count(text, `"sidecarSetName":`) < 2 || !p.mayBeForeign(text) {
@@ -54,7 +54,7 @@ func alike(s *sidecar) (names []string) {
 	return names
 }
 
-// hotBase is the name of the hot container of which one of this name would be one of both; empty where there is none.
+// hotBase is the name of the hot container of which one of this name would be one of both; empty if there is none.
 func hotBase(name string) string {
 	if base := name[:max(0, len(name)-2)]; base != "" {
 		if first, second := injection.HotContainers(base); name == first || name == second {
@@ -64,7 +64,7 @@ func hotBase(name string) string {
 	return ""
 }
 
-// ownerOf is the SidecarSet whose container one of a pod is, by what stands in its records; empty where they do not tell, or the pod
+// ownerOf is the SidecarSet whose container one of a pod is, by what stands in its records; empty if they do not tell, or the pod
 // has none of the name. (SCS-28)
 func ownerOf(pod *corev1.Pod, name string, records map[string]v1alpha1.SidecarSetUpgradeRecord) string {
 	c := podstate.Container(pod, name)

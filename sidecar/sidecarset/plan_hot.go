@@ -66,7 +66,7 @@ func (p *planner) refusedLast(pods []*pod) []*pod {
 }
 
 // awaitsReset says why the hot containers of a pod that do not work any more cannot be
-// emptied yet; nil where they can. (SCS-18, SCS-20)
+// emptied yet; nil if they can. (SCS-18, SCS-20)
 func (p *planner) awaitsReset(pod *pod) *rollout.Reason {
 	switch strategy := &p.set.Spec.UpdateStrategy; {
 	case strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType:
@@ -122,8 +122,8 @@ func (p *planner) reset(pod *pod) error {
 	return nil
 }
 
-// awaitsFlip says why the hot upgrade before has to be over first; nil where it is, and
-// where the pod does not serve: what that upgrade brought may be the reason, and the next
+// awaitsFlip says why the hot upgrade before has to be over first; nil if it is, and
+// if the pod does not serve: what that upgrade brought may be the reason, and the next
 // one the repair. It is about those containers whose image changes. (SCS-19)
 func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 	for i := range p.sidecars {
@@ -169,7 +169,7 @@ func (c *change) upgradeHot(s *sidecar, works map[string]string) error {
 }
 
 // upgraded is the container of a hot one that gets the new image: an empty one; or the one
-// that does not serve, where the other does; or the one that does not work. (SCS-16)
+// that does not serve, if the other does; or the one that does not work. (SCS-16)
 func (p *planner) upgraded(pod *pod, s *sidecar) (upgraded, other string) {
 	serves := func(name string) bool { return podstate.ContainerReady(pod.Pod, name) && p.awaits(pod, name) == "" }
 	switch {

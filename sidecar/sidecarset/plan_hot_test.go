@@ -261,7 +261,7 @@ func TestMissingEmptyImage(t *testing.T) {
 	}
 }
 
-// A pod with a hot container that is still to be emptied is out of service because of an update, also where nothing is
+// A pod with a hot container that is still to be emptied is out of service because of an update, even if nothing is
 // recorded of that. (SCS-8, SCS-18)
 func TestFlippingPodsCount(t *testing.T) {
 	for what, act := range map[string]func(*world){

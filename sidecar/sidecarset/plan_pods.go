@@ -22,7 +22,7 @@ import (
 // pod is a pod that a SidecarSet injected into, with what every step wants to know of it.
 type pod struct {
 	podplan.View
-	waiting string // why a container has not taken its image; empty where all have
+	waiting string // why a container has not taken its image; empty if all have
 	ready   bool   // it serves, and no hot container is still to be emptied
 	out     bool   // it is out of service because of an update
 
@@ -46,7 +46,7 @@ func listed(pod *corev1.Pod, name string) bool {
 }
 
 // view finds out what every step wants to know of a pod. It returns why the pod does not
-// have what the SidecarSet injects; empty where it has. (SCS-1, SCS-3, SCS-4)
+// have what the SidecarSet injects; empty if it has. (SCS-1, SCS-3, SCS-4)
 func (p *planner) view(pod *pod) (incomplete string) {
 	if why := p.foreign(pod.Pod); why != "" {
 		return why
@@ -79,8 +79,8 @@ func (p *planner) view(pod *pod) (incomplete string) {
 // serves tells whether a pod is in service, whatever its hot containers do.
 func (pod *pod) serves() bool { return lifecycle.Ready(pod.Pod) }
 
-// worker names the container of a hot one that works; empty where nobody knows. An entry
-// as it is mostly written is read without decoding the others.
+// worker names the container of a hot one that works; empty if it is not known. An entry
+// in its most common form is read without decoding the others.
 func (pod *pod) worker(s *sidecar) string {
 	text := pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]
 	switch first, second := strings.Contains(text, s.firstWorks), strings.Contains(text, s.secondWorks); {
@@ -123,7 +123,7 @@ func (pod *pod) emptied(s *sidecar, name string) bool {
 }
 
 // inconsistent says why containers of the SidecarSet in a pod do not run the images of
-// their spec; empty where they do. Without counts it is about all of them. (SCS-3)
+// their spec; empty if they do. Without counts it is about all of them. (SCS-3)
 func (p *planner) inconsistent(pod *pod, counts func(name string) bool) (waiting string) {
 	if counts == nil && len(pod.Status.ContainerStatuses) != len(pod.Spec.Containers) {
 		return "the kubelet has not reported on all containers"
@@ -139,7 +139,7 @@ func (p *planner) inconsistent(pod *pod, counts func(name string) bool) (waiting
 	return ""
 }
 
-// awaits says why a container does not run the image of its spec; empty where it does.
+// awaits says why a container does not run the image of its spec; empty if it does.
 func (p *planner) awaits(pod *pod, name string) string {
 	waiting, err := inplace.Running(pod.Pod, name, func() *inplacev1alpha1.State { return p.statesOf(pod).own })
 	if err != nil { // of the report of a node agent, which will write another one

@@ -167,7 +167,7 @@ func (w *world) refresh(pod *corev1.Pod) {
 	w.writes(pod, patch)
 }
 
-// writes has somebody else write a pod.
+// writes has another client write a pod.
 func (w *world) writes(pod *corev1.Pod, patch *podpatch.Patch) {
 	if patch.Changes(pod) {
 		w.patch(&rollout.PodPatch{Pod: pod, Patch: patch})

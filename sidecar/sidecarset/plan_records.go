@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// recordedHash is the hash that a pod has of the SidecarSet; empty where it has none that
+// recordedHash is the hash that a pod has of the SidecarSet; empty if it has none that
 // can be read. Records as they are mostly written are read without decoding all of them.
 func (p *planner) recordedHash(pod *corev1.Pod, annotation string) string {
 	const begin = `"hash":"`

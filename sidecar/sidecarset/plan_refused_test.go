@@ -55,7 +55,7 @@ func TestRefusedPodThatOthersWaitFor(t *testing.T) {
 	} {
 		w := many(t, strategy, 2, 2, 2)
 		w.image("log", "log:v3")
-		w.down("p0000", "log") // as nobody knows, by the update before
+		w.down("p0000", "log") // by the update before, which is not known
 		s := w.snapshot()
 		s.Refused = rollout.Refusals{Until: noon.Add(-time.Second), Pods: map[types.UID]error{w.pods[0].UID: fmt.Errorf("no")}, Err: fmt.Errorf("refused")}
 		plan := NewPlan(s)

@@ -144,7 +144,7 @@ func TestNotInjected(t *testing.T) {
 		name string
 		act  func(*world)
 		pod  func(*corev1.Pod)
-		want string // the rule; empty where it was not missed
+		want string // the rule; empty if it was not missed
 	}{
 		{"after the SidecarSet", nil, nil, "NotInjected"},
 		{"before the SidecarSet", nil, after(-2 * time.Hour), ""},

@@ -23,7 +23,7 @@ import (
 )
 
 // planRevisions finds the revision of the present spec, or makes it. It returns false, and
-// reports why, where there is none. (SCS-R1 to SCS-R4)
+// reports why, if there is none. (SCS-R1 to SCS-R4)
 func (p *planner) planRevisions() bool {
 	wanted, err := p.newRevision()
 	if err != nil {

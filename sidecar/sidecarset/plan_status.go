@@ -85,7 +85,7 @@ func (p *planner) planStatus() {
 	}
 }
 
-// conditionOf is the condition of a type, nil where there is none.
+// conditionOf is the condition of a type, nil if there is none.
 func conditionOf(s *v1alpha1.SidecarSetStatus, of string) *v1alpha1.SidecarSetCondition {
 	for i := range s.Conditions {
 		if string(s.Conditions[i].Type) == of {

@@ -22,7 +22,7 @@ import (
 
 const logs = `{containers: [{name: log, image: "log:v1"}]}`
 
-// many has pods of which so many are updated to log:v2, and of these so many ready.
+// many has pods of which so many are updated to log:v2, and so many of the updated ones are ready.
 func many(t testing.TB, strategy string, matched, updated, ready int) *world {
 	t.Helper()
 	w := newWorld(t, logs)

@@ -73,7 +73,7 @@ func (p *planner) candidates() (candidates []*pod) {
 	return candidates
 }
 
-// holds says what keeps a pod from being a candidate; nil where nothing does. (SCS-5, SCS-6)
+// holds says what keeps a pod from being a candidate; nil if nothing does. (SCS-5, SCS-6)
 func (p *planner) holds(pod *pod) *rollout.Reason {
 	strategy := &p.set.Spec.UpdateStrategy
 	if strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType {
@@ -107,12 +107,12 @@ func (p *planner) sidecarsServe(pod *pod) bool {
 	return pod.waiting == "" && !slices.ContainsFunc(p.names, func(name string) bool { return !podstate.ContainerReady(pod.Pod, name) })
 }
 
-// workloadUpdates says that the workload of a pod updates it in place; nil where it does
+// workloadUpdates says that the workload of a pod updates it in place; nil if it does
 // not, or has been at it for too long. (SCS-20)
 func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 	waiting, since := inplace.Underway(pod.Pod)
 	left := workloadLimit - p.Now.Sub(since)
-	if waiting == "" || left <= 0 || left >= 2*workloadLimit { // of another clock, which nobody waits for
+	if waiting == "" || left <= 0 || left >= 2*workloadLimit { // of another clock, which is not waited for
 		return nil
 	}
 	p.RequeueAfter(left)
@@ -204,7 +204,7 @@ func (p *planner) lacksOthers(pod *pod) bool {
 	return since != nil && since.Equal(p.statesOf(pod).since) && p.sidecarsServe(pod) && !p.flipping(pod)
 }
 
-// notReadySince is since when a pod is not ready; nil where it is, or does not say.
+// notReadySince is since when a pod is not ready; nil if it is, or does not say.
 func notReadySince(pod *corev1.Pod) *metav1.Time {
 	c := readiness.Condition(pod, corev1.PodReady)
 	if c == nil || c.Status == corev1.ConditionTrue || c.LastTransitionTime.IsZero() {

@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// differs says why a pod cannot be updated in place; nil where it can. (SCS-14)
+// differs says why a pod cannot be updated in place; nil if it can. (SCS-14)
 func (p *planner) differs(pod *pod) *rollout.Reason {
 	const annotation = v1alpha1.SidecarSetHashWithoutImageAnnotation
 	switch p.recordedHash(pod.Pod, annotation) {
@@ -46,7 +46,7 @@ func (p *planner) difference(hash string) *rollout.Reason {
 }
 
 // changedSince finds the revision whose containers have a hash, and names the fields, but
-// for images, in which they differ from the present ones; none where the history does not
+// for images, in which they differ from the present ones; none if the history does not
 // have it. The revision that a pod names is of no help: it may be the one before.
 func (p *planner) changedSince(hash string) (revision string, fields []string) {
 	for _, r := range slices.Backward(p.History) { // the newest of several, whatever the order in the cache

@@ -148,7 +148,7 @@ func TestRevisionThatIsDeleted(t *testing.T) {
 	})
 }
 
-// TestCollision: a revision gets another name where something else has it. (SCS-R3)
+// TestCollision: a revision gets another name if something else has it. (SCS-R3)
 func TestCollision(t *testing.T) {
 	for name, change := range map[string]func(*appsv1.ControllerRevision){
 		"of its own, with other data": func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte(`{"spec":{"containers":[]}}`) },
@@ -290,7 +290,7 @@ func (m *counted) show() string {
 	return m.last
 }
 
-// TestOtherNamespace: a pod in any namespace is updated, also where the answer is lost, and
+// TestOtherNamespace: a pod in any namespace is updated, even if the answer is lost, and
 // one of the same name in another is another one.
 func TestOtherNamespace(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -10,18 +10,18 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and none
-// beyond; NamespaceRules returns the others. Reading shared informers counts, whoever runs
-// them; recording events counts where there is a Recorder. Every call returns new rules.
+// beyond; NamespaceRules returns the others. Reading shared informers counts, whether or not the Controller runs
+// them; recording events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. SidecarSets and namespaces take a
-// ClusterRole; for pods and events a Role is enough where Options.Namespace is set:
+// ClusterRole; for pods and events a Role is enough if Options.Namespace is set:
 // events about SidecarSets, which are recorded in the namespace default, are lost then.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "get list watch"),
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets/status", "patch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this lets a
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this lets a
 		// revision block the deletion of its SidecarSet.
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets/finalizers", "update"),
 		manifests.Rule("", "pods", "get list watch patch"),
@@ -40,7 +40,7 @@ func NamespaceRules(o Options) (namespace string, rules []rbacv1.PolicyRule) {
 }
 
 // Rules returns the RBAC rules that the caches need, and none beyond, for a ClusterRole;
-// NamespaceRules returns the others. Recording events counts where there is a Recorder.
+// NamespaceRules returns the others. Recording events counts if there is a Recorder.
 func (c *AdmissionCaches) Rules() []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "list watch"),

@@ -177,7 +177,7 @@ func updateInTurn(u *simulation.User, r *rand.Rand) {
 	})
 }
 
-// oftener is a bug that shows where users do something often.
+// oftener is a bug that shows when users do something often.
 func oftener(act func(*simulation.User, *rand.Rand), b bug) bug {
 	b.Often = act
 	return b
@@ -223,7 +223,7 @@ func injectVersions(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-// keepSilent drops a condition whose message has a text from the status, and the write where
+// keepSilent drops a condition whose message has a text from the status, and the write if
 // nothing else changes.
 func keepSilent(of v1alpha1.SidecarSetConditionType, text string) func(*Snapshot, *Plan) {
 	return func(s *Snapshot, p *Plan) {

@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// DefaultRevisionNamespace is the namespace of revisions where nobody says another one:
+// DefaultRevisionNamespace is the namespace of revisions if no option names another one:
 // that of OpenKruise's manager.
 const DefaultRevisionNamespace = "kruise-system"
 
@@ -25,8 +25,8 @@ type Snapshot struct {
 	// Pods are those that its selector matches, whatever their namespace and phase, in any
 	// order. Others beside them do no harm.
 	Pods []*corev1.Pod
-	// Namespaces are the namespaces of the pods, by name. Where one is missing nobody
-	// knows its labels: with a namespaceSelector its pods are left alone.
+	// Namespaces are the namespaces of the pods, by name. If one is missing its
+	// labels are not known: with a namespaceSelector its pods are left alone.
 	Namespaces map[string]*corev1.Namespace
 	// NamespaceMissing says that there is no namespace of the name spec.namespace.
 	NamespaceMissing bool

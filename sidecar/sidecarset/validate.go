@@ -252,7 +252,7 @@ func validateMetadata(patches []v1alpha1.SidecarSetPatchPodMetadata, path *field
 	return errs
 }
 
-// unmergeable says why a value cannot be merged into that of a pod; empty where it can.
+// unmergeable says why a value cannot be merged into that of a pod; empty if it can.
 func unmergeable(value string) string {
 	var object map[string]any
 	if json.Unmarshal([]byte(value), &object) != nil || object == nil {

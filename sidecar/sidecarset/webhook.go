@@ -33,9 +33,9 @@ const (
 // object that cannot be decoded is refused with the code 400.
 type Webhook struct {
 	// Reader reads the other SidecarSets, revisions and the white list. Nil: a SidecarSet
-	// is judged as if there were none of these.
+	// is judged as if there were none.
 	Reader AdmissionReader
-	// PatchPodMetadataAllowed allows SidecarSets to patch all annotations where no rule of
+	// PatchPodMetadataAllowed allows SidecarSets to patch all annotations if no rule of
 	// the white list is about them. It is the gate
 	// SidecarSetPatchPodMetadataDefaultsAllowed.
 	PatchPodMetadataAllowed bool
@@ -82,7 +82,7 @@ func invalid(request *admissionv1.AdmissionRequest, errs field.ErrorList) error 
 	return admission.Invalid(request, errs, http.StatusInternalServerError, metav1.StatusReasonInternalError)
 }
 
-// check says what is wrong with a change. What stays as it is, is not judged again: a
+// check says what is wrong with a change. What does not change is not judged again: a
 // finalizer can be removed whatever others have come to say meanwhile. (SCS-W2, SCS-W3)
 func (w *Webhook) check(ctx context.Context, c admissionChange) (field.ErrorList, error) {
 	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) && maps.Equal(c.Object.Labels, c.Old.Labels) {

@@ -216,7 +216,7 @@ func (p *templates) Create(_ context.Context, template *corev1.PodTemplate, opti
 }
 
 // SCS-W4: the API server judges containers that are new or change, and SidecarSets are let
-// through where it cannot.
+// through if it cannot.
 func TestWebhookContainers(t *testing.T) {
 	const all = "kruise-system[All] [init log the-app-of-the-pod] 1"
 	full := setWith(`"initContainers":[{"name":"init"}],"volumes":[{"name":"v","emptyDir":{}}]`)

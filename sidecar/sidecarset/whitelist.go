@@ -51,7 +51,7 @@ func ReadWhitelist(config *corev1.ConfigMap) (*Whitelist, error) {
 }
 
 // ValidateMetadata says which annotations that a SidecarSet patches no rule of a white
-// list allows. Where there is no list (nil), or none of its rules is about the
+// list allows. If there is no list (nil), or none of its rules is about the
 // SidecarSet, all are allowed or none, as byDefault says. (SCS-V6)
 func ValidateMetadata(set *v1alpha1.SidecarSet, list *Whitelist, byDefault bool) field.ErrorList {
 	path := field.NewPath("spec", "patchPodMetadata")

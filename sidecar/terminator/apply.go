@@ -48,7 +48,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return plan.RequeueAfter, nil
 }
 
-// measure measures how long a pod took to end, once and only where it was helped. (ST-17)
+// measure measures how long a pod took to end, once and only if it was helped. (ST-17)
 func (a *applier) measure() {
 	if a.plan.Took > 0 && a.acted.Get(a.Key) == a.snapshot.Pod.UID {
 		a.acted.Forget(a.Key)

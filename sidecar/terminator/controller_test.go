@@ -96,7 +96,7 @@ func TestPhaseOfTheKubelet(t *testing.T) {
 	})
 }
 
-// A reconcile comes too late, or is about a pod that concerns nobody: it does nothing. (ST-5)
+// A reconcile comes too late, or is about a pod that is none of its concern: it does nothing. (ST-5)
 func TestPodThatIsGone(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create("gone", "OnFailure main: a=r:", "0")
@@ -267,7 +267,7 @@ func TestRequestIsRefusedSinceThePodHasEnded(t *testing.T) {
 	})
 }
 
-// In a namespace that is being deleted no request can be created, and nobody is told.
+// In a namespace that is being deleted no request can be created, and no event is recorded.
 func TestNamespaceThatGoes(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, stop := c.start(nil)

@@ -44,7 +44,7 @@
 //
 // In the time between a written phase and the end of the sidecars the scheduler takes
 // their resources for free, which the kubelet does not: it refuses a pod that does not fit
-// beside them. Where nodes are full to the brim and all sidecars exit with 0,
+// beside them. If nodes are full to the brim and all sidecars exit with 0,
 // Options.LeavePhase is the better choice.
 //
 // With OnFailure, Kubernetes counts restarts towards the backoffLimit of a Job: a limit of

@@ -17,7 +17,7 @@ import (
 )
 
 // The filter of events against the planner itself: whatever changes about a pod or its
-// request, where that changes a plan that writes something, the pod is enqueued. (ST-4)
+// request, if that changes a plan that writes something, the pod is enqueued. (ST-4)
 func TestEventsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}
 	for _, base := range []struct {
@@ -74,7 +74,7 @@ func concerned(before, after *lifecyclev1alpha1.ContainerRecreateRequest) (enque
 	return enqueued
 }
 
-// A cluster has many pods that concern nobody here, and they change often.
+// A cluster has many pods that are of no concern here, and they change often.
 func TestPodsOfOthersCostNothing(t *testing.T) {
 	for _, text := range []string{"Always main:running a=r:running", "OnFailure main:running a:running", "Never main:0 a:running"} {
 		before, after := podOf(t, text), podOf(t, text)
@@ -96,7 +96,7 @@ func BenchmarkNewPlan(b *testing.B) {
 	}
 }
 
-// Requests that come and go concern their pod, and those of others nobody.
+// Requests that come and go concern their pod, and those of others concern none.
 func TestRequestsThatComeAndGo(t *testing.T) {
 	pod := podOf(t, "OnFailure main:0 a=r:running")
 	ours, other, foreign := requestOf(pod, time.Second, "a"), requestOf(pod, time.Second, "a"), requestOf(pod, time.Second, "a")

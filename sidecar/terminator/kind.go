@@ -141,7 +141,7 @@ func (r *reconciler) sawPhase(key types.NamespacedName, pod *corev1.Pod, now tim
 	return seen.at
 }
 
-// observe reads everything that a plan for the pod depends on. It returns nil where
+// observe reads everything that a plan for the pod depends on. It returns nil if
 // there is no such pod, or none of its containers is marked as a sidecar. (ST-5)
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)

@@ -32,7 +32,7 @@ var requestResource = fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVe
 type cluster struct {
 	*fixture.Cluster
 	requests client.ContainerRecreateRequestInterface
-	// noAgent has nobody serve requests.
+	// noAgent has no agent serve requests.
 	noAgent bool
 	// unpulled is an image that cannot be pulled.
 	unpulled string
@@ -120,8 +120,8 @@ func end(s *corev1.ContainerStatus, code int32) {
 	s.Ready = false
 }
 
-// write writes what a change makes of the status of a pod, with the phase that a kubelet comes to; of the pod
-// as it is by then, since the controller may write at the same time. Nothing is written where nothing changes.
+// write writes what a change makes of the status of a pod, with the phase that a kubelet comes to; of the
+// newest pod, since the controller may write at the same time. Nothing is written if nothing changes.
 func (c *cluster) write(name string, change func(*corev1.Pod)) {
 	c.T.Helper()
 	for {
@@ -165,7 +165,7 @@ func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
 }
 
 // kubelet makes one step for every pod: containers whose image has changed are replaced,
-// those that have ended are started again where their pod wants it, and a pod with a final
+// those that have ended are started again if their pod wants it, and a pod with a final
 // phase runs none, from the step on after that in which the kubelet learns of it.
 func (c *cluster) kubelet() {
 	c.T.Helper()

@@ -36,7 +36,7 @@ type Options struct {
 	Lifecycle client.Interface
 
 	// Pods, Nodes and Requests are informers that the caller shares and runs: of pods,
-	// of nodes, and of ContainerRecreateRequests. Where one is nil, the controller makes
+	// of nodes, and of ContainerRecreateRequests. If one is nil, the controller makes
 	// and runs its own.
 	Pods, Nodes, Requests cache.SharedIndexInformer
 

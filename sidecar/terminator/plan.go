@@ -38,11 +38,11 @@ type Plan struct {
 	// 0 when only events can change it.
 	RequeueAfter time.Duration
 
-	// Took is the time from the end of the last main container to now, where the pod
+	// Took is the time from the end of the last main container to now, if the pod
 	// has ended; 0 otherwise. The first is by the clock of the node, in whole seconds.
 	Took time.Duration
 
-	// Problem is why no plan can be made: the Snapshot has no Pod. Nil where one can.
+	// Problem is why no plan can be made: the Snapshot has no Pod. Nil if one can.
 	Problem error
 }
 

@@ -58,7 +58,7 @@ func hasSidecars(pod *corev1.Pod) bool {
 }
 
 // containersOf returns the main containers of a pod, and its sidecars. It returns
-// false where the kubelet has not told of all of them yet. (ST-3)
+// false if the kubelet has not told of all of them yet. (ST-3)
 func containersOf(pod *corev1.Pod) (mains, sidecars []container, complete bool) {
 	if len(pod.Status.ContainerStatuses) != len(pod.Spec.Containers) {
 		return nil, nil, false

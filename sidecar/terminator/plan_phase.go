@@ -16,7 +16,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// outcome is the phase that the main containers give to their pod. It is empty where
+// outcome is the phase that the main containers give to their pod. It is empty if
 // the kubelet alone decides: without a main container nothing has succeeded, and who
 // runs the containers of a virtual node may not end them for a phase. (ST-13, ST-19)
 func (p *planner) outcome() corev1.PodPhase {

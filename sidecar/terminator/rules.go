@@ -10,17 +10,17 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond. Reading shared informers counts, whether or not the Controller runs them; recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. Nodes belong to no namespace: a
-// Role does not cover them, also where Options.Namespace is set.
+// Role does not cover them, even if Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		// get finds out what became of a write without an answer.
 		manifests.Rule("", "pods", "get list watch patch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a request block the deletion of its pod.
 		manifests.Rule("", "pods/finalizers", "update"),
 		manifests.Rule("", "nodes", "list watch"),

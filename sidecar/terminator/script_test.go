@@ -27,7 +27,7 @@ import (
 //	                        sidecars exit with when they are stopped
 //	exit main 0             ends a container
 //	work 5s                 lets kubelet and agent work so long
-//	no-agent                has nobody serve requests any more
+//	no-agent                has no agent serve requests any more
 //	unpulled exit:1         has the node fail to pull an image
 //	late 10s                has the kubelet learn so late of what others write
 //	delete-request          deletes the request

@@ -15,9 +15,9 @@ import (
 type Snapshot struct {
 	// Pod is the pod. Required.
 	Pod *corev1.Pod
-	// Node is the node of the pod; nil where it is not known.
+	// Node is the node of the pod; nil if it is not known.
 	Node *corev1.Node
-	// Request is the request of the name RequestName; nil where there is none.
+	// Request is the request of the name RequestName; nil if there is none.
 	Request *lifecyclev1alpha1.ContainerRecreateRequest
 	// LeavePhase is Options.LeavePhase.
 	LeavePhase bool

@@ -16,7 +16,7 @@ const (
 	// the SidecarSet. OpenKruise before 0.5 wrote the hashes alone there.
 	SidecarSetHashAnnotation = "kruise.io/sidecarset-hash"
 	// SidecarSetHashWithoutImageAnnotation is the same of the containers without their
-	// images: pods where it is another one cannot be updated in place.
+	// images: pods for which it is another one cannot be updated in place.
 	SidecarSetHashWithoutImageAnnotation = "kruise.io/sidecarset-hash-without-image"
 	// SidecarSetInjectedListAnnotation names, on a pod, the SidecarSets that matched it
 	// when it was created, sorted, and separated by commas.

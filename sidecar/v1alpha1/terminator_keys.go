@@ -20,7 +20,7 @@ const (
 	// ContainerRecreateRequest that stops its sidecars.
 	SidecarTerminationRequestPrefix = "sidecar-termination-"
 
-	// SidecarTerminatedCondition is, on a pod, True where its phase was written by the
+	// SidecarTerminatedCondition is, on a pod, True if its phase was written by the
 	// sidecar terminator, for the reason that the message says. OpenKruise 1.4 does not
 	// know it.
 	SidecarTerminatedCondition corev1.PodConditionType = "SidecarTerminated"

@@ -38,7 +38,7 @@ const (
 
 // Input is what a policy is compiled from. It is not changed.
 type Input struct {
-	// SidecarSet is what is to be injected. Where its injectionStrategy names a revision,
+	// SidecarSet is what is to be injected. If its injectionStrategy names a revision,
 	// injection.Restore has to have given it what that holds. Required.
 	SidecarSet *v1alpha1.SidecarSet
 	// Revision is the name of the revision, which is written into pods. Empty: it is left
@@ -57,8 +57,8 @@ type Input struct {
 }
 
 // Current is the Input of the policy that a SidecarSet is to have now: of the revision that its
-// injectionStrategy names, or else of latest, that of its spec. Created is zero where there is
-// no such revision yet. The error says that nobody can tell what to inject. Nothing is
+// injectionStrategy names, or else of latest, that of its spec. Created is zero if there is
+// no such revision yet. The error says why it is not known what to inject. Nothing is
 // changed.
 func Current(set *v1alpha1.SidecarSet, latest string, revisions []*appsv1.ControllerRevision) (in Input, err error) {
 	in = Input{SidecarSet: set, Revision: latest}
@@ -82,7 +82,7 @@ type Compiled struct {
 	// force. Both nil: nothing is to be injected.
 	Policy  *admissionregistrationv1.MutatingAdmissionPolicy
 	Binding *admissionregistrationv1.MutatingAdmissionPolicyBinding
-	// Skipped is why nothing is to be injected; empty where something is.
+	// Skipped is why nothing is to be injected; empty if something is.
 	Skipped string
 }
 
@@ -152,7 +152,7 @@ func owner(set *v1alpha1.SidecarSet) []metav1.OwnerReference {
 }
 
 // Skipped is why a SidecarSet injects nothing and is to have no policy: its injection is
-// paused, or a selector is empty or cannot be read and so selects nothing. It is empty where
+// paused, or a selector is empty or cannot be read and so selects nothing. It is empty if
 // there is to be one. (SCP-2)
 func Skipped(set *v1alpha1.SidecarSet) string {
 	if set.Spec.InjectionStrategy.Paused {
@@ -188,7 +188,7 @@ func constraints(set *v1alpha1.SidecarSet) *admissionregistrationv1.MatchResourc
 	}
 }
 
-// nothing says why a selector selects nothing; empty where it does.
+// nothing says why a selector selects nothing; empty if it does.
 func nothing(field string, selector *metav1.LabelSelector) string {
 	read, err := metav1.LabelSelectorAsSelector(selector)
 	switch {

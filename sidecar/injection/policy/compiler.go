@@ -195,7 +195,7 @@ func envNamed(container, name string) string {
 }
 
 // sourceName is an expression of the name of the container that a transfer copies from;
-// empty where there is none.
+// empty if there is none.
 func (c *compiler) sourceName(t *v1alpha1.TransferEnvVar) string {
 	from := t.SourceContainerNameFrom
 	if from == nil || from.FieldRef == nil {

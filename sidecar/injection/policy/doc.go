@@ -5,7 +5,7 @@
 //
 // Compile is a pure function. What its policy makes of a pod is what injection.Inject
 // makes, annotations and order of containers included; only the time that is written down is
-// that of the revision, since a policy knows no present. Where a webhook injects as well, it
+// that of the revision, since a policy knows no present. If a webhook injects as well, it
 // finds everything in its place and changes nothing. Kubernetes serves such policies from 1.36.
 //
 // What no policy can do Compile says as an error: to merge JSON, above all. Such a SidecarSet

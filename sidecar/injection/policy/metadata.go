@@ -39,7 +39,7 @@ func (c *compiler) metadata() error {
 }
 
 // patched are the values of annotations that patchPodMetadata sets, and for each whether it
-// is also set where the pod has one.
+// is also set if the pod has one.
 func (c *compiler) patched() (values map[string]string, overwrite map[string]bool) {
 	values, overwrite = map[string]string{}, map[string]bool{}
 	for _, patch := range c.set.Spec.PatchPodMetadata {
@@ -54,7 +54,7 @@ func (c *compiler) patched() (values map[string]string, overwrite map[string]boo
 	return values, overwrite
 }
 
-// annotation is an expression of the value of an annotation after the patches; empty where
+// annotation is an expression of the value of an annotation after the patches; empty if
 // there is none.
 func (c *compiler) annotation(key string) string {
 	values, overwrite := c.patched()
@@ -191,7 +191,7 @@ func (c *compiler) remember(all []sidecar) error {
 	return nil
 }
 
-// nameDefault names the first of the pod's own containers for kubectl, where another stands in front of it now; names is how
+// nameDefault names the first of the pod's own containers for kubectl, if another stands in front of it now; names is how
 // many regular containers the SidecarSet has. (SCP-6)
 func (c *compiler) nameDefault(names int) {
 	values, _ := c.patched()
