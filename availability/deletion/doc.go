@@ -22,7 +22,7 @@
 // What is protected, and in which words it is refused, is as in OpenKruise 1.4. Otherwise:
 //
 //   - Policies refuse deletions while no manager runs.
-//   - A policy can leave it to a group of users to take the label away. In OpenKruise, who may
+//   - A policy can leave it to a group of users to take the label away. In OpenKruise, users who may
 //     change an object may delete it in two steps.
 //   - The webhook may list pods and the custom resources that it is told of;
 //     OpenKruise's may list everything. A CustomResourceDefinition that is Cascading and whose

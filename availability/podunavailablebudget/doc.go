@@ -5,7 +5,7 @@
 //
 // A [Controller] computes the status of each budget from its pods and workloads, and tells the
 // pods which budget protects them. A [Webhook] is asked by the API server before a pod goes, and a
-// [Guard] by controllers that are to honour budgets where no webhook runs. Both book what they
+// [Guard] by controllers that are to honour budgets if no webhook runs. Both book what they
 // allow in the status, on the condition that it is as they read it, so that any number of them
 // together never allow too much. The arithmetic is in package budget.
 //

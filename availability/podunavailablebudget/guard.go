@@ -174,7 +174,7 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 	return d, protected, nil
 }
 
-// podOf returns the pod as it is judged; nil if it is gone. One that seems to be unprotected or not ready is read anew, after
+// podOf returns the pod that is judged; nil if it is gone. One that seems to be unprotected or not ready is read anew, after
 // the budget: it may have been counted before that, and not since without a conflict. (PUB-33)
 func (q *inquiry) podOf(ctx context.Context, b *v1alpha1.PodUnavailableBudget) (*corev1.Pod, error) {
 	if q.live == nil || seemsProtected(b, q.pod) {

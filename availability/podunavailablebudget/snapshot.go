@@ -27,7 +27,7 @@ type Snapshot struct {
 	// Workloads are those of the pods, and what controls these.
 	Workloads budget.Workloads
 	// LookAfter is after which time these are to be looked at again, since no event tells when they are
-	// scaled or go; 0 where events tell.
+	// scaled or go; 0 if events tell.
 	LookAfter time.Duration
 	// Unknown is why some of the workloads could not be read; nil if nothing failed.
 	Unknown error

@@ -49,7 +49,7 @@ type Webhook struct {
 	// Kubernetes reads pods that are to be evicted, and notes on those of CloneSets if that
 	// is denied. Required if Deletions is set.
 	Kubernetes kubernetes.Interface
-	// Pods reads a cache of these pods, which may be behind, and may still be empty, so that an
+	// Pods reads a cache of the pods that may be evicted, which may be behind, and may still be empty, so that an
 	// eviction costs one request; TrimPod keeps it small. Default nil: it costs two. That of a pod that
 	// does not count costs one more (PUB-33).
 	Pods corev1listers.PodLister

@@ -37,7 +37,7 @@ func NewNodes(nodes []*corev1.Node) *Nodes {
 	return NodesOf(get, func() []*corev1.Node { return nodes })
 }
 
-// NodesOf returns nodes of a cache: one by its name, nil where there is none, and all of them, which are asked for only if
+// NodesOf returns nodes of a cache: one by its name, nil if there is none, and all of them, which are asked for only if
 // a pod does not go back to the very node where it ran.
 func NodesOf(get func(name string) *corev1.Node, list func() []*corev1.Node) *Nodes {
 	return &Nodes{get: get, list: list, by: map[string]map[string][]*corev1.Node{}, looks: map[string]int{}}
@@ -112,7 +112,7 @@ func asksFor(spec *corev1.PodSpec) func(*corev1.Node) bool {
 	}
 }
 
-// Concerns tells whether a node, as it is now or was before, is one of those that a PersistentPodState depends on: pods ran on it, or in a
+// Concerns tells whether a node, in its old or its new state, is one of those that a PersistentPodState depends on: pods ran on it, or in a
 // required topology that it is in.
 func Concerns(s *v1alpha1.PersistentPodState, node *corev1.Node) bool {
 	keys := requiredKeys(s)

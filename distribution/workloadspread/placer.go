@@ -137,7 +137,7 @@ func PlacerRules(o Options) []rbacv1.PolicyRule {
 }
 
 // Run runs the informers that NewPlacer made until the context is done, and waits for them: that of WorkloadSpreads, and
-// all others, of pods above all, once there is one. It can be called once, and need not be called where all of them are
+// all others, of pods above all, once there is one. It can be called once, and need not be called if all of them are
 // shared.
 func (p *Placer) Run(ctx context.Context) error {
 	config := controller.Config{Name: "workloadspread-placer"}

@@ -51,7 +51,7 @@ func conflictsWith(set, other *v1alpha1.SidecarSet) field.ErrorList {
 	return append(errs, sameMetadata(set, other, path.Child("patchPodMetadata"))...)
 }
 
-// sameContainers compares the names that containers have in pods, where init containers and others share one
+// sameContainers compares the names that containers have in pods, in which init containers and others share one
 // space. (SCS-V3)
 func sameContainers(set, other *v1alpha1.SidecarSet) field.ErrorList {
 	theirs := map[string]bool{}

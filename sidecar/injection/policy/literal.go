@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// maxInt is the largest whole number that survives a JSON patch of a policy, where
+// maxInt is the largest whole number that survives a JSON patch of a policy, in which
 // numbers are floating-point ones.
 const maxInt = 1<<53 - 1
 
