@@ -21,10 +21,9 @@ const (
 // ValidatingWebhookConfiguration hold. Every call returns new values, which the caller may
 // change.
 //
-// Who serves them says in the ClientConfig of each how they are reached: the name
-// and namespace of the service (whose path is set), or a URL that ends in the
-// path, and the certificate authority. The paths are those of
-// podunavailablebudget.Webhook and deletion.Webhook.
+// The program that serves them says in the ClientConfig of each how they are reached. It gives the
+// name and namespace of the service (whose path is set), or a URL that ends in the path, and the
+// certificate authority. The paths are those of podunavailablebudget.Webhook and deletion.Webhook.
 //
 // What no webhook judges is refused: the failure policy is Fail. The requests may take 10
 // seconds. Those about pods have side effects, except in a dry run.

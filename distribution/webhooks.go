@@ -18,11 +18,10 @@ const (
 // MutatingWebhookConfiguration and a ValidatingWebhookConfiguration hold.
 // Every call returns new values, which the caller may change.
 //
-// Who serves them says in the ClientConfig of each how they are reached: the name
-// and namespace of the service (whose path is set), or a URL that ends in the
-// path, and the certificate authority. The paths are those of
-// imagepulljob.Webhook, nodeimage.Webhook, resource.Webhook, workloadspread.Webhook and
-// persistentpodstate.Webhook.
+// The program that serves them says in the ClientConfig of each how they are reached. It gives the
+// name and namespace of the service (whose path is set), or a URL that ends in the path, and the
+// certificate authority. The paths are those of imagepulljob.Webhook, nodeimage.Webhook,
+// resource.Webhook, workloadspread.Webhook and persistentpodstate.Webhook.
 //
 // An object that no webhook judges is refused: the failure policy is Fail. The
 // requests have no side effects, and may take 10 seconds.

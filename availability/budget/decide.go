@@ -20,8 +20,8 @@ type Decision struct {
 	Allowed bool
 	// Reason says why, in words.
 	Reason string
-	// Status, if it is not nil, has to be written before the operation goes on, on
-	// the condition that the budget is as it was read: otherwise the answer is void.
+	// Status, if it is not nil, has to be written before the operation goes on, or the answer is
+	// void. The write is on the condition that the budget is as it was read.
 	Status *v1alpha1.PodUnavailableBudgetStatus
 }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package budget is the arithmetic of PodUnavailableBudgets: which pods a budget protects,
-// how many of them may become unavailable, and whether one of them may be deleted, evicted
-// or updated now.
+// Package budget is the arithmetic of PodUnavailableBudgets. It computes which pods a budget
+// protects, and how many of them may become unavailable. It decides whether one of them may be
+// deleted, evicted or updated now.
 //
-// It does no I/O and reads no clock. A controller asks Select for the pods and Compute for
-// the status. A caller that is about to take a pod down asks Decide, and writes the status that it
-// returns before it goes on, on the condition that the budget is as it was read. So a webhook,
-// a controller of workloads and a test all get the same answer.
+// It does no I/O and reads no clock. A controller asks Select for the pods and Compute for the
+// status. A caller that is about to take a pod down asks Decide. Before it goes on, it writes the
+// status that Decide returns, on the condition that the budget is as it was read. So a webhook, a
+// controller of workloads and a test all get the same answer.
 //
 // The rules are in RULES.md, by the ids that comments cite.
 //
 // # Differences
 //
-// What is read and written is what OpenKruise 1.4 reads and writes. If its behaviour harms
-// users, this package does otherwise:
+// What is read and written is what OpenKruise 1.4 reads and writes. Behaviour of OpenKruise that
+// harms users is different here:
 //
 //   - A negative protect-total-replicas, of which nothing is protected, is refused.
 //   - Nothing is allowed before the first status of a budget is written. OpenKruise allows

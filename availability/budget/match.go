@@ -33,9 +33,9 @@ func For(pod *corev1.Pod, workload *Workload, budgets []*v1alpha1.PodUnavailable
 	return nil
 }
 
-// Matches tells whether a budget is about a pod of its namespace: with targetRef by the group,
-// kind and name of the pod's workload, nil if it has none or that is not known; with
-// selector by its labels. A selector that cannot be read matches nothing. (PUB-20)
+// Matches tells whether a budget is about a pod of its namespace. With targetRef the group, kind
+// and name of the pod's workload decide, which is nil if it has none or that is not known. With
+// selector the labels of the pod decide. A selector that cannot be read matches nothing. (PUB-20)
 func Matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workload *Workload) bool {
 	if b.Spec.TargetReference == nil && b.Spec.Selector != nil {
 		for key, value := range b.Spec.Selector.MatchLabels { // most pods lack them, so that most selectors need not be read
@@ -58,9 +58,9 @@ func Matcher(b *v1alpha1.PodUnavailableBudget) func(pod *corev1.Pod, workload *W
 	return func(pod *corev1.Pod, _ *Workload) bool { return err == nil && selector.Matches(labels.Set(pod.Labels)) }
 }
 
-// MayMatch tells whether a budget may be about a pod of its namespace that names none, if the workloads are not known: with
-// selector by its labels, with targetRef if the name of the pod's controller begins with the one that it names, as that of a
-// ReplicaSet with its Deployment's. (PUB-14.1)
+// MayMatch tells whether a budget may be about a pod of its namespace that names none, if the workloads are not known.
+// With selector the labels of the pod decide. With targetRef the name of the pod's controller has to begin with the one
+// that it names, as that of a ReplicaSet with its Deployment's. (PUB-14.1)
 func MayMatch(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	if target := b.Spec.TargetReference; target != nil {
 		controller := metav1.GetControllerOfNoCopy(pod)

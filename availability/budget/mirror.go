@@ -25,15 +25,15 @@ func Mirrored(b *v1alpha1.PodUnavailableBudget) bool {
 	return b.Annotations[v1alpha1.PodDisruptionBudgetAnnotation] == "true"
 }
 
-// Mirror returns the PodDisruptionBudget that shows a budget to those who know nothing of it:
-// autoscalers ask it before they choose a node, and evictions are denied by the API server
-// itself. The budget is its owner, and gives it its name. It protects from evictions alone: as
-// many pods as are desired, as a number, which holds whatever controls the pods, and none that is
-// not ready. The selector is that of the Selection.
+// Mirror returns the PodDisruptionBudget that shows a budget to clients that know nothing of it.
+// Autoscalers ask it before they choose a node, and the API server itself denies evictions. The
+// budget is its owner, and gives it its name. It protects from evictions alone: as many pods as are
+// desired, as a number, which holds whatever controls the pods, and none that is not ready. The
+// selector is that of the Selection.
 //
-// Nil: there is to be none, since the budget has no status yet, wants no pods, does not protect
-// from evictions, is being deleted, or its selector is not known; an empty one would select
-// every pod. Whether the budget asks for one, is not considered. (PUB-30, PUB-32)
+// Nil: there is to be none. The budget has no status yet, wants no pods, does not protect from
+// evictions, is being deleted, or its selector is not known. An empty selector would select every
+// pod. Whether the budget asks for one, is not considered. (PUB-30, PUB-32)
 func Mirror(b *v1alpha1.PodUnavailableBudget, status *v1alpha1.PodUnavailableBudgetStatus, selector *metav1.LabelSelector) *policyv1.PodDisruptionBudget {
 	if empty(selector) || status.ObservedGeneration == 0 || status.DesiredAvailable <= 0 ||
 		b.DeletionTimestamp != nil || !protects(b, v1alpha1.PubEvictOperation) {
@@ -54,9 +54,9 @@ func empty(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
-// Stricter says why a mirror could deny an eviction for good that the budget allows; empty if it denies
-// none. It counts the ready pods that it selects, and knows nothing of annotations: so these have to be pods that the
-// budget protects, and all pods of the Selection have to be among them. (PUB-32)
+// Stricter says why a mirror could deny an eviction for good that the budget allows; empty if it denies none. It
+// counts the ready pods that it selects, and knows nothing of annotations. So the budget has to protect these pods,
+// and all pods of the Selection have to be among them. (PUB-32)
 //
 // The pods are those of the namespace.
 func Stricter(b *v1alpha1.PodUnavailableBudget, s Selection, mirror *policyv1.PodDisruptionBudget, pods []*corev1.Pod) string {

@@ -4,14 +4,14 @@
 // policy.kruise.io/delete-protection: Namespaces, CustomResourceDefinitions, Deployments,
 // ReplicaSets, StatefulSets, CloneSets, Advanced StatefulSets and UnitedDeployments.
 //
-// Decide is the decision, a pure function of the object. Policies are
-// ValidatingAdmissionPolicies that make it within the API server, so that it holds while
-// nothing of podwright runs; they need Kubernetes 1.30. Only deletions that need a count, of the pods of a
-// Namespace or of the objects of a CustomResourceDefinition that are Cascading, need the
-// Webhook, which can also stand in for the policies.
+// Decide is the decision, a pure function of the object. Policies are ValidatingAdmissionPolicies that
+// make it within the API server, so that it holds while nothing of podwright runs; they need Kubernetes
+// 1.30. Only deletions that need a count take the Webhook: of the pods of a Namespace or of the objects of
+// a CustomResourceDefinition that are Cascading. It can also stand in for the policies.
 //
-// A user who deletes a CustomResourceDefinition deletes its objects too, and the API server asks nothing about each of them: a
-// CloneSet with the value Always goes with the definition of CloneSets. So give the label to the definitions (DP-10):
+// A user who deletes a CustomResourceDefinition deletes its objects too, and the API server asks nothing about each of
+// them. A CloneSet with the value Always goes with the definition of CloneSets. So give the label to the definitions
+// (DP-10):
 //
 //	kubectl label crd clonesets.apps.kruise.io policy.kruise.io/delete-protection=Cascading
 //

@@ -23,9 +23,9 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile is due when the Eviction changes, and while it is this responder's turn when its
-// pod changes, another pod of the same workload appears, goes, or becomes available or
-// unavailable, and when their CloneSet changes.
+// A reconcile is due when the Eviction changes. While it is this responder's turn, one is also due
+// when its pod or their CloneSet changes, or another pod of the same workload appears, goes, or
+// becomes available or unavailable.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

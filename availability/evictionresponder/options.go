@@ -15,7 +15,7 @@ import (
 )
 
 // ResponderName is the name under which pods are registered with this responder, in their
-// spec.evictionResponders, and ResponderPriority the priority that Kubernetes asks of the one that
+// spec.evictionResponders. ResponderPriority is the priority that Kubernetes asks of the one that
 // speaks for the workload of a pod.
 const (
 	ResponderName           = "podwright.io/workload"

@@ -32,17 +32,17 @@ type AdmissionOptions struct {
 	Availability client.Interface
 	// Deletions and Updates are those of Webhook. Default: neither.
 	Deletions, Updates bool
-	// NoPods says to keep no cache of pods, which takes the right to list those of all namespaces: the pods that are evicted are
-	// asked for one by one. Default: there is one if Deletions is set, from when there is a budget.
+	// NoPods says to keep no cache of pods, which takes the right to list those of all namespaces. Then the pods that
+	// are evicted are asked for one by one. Default: there is one if Deletions is set, from when there is a budget.
 	NoPods bool
 	// Metrics defaults to none.
 	Metrics AdmissionMetrics
 }
 
-// CachedWebhook is a Webhook with the caches that it reads, for every replica of a program: of budgets, and while there are
-// any of the pods that may be evicted, a few hundred bytes of each. So an answer takes one request to the API server at
-// most, or two if a pod does not count. What the caches lack, while they are not filled or do not run, is asked for.
-// NewCachedWebhook makes one. (PUB-25, PUB-33)
+// CachedWebhook is a Webhook with the caches that it reads, for every replica of a program. It caches budgets and,
+// while there are any, a few hundred bytes of each pod that may be evicted. So an answer takes one request to the API
+// server at most, or two if a pod does not count. What the caches lack, while they are not filled or do not run, is
+// asked for. NewCachedWebhook makes one. (PUB-25, PUB-33)
 type CachedWebhook struct {
 	Webhook
 	budgets, pods *controller.Sources

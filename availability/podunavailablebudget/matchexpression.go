@@ -25,10 +25,11 @@ const judged = `request.kind.kind == 'Eviction' || (` +
 	`has(oldObject.metadata.annotations) && '` + v1alpha1.RelatedPubAnnotation + `' in oldObject.metadata.annotations && ` +
 	`!has(oldObject.metadata.deletionTimestamp) && has(oldObject.status) && has(oldObject.status.phase) && oldObject.status.phase == 'Running')`
 
-// MatchExpression returns an expression in the Common Expression Language of matchConditions in webhook configurations. It is
-// true of the requests about pods that a Webhook has to be asked about while these are all budgets, and of some others:
-// evictions in their namespaces, and deletions and updates of pods there that name a budget and may serve. All other pods go
-// while no replica serves. Of no budget it is false; beyond 500 namespaces it is true of evictions in all of them.
+// MatchExpression returns an expression in the Common Expression Language of matchConditions in webhook configurations.
+// It is true of the requests about pods that a Webhook has to be asked about while these are all budgets, and of some
+// others. It is true of evictions in their namespaces, and of deletions and updates of pods there that name a budget
+// and may serve. All other pods go while no replica serves. Of no budget it is false; beyond 500 namespaces it is true
+// of evictions in all of them.
 //
 // It has to be registered anew when the first budget of a namespace comes, or the last one goes. Until then that budget does
 // not protect. (PUB-36)
@@ -70,8 +71,9 @@ func (w *CachedWebhook) MatchExpression(ctx context.Context) (string, error) {
 	return fmt.Sprintf("request.operation != 'UPDATE' && (%s)", expression), nil
 }
 
-// OnMatchChange has a function called, by a goroutine of the informer, when a budget comes or goes: then MatchExpression may
-// return something else, and the webhook is to be registered anew. The function must not wait for anything.
+// OnMatchChange has a function called, by a goroutine of the informer, when a budget comes or goes. Then
+// MatchExpression may return something else, and the webhook is to be registered anew. The function must not wait for
+// anything.
 func (w *CachedWebhook) OnMatchChange(changed func()) error {
 	return caches.OnChange(w.informer, func(any) bool { return true }, changed)
 }

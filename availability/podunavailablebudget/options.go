@@ -73,9 +73,9 @@ type Options struct {
 	// served. Default nil: these are left to Scales, unless the informers are given.
 	Workloads workloadsclient.Interface
 	// Scales reads workloads of all other kinds, which have a scale subresource; NewScales makes
-	// one. Default nil: pods of other kinds count with a selector, but nothing is wanted of
-	// them, and a targetRef of another kind is reported as a failure; so are kinds for which it
-	// returns ErrNotRead. (PUB-23)
+	// one. Default nil: pods of other kinds count with a selector, but nothing is wanted of them. A
+	// targetRef of another kind is reported as a failure, and so are kinds for which it returns
+	// ErrNotRead. (PUB-23)
 	Scales Scales
 
 	// Mirror says whether PodDisruptionBudgets show budgets to autoscalers. Default MirrorNone.

@@ -48,7 +48,7 @@ type Plan struct {
 	// 0 when only events can change it.
 	RequeueAfter time.Duration
 
-	// Problem is why the status cannot be told, and stays unchanged if Computed is nil; otherwise it is what is
+	// Problem is why the status cannot be told, and stays unchanged if Computed is nil. Otherwise it is what is
 	// not known of the workloads, and nothing may be disrupted. Nil if all is known. (PUB-23)
 	Problem error
 }

@@ -10,9 +10,9 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TrimPod is a transform for an informer that only a Webhook reads, as Webhook.Pods: of a pod it keeps what
-// decides whether it may be evicted, which is a few hundred bytes, so that every replica can have such a cache. Other
-// objects stay as they are; it never fails.
+// TrimPod is a transform for an informer that only a Webhook reads, as Webhook.Pods. Of a pod it keeps what decides
+// whether it may be evicted. That is a few hundred bytes, so that every replica can have such a cache. Other objects
+// stay as they are; it never fails.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {

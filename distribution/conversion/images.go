@@ -34,10 +34,9 @@ var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{image
 func Handler() http.Handler { return kinds.Handler() }
 
 // ServeV1beta1 adds v1beta1 to the definitions of ImagePullJob and NodeImage (of
-// distribution.CRDs): served, and converted to v1alpha1, in which objects are
-// still stored, by the webhook that the client configuration leads to and that
-// serves Handler. Its schema is made of that of v1alpha1. All other definitions
-// are left as they are.
+// distribution.CRDs): served, and converted to v1alpha1, in which objects are still stored. The
+// webhook that the client configuration leads to converts; it serves Handler. Its schema is made of
+// that of v1alpha1. All other definitions are left as they are.
 //
 // API servers tell clients to prefer v1beta1 from then on. Requests in it fail
 // while no program serves Handler; those in v1alpha1 need no conversion. To take

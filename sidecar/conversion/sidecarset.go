@@ -61,10 +61,10 @@ var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{sidec
 // for SidecarSets, as that of workloads/conversion does for workloads.
 func Handler() http.Handler { return kinds.Handler() }
 
-// ServeV1beta1 adds v1beta1 to the definition of SidecarSet (of sidecar.CRDs):
-// served, and converted to v1alpha1, in which objects are still stored, by the
-// webhook that the client configuration leads to and that serves Handler. Its
-// schema is made of that of v1alpha1. All other definitions are left as they are.
+// ServeV1beta1 adds v1beta1 to the definition of SidecarSet (of sidecar.CRDs): served, and
+// converted to v1alpha1, in which objects are still stored. The webhook that the client
+// configuration leads to converts; it serves Handler. Its schema is made of that of v1alpha1. All
+// other definitions are left as they are.
 //
 // API servers tell clients to prefer v1beta1 from then on. Requests in it fail
 // while no program serves Handler; those in v1alpha1 need no conversion. To take
@@ -82,10 +82,9 @@ func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1
 // apps.kruise.io/v1alpha1 or apps.kruise.io/v1beta1. What goes to the other
 // version and comes back unchanged is what it was.
 //
-// An error names the part of the document that is not as it should be: it is no
-// JSON object, no SidecarSet, of an unknown version, or it is in v1beta1 and the
-// annotation podwright.github.io/v1alpha1-fields does not hold what this
-// function puts there.
+// An error names the part of the document that is not as it should be. The document is no JSON
+// object, no SidecarSet or of an unknown version, or it is in v1beta1 and the annotation
+// podwright.github.io/v1alpha1-fields does not hold what this function puts there.
 func SidecarSet(object []byte, apiVersion string) ([]byte, error) {
 	return sidecarSet.Convert(object, apiVersion)
 }
