@@ -34,7 +34,7 @@ func For(pod *corev1.Pod, workload *Workload, budgets []*v1alpha1.PodUnavailable
 }
 
 // Matches tells whether a budget is about a pod of its namespace. With targetRef the group, kind
-// and name of the pod's workload decide, which is nil if it has none or that is not known. With
+// and name of the pod's workload decide; it is nil if the pod has none or it is not known. With
 // selector the labels of the pod decide. A selector that cannot be read matches nothing. (PUB-20)
 func Matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workload *Workload) bool {
 	if b.Spec.TargetReference == nil && b.Spec.Selector != nil {

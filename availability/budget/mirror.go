@@ -31,7 +31,7 @@ func Mirrored(b *v1alpha1.PodUnavailableBudget) bool {
 // desired, as a number, which holds whatever controls the pods, and none that is not ready. The
 // selector is that of the Selection.
 //
-// Nil: there is to be none. The budget has no status yet, wants no pods, does not protect from
+// Nil: there is to be none. Then the budget has no status yet, wants no pods, does not protect from
 // evictions, is being deleted, or its selector is not known. An empty selector would select every
 // pod. Whether the budget asks for one, is not considered. (PUB-30, PUB-32)
 func Mirror(b *v1alpha1.PodUnavailableBudget, status *v1alpha1.PodUnavailableBudgetStatus, selector *metav1.LabelSelector) *policyv1.PodDisruptionBudget {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package podunavailablebudget keeps PodUnavailableBudgets. They say how many pods of a workload or
-// a selection may be unavailable at once, since users or controllers delete, evict or update them.
+// a selection may be unavailable at once because users or controllers delete, evict or update them.
 //
 // A [Controller] computes the status of each budget from its pods and workloads, and tells the pods
 // which budget protects them. The API server asks a [Webhook] before a pod goes. Controllers that

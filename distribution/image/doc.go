@@ -8,10 +8,9 @@
 //   - nodeimage manages NodeImages, one per node, which hold the tasks of the node
 //     and what its agent reports of them.
 //
-// A job assigns its task to NodeImages; the agent of the node pulls, and
-// writes the status; the job counts what the nodes report; and when no job needs a
-// task any more, it is taken away. Both controllers run in the same program,
-// with the same caches or with caches of their own.
+// A job assigns its task to NodeImages. The agent of the node pulls, and writes the status. The job
+// counts what the nodes report. A task that no job needs any more is taken away. Both controllers
+// run in the same program, with the same caches or with caches of their own.
 //
 // What manager and agent do stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md

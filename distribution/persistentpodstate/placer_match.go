@@ -14,9 +14,10 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 )
 
-// MatchExpression returns a CEL expression, for a match condition of the webhook of pods, that is true of the new pods which
-// Mutate has to be asked about, by the PersistentPodStates that there are now, and of some others; "false" if there are
-// none. It waits until the cache of PersistentPodStates is filled; an error says that the context ended before. (PPS-28)
+// MatchExpression returns a CEL expression for a match condition of the webhook of pods. It is true of the new pods
+// which Mutate has to be asked about, by the PersistentPodStates that there are now, and of some others. It is "false"
+// if there are none. It waits until the cache of PersistentPodStates is filled; an error says that the context ended
+// before. (PPS-28)
 func (p *Placer) MatchExpression(ctx context.Context) (string, error) {
 	if !cache.WaitForCacheSync(ctx.Done(), p.options.States.HasSynced) {
 		return "", errors.New("the cache of PersistentPodStates is not filled yet; try again")

@@ -37,8 +37,8 @@ func NewNodes(nodes []*corev1.Node) *Nodes {
 	return NodesOf(get, func() []*corev1.Node { return nodes })
 }
 
-// NodesOf returns nodes of a cache: one by its name, nil if there is none, and all of them, which are asked for only if
-// a pod does not go back to the very node where it ran.
+// NodesOf returns nodes of a cache: one by its name, nil if there is none, and all of them. All are asked for only if a
+// pod does not go back to the very node where it ran.
 func NodesOf(get func(name string) *corev1.Node, list func() []*corev1.Node) *Nodes {
 	return &Nodes{get: get, list: list, by: map[string]map[string][]*corev1.Node{}, looks: map[string]int{}}
 }

@@ -64,8 +64,9 @@ func Targets(s *v1alpha1.PersistentPodState, kind schema.GroupKind, name string)
 	return err == nil && ref.Name == name && ref.Kind == kind.Kind && gv.Group == kind.Group
 }
 
-// For returns the PersistentPodState that a pod is placed by, or nil: of those of the namespace that
-// name the controller of the pod and are not being deleted, the first by name. (PPS-1, PPS-11)
+// For returns the PersistentPodState that a pod is placed by, or nil. It is the first by name of
+// those of the namespace that name the controller of the pod and are not being deleted. (PPS-1,
+// PPS-11)
 func For(states []*v1alpha1.PersistentPodState, pod *corev1.Pod) (first *v1alpha1.PersistentPodState) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {

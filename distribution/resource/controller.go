@@ -23,8 +23,8 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile is due when a ResourceDistribution changes, when what is in one of its copies
-// changes or a copy goes, when a namespace appears, goes, begins to terminate or gets
+// A reconcile is due when a ResourceDistribution changes, and when what is in one of its copies
+// changes or a copy goes. So it is when a namespace appears, goes, begins to terminate or gets
 // other labels (see Targets.Concern), and after the time that Reconcile returns.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 

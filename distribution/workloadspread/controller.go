@@ -23,8 +23,9 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile is due when the WorkloadSpread changes, when one of its pods appears, goes, or comes
-// to another state, and when the workload is scaled, gets another revision, appears or goes.
+// A reconcile is due when the WorkloadSpread changes, or when one of its pods appears, goes, or
+// comes to another state. So it is when the workload is scaled, gets another revision, appears or
+// goes.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

@@ -3,10 +3,10 @@
 // Package workloadspread keeps WorkloadSpreads: which subset of nodes each pod of a workload goes
 // to, and in which order they are deleted.
 //
-// A [Controller] computes the status of each WorkloadSpread from the pods of its workload, writes
-// into the pods what deleting them costs, gives those that were there before a subset, and deletes
-// pods that could not be scheduled where they were sent. It alone writes. The arithmetic is in package
-// spread.
+// A [Controller] computes the status of each WorkloadSpread from the pods of its workload, and writes
+// into the pods what deleting them costs. It gives pods that were there before a subset, and deletes
+// those that could not be scheduled where they were sent. It alone writes. The arithmetic is in
+// package spread.
 //
 // Every reconcile of a WorkloadSpread has three steps. Observe reads it, its workload and the pods
 // from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the plan says.
@@ -22,7 +22,7 @@
 //   - A pod gets its annotations by one patch, and none if it is to be deleted.
 //   - A pod is deleted only if it is as it was observed: it may have been scheduled since.
 //   - StatefulSets are watched, too.
-//   - The event TargetReferenceError is recorded when it begins to hold, not with every reconcile; an
+//   - The event TargetReferenceError is recorded when it begins to hold, not with every reconcile. An
 //     event tells of every pod that is deleted to go elsewhere.
 //   - The condition HeldUp of a subset says what has held it up for a minute, by what, and since when. (WS-32)
 package workloadspread

@@ -48,9 +48,9 @@ type Options struct {
 	// subset then. Default: they do.
 	NoNodes bool
 
-	// PlacedByWorkloads has a Placer leave pods in the webhook as they are whose controllers are of the group
-	// apps.kruise.io: these place their pods as they create them, by PlacePod. Default: it places them as well. New
-	// ignores it. (WS-26)
+	// PlacedByWorkloads has a Placer leave pods alone, in the webhook, whose controllers are of the group
+	// apps.kruise.io. These controllers place their pods as they create them, by PlacePod. Default: it places them
+	// as well. New ignores it. (WS-26)
 	PlacedByWorkloads bool
 
 	// Alone says that no other Placer answers webhooks about the same pods: what Mutate decides is kept in memory alone. Default:

@@ -28,9 +28,9 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// MatchExpression is a CEL expression that is true of the new pods which a Placer has to be asked
-// about, as a match condition of the webhook of pods, whatever WorkloadSpreads there are. Placer.MatchExpression is true of
-// those alone that there are WorkloadSpreads about.
+// MatchExpression is a CEL expression for a match condition of the webhook of pods. It is true of the new pods which a
+// Placer has to be asked about, whatever WorkloadSpreads there are. Placer.MatchExpression is true of those alone that
+// there are WorkloadSpreads about.
 const MatchExpression = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller && ` +
 	`o.kind in ['CloneSet', 'ReplicaSet', 'StatefulSet', 'Job'])`
 
@@ -136,9 +136,9 @@ func PlacerRules(o Options) []rbacv1.PolicyRule {
 	return rules
 }
 
-// Run runs the informers that NewPlacer made until the context is done, and waits for them: that of WorkloadSpreads, and
-// all others, of pods above all, once there is one. It can be called once, and need not be called if all of them are
-// shared.
+// Run runs the informers that NewPlacer made until the context is done, and waits for them. It runs that of
+// WorkloadSpreads, and all others, of pods above all, once there is a WorkloadSpread. It can be called once, and need
+// not be called if all of them are shared.
 func (p *Placer) Run(ctx context.Context) error {
 	config := controller.Config{Name: "workloadspread-placer"}
 	return p.spreads.Loop(config).RunAfter(ctx, p.first, func() *controller.Loop { return p.others.Loop(config) })
@@ -168,11 +168,11 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 	return nil
 }
 
-// PlacePod returns a pod that is about to be created as its subset has it: a copy, or the pod itself
-// if it has no subset. The pod must have a namespace. An error says that it must not be created. It is
-// the workloads.Placement of controllers that see by the same informers which pods are missing, and
-// wait until these show what they have created: so it does not wait for caches that are behind, and what is
-// not seen soon was not created. (WS-4 to WS-11, WS-25)
+// PlacePod returns a pod that is about to be created as its subset has it: a copy, or the pod itself if it
+// has no subset. The pod must have a namespace. An error says that it must not be created. It is the
+// workloads.Placement of controllers that see by the same informers which pods are missing, and wait until
+// these show what they have created. So it does not wait for caches that are behind, and what is not seen
+// soon was not created. (WS-4 to WS-11, WS-25)
 func (p *Placer) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	return p.place(ctx, pod, 0)
 }

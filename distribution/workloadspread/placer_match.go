@@ -16,8 +16,8 @@ import (
 )
 
 // MatchExpression returns a CEL expression that is true of the new pods which Mutate has to be asked about, by the
-// WorkloadSpreads that there are now, and of some others; "false" if there are none. It waits until the cache of
-// WorkloadSpreads is filled; an error says that the context ended before. (WS-26)
+// WorkloadSpreads that there are now, and of some others. It is "false" if there are none. It waits until the
+// cache of WorkloadSpreads is filled; an error says that the context ended before. (WS-26)
 func (p *Placer) MatchExpression(ctx context.Context) (string, error) {
 	if !cache.WaitForCacheSync(ctx.Done(), p.options.Spreads.HasSynced) {
 		return "", errors.New("the cache of WorkloadSpreads is not filled yet; try again")

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package imagepulljob manages ImagePullJobs: it assigns the task to pull an image
-// to nodes, as many at a time as the job allows, and reports how far they are.
-// The nodes find their tasks in NodeImages, which package nodeimage manages.
+// Package imagepulljob manages ImagePullJobs. It assigns the task to pull an image to nodes, as
+// many at a time as the job allows, and reports how far they are. The nodes find their tasks in
+// NodeImages, which package nodeimage manages.
 //
-// Every reconcile of a job has three steps. Observe reads the caches into a
-// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the nodes that
-// get the task now, and for each node that waits the rule and the number that
-// hold it. Apply does what the plan says. So every decision can be called in a unit
-// test, shown before it happens, and explained afterwards.
+// Every reconcile of a job has three steps. Observe reads the caches into a [Snapshot]. [NewPlan],
+// a pure function, decides. A [Plan] lists the nodes that get the task now, and for each node that
+// waits the rule and the number that hold it. Apply does what the plan says. So every decision can
+// be called in a unit test, shown before it happens, and explained afterwards.
 //
 // A reconcile waits until the caches have seen what earlier ones of the same job
 // wrote. It never waits for the writes of other jobs.
 //
 // # Pull secrets
 //
-// The secrets that a job names are copied to the namespace kruise-daemon-config for
-// as long as the job goes on, and nodes read them there and nowhere else: so a node
-// that falls into wrong hands gives away those of the jobs at that time, and no
-// other secret of the cluster. The controller itself must be allowed to read a
-// secret by its name in every namespace that has jobs. It looks at the secrets of
-// jobs now and then, and does not watch: to watch takes the right to list all.
+// The secrets that a job names are copied to the namespace kruise-daemon-config for as long as the
+// job goes on. Nodes read them there and nowhere else. So a node that falls into wrong hands gives
+// away those of the jobs at that time, and no other secret of the cluster. The controller itself
+// must be allowed to read a secret by its name in every namespace that has jobs. It looks at the
+// secrets of jobs now and then, and does not watch: to watch takes the right to list all.
 //
 // An agent of OpenKruise 1.4 reads the copies, too. If its manager may lead again at
 // any time, or agents are older than the copies, see
@@ -31,8 +29,8 @@
 //
 // # Differences
 //
-// Jobs and tasks are those of OpenKruise 1.4. If its behaviour harms users,
-// this package does otherwise:
+// Jobs and tasks are those of OpenKruise 1.4. Behaviour of OpenKruise that harms users is different
+// here:
 //
 //   - A parallelism that is no number, and a deadline below 1 second, with which no node ever pulls, are
 //     refused.
@@ -42,12 +40,12 @@
 //     active, also if it has reported on other tags of the image. So no more
 //     nodes pull than parallelism allows, and the counters add up.
 //   - Jobs that share nodes do not hold each other up.
-//   - How long a finished task stays on a node is spread over the nodes by their
-//     names, not drawn by lot: the same snapshot gives the same plan.
+//   - How long a finished task stays on a node is spread over the nodes by their names, not drawn
+//     by lot. The same snapshot gives the same plan.
 //   - Progress is written at most every five seconds; the start and the end of a
 //     job are written at once.
-//   - A node that has tasks for 256 images, which is all it can have, waits until
-//     one of them is gone; the job goes on with others.
+//   - A node that has tasks for 256 images, which is all it can have, waits until one of them is
+//     gone. The job goes on with others.
 //   - What is wrong with a spec that no webhook has seen stands in the message of
 //     the status.
 //   - Pull secrets are copied to where nodes may read them; those that cannot be

@@ -21,10 +21,10 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// PullPods has the kubelets of nodes pull images, instead of agents: for every task and
-// every job that it belongs to, a pod on the node has the image as a volume. So the
-// kubelet looks at the credentials of each job and notes them: pods of others cannot
-// use the image without credentials of their own. (IMG-4)
+// PullPods has the kubelets of nodes pull images, instead of agents. For every task and every job
+// that it belongs to, a pod on the node has the image as a volume. So the kubelet looks at the
+// credentials of each job and notes them: pods of others cannot use the image without credentials
+// of their own. (IMG-4)
 //
 // Nothing of the image is run. It takes Kubernetes 1.35, or the feature gate ImageVolume
 // of 1.33, and a container runtime that mounts images: containerd 2.1 or CRI-O 1.31.
