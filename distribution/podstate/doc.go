@@ -20,7 +20,7 @@
 //   - The node selector of a user stays. What is recorded is required only if a node has it and is as the pod asks for
 //     by itself.
 //   - A preferred topology of which nothing is recorded makes no term, nor does a weight below 1. One above 100 counts
-//     as 100. The API server would refuse the pod.
+//     as 100. Otherwise the API server would refuse the pod.
 //   - The first ordinal of a StatefulSet need not be 0.
 //   - What is recorded follows the labels of the node while the pod is ready there.
 //   - What would not fit into the object is refused in words. OpenKruise: the status cannot be written any more.

@@ -9,7 +9,7 @@
 //
 // A change of the template is one write for each namespace and one for the status; nothing is read
 // for it. Only copies are watched, by a label, and of what is in them no more than a fingerprint is
-// kept. The Secrets of a cluster cost nothing, and its memory holds none.
+// kept. So the Secrets of a cluster cost nothing, and its memory holds none.
 //
 // The rules stand in
 // https://github.com/podwright/podwright/blob/main/distribution/resource/RULES.md

@@ -2,17 +2,17 @@
 
 // Package injection computes what SidecarSets inject into a pod that is created.
 //
-// Inject is a pure function: from a pod, its namespace and the SidecarSets to the pod
-// with everything injected, and for each SidecarSet whether it matched, and why not.
-// It needs no cluster, so that a test can ask what a pod will look like. A webhook
-// calls it for pods that users create.
+// Inject is a pure function of a pod, its namespace and the SidecarSets. It returns the pod with
+// everything injected, and for each SidecarSet whether it matched, and why not. It needs no
+// cluster, so that a test can ask what a pod will look like. A webhook calls it for pods that users
+// create.
 //
 // The rules are in RULES.md, by the ids that comments cite.
 //
 // # Differences
 //
-// What is written into pods is what OpenKruise 1.4 writes. If its behaviour harms
-// users, this package does otherwise:
+// What is written into pods is what OpenKruise 1.4 writes. Behaviour of OpenKruise that harms users
+// is different here:
 //
 //   - Injecting twice, as the API server does if webhooks are invoked again,
 //     changes nothing, init containers included. An init container of the name of one of

@@ -52,9 +52,9 @@ type SetResult struct {
 	// InitContainers and Containers are the names of what was injected; of a hot
 	// container both.
 	InitContainers, Containers []string
-	// LeftOut are the names of containers that were not injected: a SidecarSet before
-	// this one has injected one of the name, or the pod has one of it among its init
-	// containers and this is none, or the other way round.
+	// LeftOut are the names of containers that were not injected. A SidecarSet before this one has
+	// injected one of the name. Or the pod has one of it among its init containers and this is
+	// none, or the other way round.
 	LeftOut []string
 	// Kept says of each annotation that MergePatchJson leaves as the pod has it why. (SCI-5)
 	Kept []error

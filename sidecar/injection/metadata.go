@@ -28,9 +28,9 @@ func patchMetadata(pod *corev1.Pod, m matched) {
 	m.result.Kept = kept
 }
 
-// Metadata returns the annotations that patchPodMetadata of a SidecarSet makes of those
-// of a pod, as far as they are others then. Kept says of each annotation that MergePatchJson
-// leaves as the pod has it why: one of both values is no JSON object, or an array of the pod would be
+// Metadata returns the annotations that patchPodMetadata of a SidecarSet makes of those of a pod, as
+// far as they are others then. Kept says why MergePatchJson leaves an annotation as the pod has it,
+// for each that it leaves. One of both values is no JSON object, or an array of the pod would be
 // replaced. (SCI-5)
 func Metadata(set *v1alpha1.SidecarSet, annotations map[string]string) (changes map[string]string, kept []error) {
 	for p := range set.Spec.PatchPodMetadata {

@@ -16,13 +16,12 @@ import (
 // every pod.
 const mostSets = 200
 
-// MatchExpression is sidecarset.MatchExpression for a webhook that is served beside policies:
-// it is false also of pods into which policies have injected all that may match, so that those
-// are created while no replica answers as the webhook. An API server evaluates policies first, and the
-// condition sees what they have made of the pod: in the annotation
-// v1alpha1.SidecarSetInjectedListAnnotation. Of a SidecarSet that no policy can inject, or of which
-// that depends on the revision that its injectionStrategy names, the webhook is asked whatever stands
-// there. With more than 200 SidecarSets it is the
+// MatchExpression is sidecarset.MatchExpression for a webhook that is served beside policies. It is
+// false also of pods into which policies have injected all that may match, so that those are created
+// while no webhook answers. An API server evaluates policies first, and the condition sees what they
+// have made of the pod: in the annotation v1alpha1.SidecarSetInjectedListAnnotation. The webhook is
+// asked, whatever stands there, of a SidecarSet that no policy can inject, or of which that depends
+// on the revision that its injectionStrategy names. With more than 200 SidecarSets it is the
 // expression of sidecarset. (SPC-10)
 func MatchExpression(all []*v1alpha1.SidecarSet) string {
 	var terms []string

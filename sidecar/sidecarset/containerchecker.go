@@ -19,12 +19,12 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// ContainerChecker has the API server judge the containers and volumes of a SidecarSet:
-// it is asked to create a core/v1 PodTemplate of them without storing it. So they are
-// judged by the very release that will have to accept the pods.
+// ContainerChecker has the API server judge the containers and volumes of a SidecarSet. It is asked
+// to create a core/v1 PodTemplate of them without storing it. So they are judged by the very
+// release that will have to accept the pods.
 //
-// Only a verdict counts: if it cannot be had in time (no permission, no quota, an API
-// server in trouble), the SidecarSet is allowed with a warning.
+// Only a verdict counts. If it cannot be had in time (no permission, no quota, an API server in
+// trouble), the SidecarSet is allowed with a warning.
 type ContainerChecker struct {
 	// Client is asked, the CoreV1 of a clientset. Required.
 	Client typedcorev1.PodTemplatesGetter

@@ -3,17 +3,17 @@
 // Package sidecarset manages SidecarSets: it injects containers into pods that are created,
 // and updates the images of those containers later, in place.
 //
-// Every reconcile of a SidecarSet has three steps. Observe reads the caches into a
-// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the revision to write and
-// the pods to update in their order, and for each that waits the rule and the number that
-// hold it. Apply does what the plan says. So every decision can be called in a unit test,
-// shown before it happens, and explained afterwards.
+// Every reconcile of a SidecarSet has three steps. Observe reads the caches into a [Snapshot].
+// [NewPlan], a pure function, decides. A [Plan] lists the revision to write and the pods to update
+// in their order. For each pod that waits it lists the rule and the number that hold it. Apply does
+// what the plan says. So every decision can be called in a unit test, shown before it happens, and
+// explained afterwards.
 //
-// Admission says what is wrong with SidecarSets: with one by itself, with a change of it,
-// with two that would inject things of one name into one pod, and which annotations a
-// cluster's white list lets them patch. What is injected is computed in package injection.
-// [Webhook] serves it, and [Injector] is the step of the webhook of pods; both read
-// [AdmissionCaches] in every replica of a program.
+// Admission says what is wrong with SidecarSets: with one by itself, with a change of it, and with
+// two that would inject things of one name into one pod. It says which annotations a cluster's
+// white list lets them patch. What is injected is computed in package injection. [Webhook] serves
+// it, and [Injector] is the step of the webhook of pods; both read [AdmissionCaches] in every
+// replica of a program.
 //
 // What a SidecarSet does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/sidecar/sidecarset/RULES.md
@@ -21,14 +21,13 @@
 // # Hot upgrades without failed requests
 //
 // The container that is replaced is emptied once the new one is ready. Give hot containers a
-// readinessProbe: since Kubernetes 1.35 one that has a startupProbe alone is called ready
-// from its start until that probe has run once, which for a container that starts slowly is
-// too early.
+// readinessProbe. Since Kubernetes 1.35 one that has a startupProbe alone is called ready from its
+// start until that probe has run once. That is too early for a container that starts slowly.
 //
 // # Differences
 //
-// SidecarSets are those of OpenKruise 1.4, and what is written into pods and revisions is
-// the same. If its behaviour harms users, this package does otherwise:
+// SidecarSets are those of OpenKruise 1.4, and what is written into pods and revisions is the same.
+// Behaviour of OpenKruise that harms users is different here:
 //
 //   - A namespace that no namespace can be called is refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (SCS-27)
@@ -41,8 +40,9 @@
 //   - That counts all pods which an update took out of service, whether the selector of the update
 //     matches them now or not. Mirror pods are left alone.
 //   - Hot containers are emptied within maxUnavailable, and not while the update is paused or its type is
-//     NotUpdate; and only those that an upgrade has left behind, whatever empty image the spec has now.
-//   - A second hot upgrade of a pod that serves begins when the first is over: when the
+//     NotUpdate. Only those are emptied that an upgrade has left behind, whatever empty image the spec
+//     has now.
+//   - A second hot upgrade of a pod that serves begins when the first is over. That is when the
 //     container that does not work any more is seen with the empty image.
 //   - The way back from a hot upgrade whose container fails has the former one work again.
 //     In OpenKruise the failing one stays at work.
@@ -50,13 +50,12 @@
 //     its update, and has its sidecars. (SCS-8)
 //   - Of two SidecarSets with a container of one name in a pod, one alone ever writes to it. (SCS-28)
 //   - MergePatchJson leaves a value that it cannot merge, or whose array it would replace, and an event says so. (SCI-5)
-//   - While the workload of a pod updates it in place its sidecars wait, for 5 minutes at most.
-//   - Pods that cannot be updated in place, and those that were created without the sidecars,
-//     are counted and named by conditions of the status, and by events. OpenKruise says
-//     nothing of them.
+//   - The sidecars of a pod wait while its workload updates it in place, for 5 minutes at most.
+//   - Conditions of the status, and events, count and name the pods that cannot be updated in place
+//     and those that were created without the sidecars. OpenKruise says nothing of them.
 //   - Images with a digest may come from a mirror, and images of two names may be the same.
 //   - The API server asks the webhook about those pods alone that a SidecarSet may match, see
-//     [MatchExpression], so that all others are created while no webhook answers.
+//     [MatchExpression]. All others are created while no webhook answers.
 //   - Containers are judged by the API server, in a dry run. A change that leaves spec and
 //     labels as they are is not judged again.
 //   - conditions and selection of the status are additions; so is lastContainers in the state

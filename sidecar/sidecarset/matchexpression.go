@@ -19,12 +19,12 @@ import (
 // every pod.
 const mostLabels = 500
 
-// MatchExpression returns an expression in the Common Expression Language of
-// matchConditions in webhook configurations, which need Kubernetes 1.28. It is true of all
-// pods that one of the SidecarSets may match, and of some others: those with a label that it
-// asks for, in its namespace. With it, pods that no SidecarSet is about can be created while
-// no replica answers as the webhook. Of no SidecarSet it is false, and of those that ask for more
-// than 500 labels in all, or for no label with a certain value, it is true.
+// MatchExpression returns an expression in the Common Expression Language of matchConditions in
+// webhook configurations, which need Kubernetes 1.28. It is true of all pods that one of the
+// SidecarSets may match, and of some others. These have a label that it asks for, in its namespace.
+// With it, pods that no SidecarSet is about can be created while no webhook answers. It is false if
+// there are no SidecarSets. It is true if they ask for more than 500 labels in all, or for no label
+// with a certain value.
 //
 // It has to be registered anew when SidecarSets come, change or go. A pod that is created
 // until then is not injected into, and is reported as missed. A webhook with further steps

@@ -33,9 +33,9 @@ type noMetrics struct{}
 func (noMetrics) Counted(string, *v1alpha1.SidecarSetStatus, int) {}
 func (noMetrics) Gone(string)                                     {}
 
-// Budget is asked before an update of a pod: about one pod at a time and, after it has refused
-// one, only about pods whose annotation kruise.io/related-pub names another budget, and about pods
-// that are not ready, which the update may repair. It is the same as the Budget of package
+// Budget is asked before an update of a pod, about one pod at a time. After it has refused one, it
+// is only asked about pods whose annotation kruise.io/related-pub names another budget, and about
+// pods that are not ready, which the update may repair. It is the same as the Budget of package
 // workloads. (SCS-26, CT-10)
 type Budget interface {
 	// AllowUpdate tells whether the pod may become unavailable now. A refused

@@ -26,9 +26,9 @@ type Plan struct {
 	// NotInjected lists the pods that were created while the SidecarSet selected them, and
 	// that do not have its containers, by namespace and name, each with the reason.
 	NotInjected []rollout.Wait
-	// NotUpgradable lists the pods that cannot be updated in place, by namespace and name,
-	// each with the reason: no container of them, which are not among those that wait, and
-	// then those with native sidecars of another image.
+	// NotUpgradable lists the pods that cannot be updated in place, by namespace and name, each
+	// with the reason. First come those of which no container can be, which are not among those
+	// that wait, and then those with native sidecars of another image.
 	NotUpgradable []rollout.Wait
 
 	// NotMerged lists the pods that are updated and keep an annotation that cannot be merged,

@@ -13,10 +13,10 @@ import (
 // beyond; NamespaceRules returns the others. Reading shared informers counts, whether or not the Controller runs
 // them; recording events counts if there is a Recorder. Every call returns new rules.
 //
-// The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. SidecarSets and namespaces take a
-// ClusterRole; for pods and events a Role is enough if Options.Namespace is set:
-// events about SidecarSets, which are recorded in the namespace default, are lost then.
+// The options need not be complete, and no client of them is asked anything, so that a manifest can
+// be written without a cluster. SidecarSets and namespaces take a ClusterRole. For pods and events
+// a Role is enough if Options.Namespace is set. Then events about SidecarSets, which are recorded
+// in the namespace default, are lost.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "get list watch"),

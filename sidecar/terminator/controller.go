@@ -28,7 +28,7 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
 // A reconcile is due when the phase, an image, the status of a container, or the condition
-// ContainersReady or SidecarTerminated of a pod changes, when the pod is deleted, and when
+// ContainersReady or SidecarTerminated of a pod changes, and when the pod is deleted. So it is when
 // a ContainerRecreateRequest that it controls is created, is completed or is deleted.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 

@@ -37,7 +37,7 @@ const (
 	SidecarSetVersionAltAnnotationPrefix = "versionalt.sidecarset.kruise.io/"
 
 	// SidecarSetNoInjectionLabel is, on a namespace, the label with which nothing is injected into
-	// its pods: no webhook of Kruise hears of them, and no policy is asked.
+	// its pods. No webhook of Kruise hears of them, and no policy is asked.
 	SidecarSetNoInjectionLabel = "control-plane"
 
 	// SidecarSetNameLabel is, on a ControllerRevision, the SidecarSet that it is of.

@@ -56,10 +56,9 @@ type Input struct {
 	LeaveLarge bool
 }
 
-// Current is the Input of the policy that a SidecarSet is to have now: of the revision that its
-// injectionStrategy names, or else of latest, that of its spec. Created is zero if there is
-// no such revision yet. The error says why it is not known what to inject. Nothing is
-// changed.
+// Current is the Input of the policy that a SidecarSet is to have now. It is that of the revision
+// that its injectionStrategy names, or else of latest, that of its spec. Created is zero if there
+// is no such revision yet. The error says why it is not known what to inject. Nothing is changed.
 func Current(set *v1alpha1.SidecarSet, latest string, revisions []*appsv1.ControllerRevision) (in Input, err error) {
 	in = Input{SidecarSet: set, Revision: latest}
 	if wanted := set.Spec.InjectionStrategy.Revision; wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil) {
@@ -151,9 +150,9 @@ func owner(set *v1alpha1.SidecarSet) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"))}
 }
 
-// Skipped is why a SidecarSet injects nothing and is to have no policy: its injection is
-// paused, or a selector is empty or cannot be read and so selects nothing. It is empty if
-// there is to be one. (SCP-2)
+// Skipped is why a SidecarSet injects nothing and is to have no policy. Its injection is paused, or
+// a selector is empty or cannot be read and so selects nothing. It is empty if there is to be one.
+// (SCP-2)
 func Skipped(set *v1alpha1.SidecarSet) string {
 	if set.Spec.InjectionStrategy.Paused {
 		return "spec.injectionStrategy.paused is true"
