@@ -35,7 +35,7 @@ func connect(config *rest.Config) (*evictionresponder.Client, error) {
 	return evictionresponder.NewClient(config, nil)
 }
 
-// others plays everybody but the responder: users, CloneSets, and who makes Evictions.
+// others plays all but the responder: users, CloneSets, and the controller that makes Evictions.
 type others struct {
 	*fixture.Cluster
 	evictions evictionresponder.EvictionInterface

@@ -187,7 +187,7 @@ func denyLater(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRe
 	return response
 }
 
-// asGarbageCollector takes everybody for the garbage collector.
+// asGarbageCollector takes every user for the garbage collector.
 func asGarbageCollector(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	request.UserInfo.Username = cleaners[0]
 	return w.ValidatePod(ctx, request)

@@ -97,7 +97,7 @@ func validateSource(distribution *v1alpha1.ResourceDistribution, template *Templ
 }
 
 // ReviewSource returns the question whether a user may have what spec.sourceRef names
-// distributed, by writing the ResourceDistribution: whether he may get it himself. It is
+// distributed, by writing the ResourceDistribution: whether the user may get it himself. It is
 // nil if there is none to ask: if nothing is named, or the spec is the same in old, which is nil for a new
 // one. (RD-18)
 func ReviewSource(distribution, old *v1alpha1.ResourceDistribution, user authenticationv1.UserInfo) *authorizationv1.SubjectAccessReview {

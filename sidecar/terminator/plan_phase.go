@@ -34,7 +34,7 @@ func (p *planner) outcome() corev1.PodPhase {
 // decide plans the phase of the pod if the kubelet would come to another one, or to none.
 // A kubelet that has learned of a phase that is final ends the containers that still run,
 // with their preStop hooks and the pod's grace period, and changes it no more. Since
-// meanwhile the pod counts as ended for everyone else, that is done only when it is
+// meanwhile the pod counts as ended for all other clients, that is done only when it is
 // needed. (ST-13)
 func (p *planner) decide() {
 	var open []string

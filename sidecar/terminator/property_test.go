@@ -204,7 +204,7 @@ func (m *model) exit(code int32) {
 	m.settle()
 }
 
-// finish lets the main containers succeed, and everybody work. The pod has to end then.
+// finish lets the main containers succeed, and all others work. The pod has to end then.
 func (m *model) finish() {
 	for range 100 {
 		m.exit(0)

@@ -25,7 +25,7 @@ import (
 // name the same secret share the copy; for each copy one of them has its turn.
 type copier struct {
 	kubernetes kubernetes.Interface
-	turns      [32]chan struct{} // by the names of copies; who has put something in has the turn
+	turns      [32]chan struct{} // by the names of copies; the goroutine that has put something in has the turn
 	looks      apiwriter.Last[map[string]Look]
 	lock       sync.Mutex // of changes of looks
 }
