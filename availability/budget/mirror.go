@@ -27,9 +27,9 @@ func Mirrored(b *v1alpha1.PodUnavailableBudget) bool {
 
 // Mirror returns the PodDisruptionBudget that shows a budget to clients that know nothing of it.
 // Autoscalers ask it before they choose a node, and the API server itself denies evictions. The
-// budget is its owner, and gives it its name. It protects from evictions alone: as many pods as are
-// desired, as a number, which holds whatever controls the pods, and none that is not ready. The
-// selector is that of the Selection.
+// budget is its owner, and gives it its name. It protects from evictions alone, and protects no pod
+// that is not ready. It protects as many pods as are desired, as a number, which holds whatever
+// controls the pods. The selector is that of the Selection.
 //
 // Nil: there is to be none. Then the budget has no status yet, wants no pods, does not protect from
 // evictions, is being deleted, or its selector is not known. An empty selector would select every
@@ -87,9 +87,9 @@ func Stricter(b *v1alpha1.PodUnavailableBudget, s Selection, mirror *policyv1.Po
 	return ""
 }
 
-// Overlap returns the name of another PodDisruptionBudget that a mirror has to yield to, and of a pod that both
-// select; empty if there is none. The API server answers the eviction of such a pod with an error. A mirror that
-// exists stays beside those of budgets that come later by name, since these yield. (PUB-32)
+// Overlap returns the names of another PodDisruptionBudget that a mirror has to yield to, and of a pod that both
+// select; empty for none. The API server answers the eviction of such a pod with an error. A mirror that exists
+// stays beside those of budgets that come later by name, since these yield. (PUB-32)
 //
 // The pods and the others are those of the namespace; the mirror may be among these.
 func Overlap(mirror *policyv1.PodDisruptionBudget, exists bool, others []*policyv1.PodDisruptionBudget, pods []*corev1.Pod) (other, pod string) {

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Disrupts tells whether an update of a pod has to be asked about. Such an update changes the spec,
-// other than by resources that need no restart, or gives the pod its first label by which it counts
-// as unavailable. (PUB-18, PUB-19)
+// Disrupts tells whether an update of a pod has to be asked about. It changes the spec, other than
+// by resources that need no restart. Or it gives the pod its first label by which it counts as
+// unavailable. (PUB-18, PUB-19)
 func Disrupts(before, after *corev1.Pod) bool {
 	if heldOut(after) && !heldOut(before) {
 		return true

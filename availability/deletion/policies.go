@@ -22,9 +22,9 @@ type (
 
 // PolicyOptions say what the policies refuse beside deletions.
 type PolicyOptions struct {
-	// LabelGroup is the group whose members alone may take protection away: remove the label
-	// from an object that is protected, or change it to anything but Always. Empty: all who may
-	// change the object may. (DP-12)
+	// LabelGroup is the group whose members alone may take protection away. They may remove the
+	// label from a protected object, or change it to anything but Always. Empty: all who may change
+	// the object may. (DP-12)
 	LabelGroup string
 }
 

@@ -39,9 +39,9 @@ func Served(d discovery.ServerResourcesInterface) (bool, error) {
 // work. It is safe for concurrent use.
 type Client struct{ backend *typedclient.Backend }
 
-// NewClient makes a client for the API server that the configuration names, whose address,
-// credentials, user agent and rate limit are the configuration's, with client-go's defaults.
-// A nil HTTP client stands for one of its own; another one brings its own transport.
+// NewClient makes a client for the API server that the configuration names. Address, credentials,
+// user agent and rate limit are the configuration's, with client-go's defaults. A nil HTTP client
+// stands for one of its own; another one brings its own transport.
 func NewClient(config *rest.Config, httpClient *http.Client) (*Client, error) {
 	backend, err := typedclient.Connect(config, httpClient, typedclient.Version{GroupVersion: SchemeGroupVersion, AddToScheme: AddToScheme})
 	if err != nil {

@@ -24,8 +24,8 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
 // A reconcile is due when the Eviction changes. While it is this responder's turn, one is also due
-// when its pod or their CloneSet changes, or another pod of the same workload appears, goes, or
-// becomes available or unavailable.
+// when its pod or their CloneSet changes. So it is when another pod of the same workload appears,
+// goes, or becomes available or unavailable.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

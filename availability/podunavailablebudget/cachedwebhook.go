@@ -101,8 +101,8 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	return w, errors.Join(err, err2)
 }
 
-// Run fills the caches until the context is done: that of budgets, which must be served, and that of pods, which costs most, once
-// there is a budget. It can be called once.
+// Run fills the caches until the context is done. It fills that of budgets, which must be served, and that of pods,
+// which costs most, once there is a budget. It can be called once.
 func (w *CachedWebhook) Run(ctx context.Context) error {
 	w.served.Set(struct{}{})
 	config := controller.Config{Name: "podunavailablebudget-webhook"}

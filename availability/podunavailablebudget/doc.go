@@ -36,7 +36,7 @@
 //     turn ready before, and let another one go.
 //   - A pod that is not there is not refused to be evicted: the API server says so itself.
 //   - A budget is judged again when its spec or its annotations change, and only then.
-//   - A workload of a kind that is not read is a failure, which an event and a condition tell: its pods are not
+//   - A workload of a kind that is not read is a failure, which an event and a condition tell. Its pods are not
 //     taken for unprotected.
 //   - The conditions TotalUnknown and PodsElsewhere, which OpenKruise does not know, say what a budget does not protect, or cannot.
 //   - The condition HeldUp says what has held a budget up for a minute, by what, and since when. (PUB-42)

@@ -31,8 +31,8 @@ import (
 // Scales reads workloads of kinds that no informer is for. Its methods are called by several
 // goroutines.
 type Scales interface {
-	// Workload returns a workload; nil if there is none of that name. The error is ErrNotRead
-	// if it cannot be told what it wants: these Scales leave the kind alone, or it is not served, not in a
+	// Workload returns a workload; nil if there is none of that name. The error is ErrNotRead if it cannot
+	// be told what it wants. Then the Scales leave the kind alone, or it is not served, not in a
 	// namespace, or has no scale subresource.
 	Workload(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string) (*budget.Workload, error)
 }
@@ -41,9 +41,9 @@ type Scales interface {
 // its pods may be disrupted. (PUB-23)
 var ErrNotRead = errors.New("no controller reads workloads of this kind, or it has no scale subresource")
 
-// NewScales returns Scales that read metadata and scale subresources from the API server, of the
-// resources that are named; without any, of every kind that is asked about. ScaleRules are the rights that it takes.
-// The mapper knows the resources of kinds; one that follows discovery learns of new ones.
+// NewScales returns Scales that read metadata and scale subresources from the API server. They read the named
+// resources; without any, every kind that is asked about. ScaleRules are the rights that it takes. The mapper knows
+// the resources of kinds; one that follows discovery learns of new ones.
 func NewScales(mapper meta.RESTMapper, scales scale.ScalesGetter, objects metadata.Interface, only ...schema.GroupResource) Scales {
 	return &liveScales{mapper, scales, objects, only}
 }

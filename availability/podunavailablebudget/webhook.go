@@ -49,9 +49,9 @@ type Webhook struct {
 	// Kubernetes reads pods that are to be evicted, and notes on those of CloneSets if that
 	// is denied. Required if Deletions is set.
 	Kubernetes kubernetes.Interface
-	// Pods reads a cache of the pods that may be evicted, which may be behind, and may still be empty, so that an
-	// eviction costs one request; TrimPod keeps it small. Default nil: it costs two. That of a pod that
-	// does not count costs one more (PUB-33).
+	// Pods reads a cache of the pods that may be evicted, so that an eviction costs one request. It may be
+	// behind, and may still be empty; TrimPod keeps it small. Default nil: it costs two. That of a pod that does
+	// not count costs one more (PUB-33).
 	Pods corev1listers.PodLister
 	// Availability reads the other budgets of a namespace. Nil: a budget is judged as if
 	// there were no others.

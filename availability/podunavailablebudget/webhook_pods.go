@@ -35,9 +35,9 @@ var cleaners = []string{
 }
 
 // ValidatePod answers DELETE and UPDATE of pods, UPDATE of their resize and CREATE of their
-// eviction. What the budget of the pod does not allow is refused: an eviction with the code 429
-// and the cause DisruptionBudget, as a PodDisruptionBudget does, so that kubectl drain tries
-// again; the others with 403. (PUB-28)
+// eviction. What the budget of the pod does not allow is refused. An eviction gets the code 429 and
+// the cause DisruptionBudget, as from a PodDisruptionBudget, so that kubectl drain tries again. The
+// others get 403. (PUB-28)
 func (w *Webhook) ValidatePod(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	if request.Resource.Group != "" || request.Resource.Resource != "pods" {
 		return admission.Allowed()

@@ -29,9 +29,8 @@ func NewNodeImageInformer(c Interface, resync time.Duration, indexers cache.Inde
 	return typedclient.NewInformer(c.NodeImages(), c, &v1alpha1.NodeImage{}, resync, indexers)
 }
 
-// NewFilteredNodeImageInformer is NewNodeImageInformer for a part of the objects,
-// for example of a node: the filter sets selectors in the options of every list and
-// watch.
+// NewFilteredNodeImageInformer is NewNodeImageInformer for a part of the objects, for example of a
+// node. The filter sets selectors in the options of every list and watch.
 func NewFilteredNodeImageInformer(c Interface, resync time.Duration, indexers cache.Indexers, filter func(*metav1.ListOptions)) cache.SharedIndexInformer {
 	return typedclient.NewInformer(typedclient.Select(c.NodeImages(), filter), c, &v1alpha1.NodeImage{}, resync, indexers)
 }

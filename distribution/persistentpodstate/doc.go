@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package persistentpodstate keeps PersistentPodStates. They record on which node each pod of a StatefulSet ran, so
-// that a pod of the same name can be sent there when it is created again.
+// that a new pod of the same name can be sent there.
 //
 // A [Controller] records that in the status, and creates what annotations of workloads ask for. It deletes pods that
 // wait for a node which does not exist any more, so that they are placed elsewhere. A [Placer] sends new pods to their

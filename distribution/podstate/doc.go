@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package podstate is the arithmetic of PersistentPodStates. It computes on which node each pod of a StatefulSet ran
-// when it was last seen ready, and how a new pod of the same name is sent there.
+// when it was last seen ready. It also computes how a new pod of the same name is sent there.
 //
 // It does no I/O and reads no clock. A controller asks Compute for the status, and FindStuck for the pods that wait for
 // a node which does not exist. It asks Generate for what the annotations of workloads ask for. A program that creates a

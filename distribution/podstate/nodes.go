@@ -112,7 +112,7 @@ func asksFor(spec *corev1.PodSpec) func(*corev1.Node) bool {
 	}
 }
 
-// Concerns tells whether a node, in its old or its new state, is one of those that a PersistentPodState depends on: pods ran on it, or in a
+// Concerns tells whether a PersistentPodState depends on a node, in its old or its new state. Pods ran on it, or in a
 // required topology that it is in.
 func Concerns(s *v1alpha1.PersistentPodState, node *corev1.Node) bool {
 	keys := requiredKeys(s)

@@ -96,10 +96,10 @@ func validateSource(distribution *v1alpha1.ResourceDistribution, template *Templ
 	return errs
 }
 
-// ReviewSource returns the question whether a user may have what spec.sourceRef names
-// distributed, by writing the ResourceDistribution: whether the user may get it himself. It is
-// nil if there is none to ask: if nothing is named, or the spec is the same in old, which is nil for a new
-// one. (RD-18)
+// ReviewSource returns the question whether a user may have what spec.sourceRef names distributed, by
+// writing the ResourceDistribution: whether the user may get it himself. It is nil if there is none to
+// ask: nothing is named, or the spec is the same in old. Old is nil for a new ResourceDistribution.
+// (RD-18)
 func ReviewSource(distribution, old *v1alpha1.ResourceDistribution, user authenticationv1.UserInfo) *authorizationv1.SubjectAccessReview {
 	ref := distribution.Spec.SourceRef
 	if ref == nil || old != nil && equality.Semantic.DeepEqual(&distribution.Spec, &old.Spec) {

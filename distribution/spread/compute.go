@@ -45,8 +45,8 @@ type Deletion struct {
 	Pod    *corev1.Pod
 	Subset string
 	Why    DeletionReason
-	// After are the names of the pods by which the subset is beyond its share once it has adopted them: as long as it has not,
-	// the pod is not to be deleted.
+	// After are the names of the pods by which the subset is beyond its share once it has adopted them. As long as it
+	// has not, the pod is not to be deleted.
 	After []string
 }
 

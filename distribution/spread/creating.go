@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// SeenFor is how long a reservation stays in the status whose pod is there: caches of webhooks may be so much behind those
-// of the controller. (WS-7.2)
+// SeenFor is how long a reservation whose pod is there stays in the status. Caches of webhooks may be so much behind
+// those of the controller. (WS-7.2)
 const SeenFor = 10 * time.Second
 
 // ReservationKey is the key of a pod without a name. It says by which controller and of which revision the pod is, so that other

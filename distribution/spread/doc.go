@@ -20,15 +20,15 @@
 //   - Admission writes new pods into creatingPods alone, by one request for all that come at once. It does not write
 //     those of workloads that place their own pods. A pod that was refused stops counting after a second. deletingPods
 //     of the status stays empty.
-//   - A new pod of the latest revision goes where that revision misses one, so that a rolling
-//     update that creates before it deletes ends as it began.
+//   - A new pod of the latest revision goes where that revision misses one. So a rolling update
+//     that creates before it deletes ends as it began.
 //   - Pods get their subset before the status was written for the first time.
 //   - With percentages what deleting a pod costs interleaves the subsets: a workload that is scaled
 //     in by far at once keeps them even.
 //   - Old revisions count as surplus before the latest one.
-//   - A pod is deleted, while it has not started yet, if it is not scheduled in time, or came to a
-//     subset beyond its share while another one misses it. Those of Jobs and StatefulSets only in
-//     the former case.
+//   - A pod that has not started is deleted if it is not scheduled in time, or came to a subset
+//     beyond its share while another one misses it. Those of Jobs and StatefulSets only in the
+//     former case.
 //   - rescheduleCriticalSeconds may be an hour, however many subsets there are; a subset takes no new pods until all
 //     behind it have been tried. OpenKruise refuses more than 295 s for all together.
 //   - Ordinals of a StatefulSet count from spec.ordinals.start, and leave out reserved ones.

@@ -25,9 +25,9 @@ var identity = []string{
 	"apps.kruise.io/cloneset-instance-id",
 }
 
-// ValidatePatches says which patches of subsets take a pod away from its workload. They are those that change or remove
-// a label which the selector of the workload asks for, or a label by which controllers know their pods. Nil: the
-// selector is not known. (WS-21.1)
+// ValidatePatches says which patches of subsets take a pod away from its workload. They change or remove a label which
+// the selector of the workload asks for, or a label by which controllers know their pods. Nil: the selector is not
+// known. (WS-21.1)
 func ValidatePatches(ws *v1alpha1.WorkloadSpread, selector *metav1.LabelSelector) (errs field.ErrorList) {
 	for i := range ws.Spec.Subsets {
 		if err := foreign(&ws.Spec.Subsets[i], selector); err != nil {

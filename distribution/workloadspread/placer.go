@@ -168,8 +168,8 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 	return nil
 }
 
-// PlacePod returns a pod that is about to be created as its subset has it: a copy, or the pod itself if it
-// has no subset. The pod must have a namespace. An error says that it must not be created. It is the
+// PlacePod returns a pod that is about to be created as its subset has it. It is a copy, or the pod itself
+// if it has no subset. The pod must have a namespace. An error says that it must not be created. It is the
 // workloads.Placement of controllers that see by the same informers which pods are missing, and wait until
 // these show what they have created. So it does not wait for caches that are behind, and what is not seen
 // soon was not created. (WS-4 to WS-11, WS-25)

@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 )
 
-// MatchExpression returns a CEL expression that is true of the new pods which Mutate has to be asked about, by the
-// WorkloadSpreads that there are now, and of some others. It is "false" if there are none. It waits until the
+// MatchExpression returns a CEL expression for the WorkloadSpreads that there are now. It is true of the new pods
+// which Mutate has to be asked about, and of some others. It is "false" if there are none. It waits until the
 // cache of WorkloadSpreads is filled; an error says that the context ended before. (WS-26)
 func (p *Placer) MatchExpression(ctx context.Context) (string, error) {
 	if !cache.WaitForCacheSync(ctx.Done(), p.options.Spreads.HasSynced) {

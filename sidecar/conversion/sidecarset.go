@@ -83,7 +83,7 @@ func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1
 // version and comes back unchanged is what it was.
 //
 // An error names the part of the document that is not as it should be. The document is no JSON
-// object, no SidecarSet or of an unknown version, or it is in v1beta1 and the annotation
+// object, no SidecarSet or of an unknown version. Or it is in v1beta1 and the annotation
 // podwright.github.io/v1alpha1-fields does not hold what this function puts there.
 func SidecarSet(object []byte, apiVersion string) ([]byte, error) {
 	return sidecarSet.Convert(object, apiVersion)

@@ -73,9 +73,8 @@ func (s *Selector) Problem() string {
 	return s.selected.skips
 }
 
-// Skips returns why the SidecarSet does not select a pod of a namespace, whether it is
-// to be injected or was, and the empty string if it does. The namespace may be nil: then
-// its labels are not known.
+// Skips returns why the SidecarSet does not select a pod of a namespace, and the empty string if it
+// does. The pod is to be injected, or was. The namespace may be nil: then its labels are not known.
 func (s *Selector) Skips(pod *corev1.Pod, namespace *corev1.Namespace) (skipped string) {
 	name := pod.Namespace
 	if name == "" && namespace != nil {

@@ -15,7 +15,7 @@ import (
 // Reading shared informers counts, whether or not the controller runs them; recording events counts if there is a
 // Recorder. Every call returns new rules. No client of the options is asked anything.
 //
-// A client that may write policies may change every object that is created: keep the account of the
+// A client that may write policies may change every object that is created. Keep the account of the
 // manager as you keep that of an administrator.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{

@@ -9,9 +9,9 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Default sets the unset fields of a SidecarSet to their defaults, in place, and writes
-// the hashes of its containers into its annotations, whatever stood there. A second call
-// changes nothing. The error is that the containers cannot be encoded. (SCS-W1)
+// Default sets the unset fields of a SidecarSet to their defaults, in place. It writes the hashes
+// of its containers into its annotations, whatever stood there. A second call changes nothing. The
+// error is that the containers cannot be encoded. (SCS-W1)
 func Default(set *v1alpha1.SidecarSet) error {
 	injection.Default(set)
 	hashes, err := injection.HashesOf(set)

@@ -23,8 +23,8 @@ import (
 // InjectionMetrics receives what an Injector measures. Implementations must be safe for use
 // by several goroutines.
 type InjectionMetrics interface {
-	// Injected is called for every new pod that SidecarSets may match, with the names of
-	// those that did, how long it took, and the error with which the pod was refused.
+	// Injected is called for every new pod that SidecarSets may match. It gets the names of those
+	// that did, how long it took, and the error with which the pod was refused.
 	Injected(sets []string, took time.Duration, err error)
 }
 

@@ -20,8 +20,8 @@ import (
 // for use by several goroutines.
 type SetMetrics interface {
 	// Counted is called in every reconcile of a SidecarSet with its status, which the
-	// implementation must not change, and the number of pods that it selects and that were
-	// created without its containers.
+	// implementation must not change. NotInjected is how many pods it selects that were created
+	// without its containers.
 	Counted(set string, status *v1alpha1.SidecarSetStatus, notInjected int)
 	// Gone is called when a SidecarSet does not exist any more.
 	Gone(set string)
@@ -35,8 +35,8 @@ func (noMetrics) Gone(string)                                     {}
 
 // Budget is asked before an update of a pod, about one pod at a time. After it has refused one, it
 // is only asked about pods whose annotation kruise.io/related-pub names another budget, and about
-// pods that are not ready, which the update may repair. It is the same as the Budget of package
-// workloads. (SCS-26, CT-10)
+// pods that are not ready. The update may repair the latter. It is the same as the Budget of
+// package workloads. (SCS-26, CT-10)
 type Budget interface {
 	// AllowUpdate tells whether the pod may become unavailable now. A refused
 	// pod is asked about again a second later. An error allows nothing, also for

@@ -23,8 +23,8 @@ type Plan struct {
 
 	// Rollout holds the numbers that the update follows from.
 	Rollout Rollout
-	// NotInjected lists the pods that were created while the SidecarSet selected them, and
-	// that do not have its containers, by namespace and name, each with the reason.
+	// NotInjected lists the pods that were created while the SidecarSet selected them, and do not
+	// have its containers. It is by namespace and name, each with the reason.
 	NotInjected []rollout.Wait
 	// NotUpgradable lists the pods that cannot be updated in place, by namespace and name, each
 	// with the reason. First come those of which no container can be, which are not among those
@@ -45,10 +45,9 @@ type Plan struct {
 type Rollout struct {
 	// Matched, Updated, Ready and UpdatedReady are as in the status.
 	Matched, Updated, Ready, UpdatedReady int32
-	// Unavailable is how many pods are out of service because of updates: those that are
-	// updated, or were before, and are not ready or not consistent, whether they are to be
-	// updated now or not; while their workload updates them, those of which a sidecar does not
-	// serve.
+	// Unavailable is how many pods are out of service because of updates. They are updated, or were
+	// before, and are not ready or not consistent, whether they are to be updated now or not. While
+	// their workload updates them, only those count of which a sidecar does not serve.
 	Unavailable int32
 	// Candidates is how many pods could be updated.
 	Candidates int32

@@ -21,8 +21,8 @@ type Snapshot struct {
 	Request *lifecyclev1alpha1.ContainerRecreateRequest
 	// LeavePhase is Options.LeavePhase.
 	LeavePhase bool
-	// PhaseSeen is when this controller first saw that it, or another one, had written the
-	// phase of the pod; zero if it has not seen that before. (ST-15.2)
+	// PhaseSeen is when this controller first saw that a controller, itself or another, had written
+	// the phase of the pod; zero if never. (ST-15.2)
 	PhaseSeen time.Time
 	// Now is the time for which to plan.
 	Now time.Time

@@ -28,8 +28,8 @@ const (
 	// says for each container with the upgrade type HotUpgrade which of its two
 	// containers works.
 	SidecarSetWorkingHotUpgradeContainerAnnotation = "kruise.io/sidecarset-working-hotupgrade-container"
-	// SidecarSetVersionAnnotationPrefix with the name of a hot container is its version:
-	// "1" for the working one and "0" for the other when they are created, then the
+	// SidecarSetVersionAnnotationPrefix with the name of a hot container is its version. When both
+	// are created, it is "1" for the working one and "0" for the other. Then it is the
 	// resourceVersion of the SidecarSet that updated it, and "0" when it is emptied.
 	SidecarSetVersionAnnotationPrefix = "version.sidecarset.kruise.io/"
 	// SidecarSetVersionAltAnnotationPrefix with the name of a hot container is the

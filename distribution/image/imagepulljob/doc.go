@@ -36,9 +36,9 @@
 //     refused.
 //   - A percentage as parallelism is one: of the nodes of the job, rounded up. It
 //     does not pause the job, unless it is 0%.
-//   - A node that has the task and has not reported anything about it counts as
-//     active, also if it has reported on other tags of the image. So no more
-//     nodes pull than parallelism allows, and the counters add up.
+//   - A node that has the task and has not reported anything about it counts as active, even if it
+//     has reported on other tags. So no more nodes pull than parallelism allows, and the counters
+//     add up.
 //   - Jobs that share nodes do not hold each other up.
 //   - How long a finished task stays on a node is spread over the nodes by their names, not drawn
 //     by lot. The same snapshot gives the same plan.

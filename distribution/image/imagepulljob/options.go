@@ -34,10 +34,9 @@ type Options struct {
 	// lead that knows of no copies, and for one in which kubelets pull (see nodeimage.PullPods), so
 	// that no agent reads them. Default false.
 	ReferToSourceSecrets bool
-	// Workloads reads CloneSets and StatefulSets: the nodes of a job that one
-	// of them controls are taken in the order in which it updates its pods.
-	// Both kinds must be served. Default nil: such nodes are taken in the order
-	// of the names of the pods, unless the informers are given.
+	// Workloads reads CloneSets and StatefulSets. The nodes of a job that one of them controls are
+	// taken in the order in which it updates its pods. Both kinds must be served. Default nil: such
+	// nodes are taken in the order of the names of the pods, unless the informers are given.
 	Workloads workloadsclient.Interface
 
 	// ImagePullJobs, NodeImages, Pods, CloneSets and StatefulSets (v1beta1) are

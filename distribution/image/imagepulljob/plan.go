@@ -40,7 +40,8 @@ type Plan struct {
 	// before.
 	Release []*corev1.Secret
 
-	// HeldUp says in words what keeps the job from its end, or pull secrets from nodes, for an event; the message of the status says it, too.
+	// HeldUp says in words what keeps the job from its end, or pull secrets from nodes, for an event. The message of
+	// the status says it, too.
 	HeldUp []string
 
 	// Status is the status to write, or nil when the present one stands.

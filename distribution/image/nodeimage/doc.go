@@ -45,8 +45,8 @@
 // NodeImages are those of OpenKruise 1.4. Behaviour of OpenKruise that harms users is different
 // here:
 //
-//   - On a node that is not ready, a task fails that the agent has not reported on
-//     for one minute, also if [Timing.ResponseTimeout] is longer.
+//   - On a node that is not ready, a task fails that the agent has not reported on for one minute,
+//     even if [Timing.ResponseTimeout] is longer.
 //   - A finished task stays beyond its TTL while a job that is not over counts
 //     the node by it. Otherwise the node would pull again, and a job that takes
 //     longer than the TTL would never end. A job of the type Never has its nodes

@@ -54,9 +54,9 @@ type Timing struct {
 	// node's agent; then it has failed. Default 1 min. On a node that is not
 	// ready, or is not there, it is one minute at most.
 	//
-	// podwright's agent reports the beginning of a pull. The agents of
-	// OpenKruise 1.4 report nothing before the end with most runtimes: while a
-	// cluster has some, this must be as long as their pulls may take.
+	// podwright's agent reports the beginning of a pull. The agents of OpenKruise 1.4 report
+	// nothing before the end with most runtimes. While a cluster has some, this must be as long as
+	// their pulls may take.
 	ResponseTimeout time.Duration
 }
 
