@@ -30,7 +30,7 @@
 // stop. With launch priorities the containers change in batches, and Refresh
 // starts a batch when the containers of the one before it are ready.
 //
-// New cpu and memory are requested of the node last. Where no container restarts for
+// New cpu and memory are requested of the node last. If no container restarts for
 // them, and nothing else restarts one, the pod stays in service ([KeepsServing]), and
 // it is in service while a node has no room for them. [Unresized] tells of pods that
 // never get them.
@@ -41,8 +41,8 @@
 //
 // The progress stands in annotations of the pod and nowhere else, so any
 // process can continue where another stopped. Their JSON is that of OpenKruise
-// 1.4, with exceptions that no reader notices: metadata inside of it has no
-// "creationTimestamp":null, and the state has keys of its own: lastContainers,
+// 1.4, with exceptions that no reader notices. Metadata inside of it has no
+// "creationTimestamp":null. The state has keys of its own: lastContainers,
 // which says which containers ran when their images were replaced, and
 // nextContainerResources, which holds what they have still to get.
 //
@@ -51,7 +51,7 @@
 //
 // # Differences
 //
-// From OpenKruise 1.4, where its behaviour hurts:
+// From OpenKruise 1.4, if its behaviour hurts:
 //   - A new update on a pod whose earlier one is still running inherits what
 //     that one has not done yet. Otherwise containers that wait for their batch
 //     would keep an image of a revision before the last, and a pod would return
@@ -84,6 +84,6 @@
 //     rollout names that RuleSidecarUpdating.
 //   - An update whose image a policy has put back to one from before is not complete. The pod
 //     does not count as updated, and the update is tried again, ever more rarely.
-//   - Images are written on the condition that the pod is as it was read,
+//   - Images are written on the condition that the pod has not changed since it was read,
 //     because the image IDs recorded with them would otherwise be outdated.
 package inplace

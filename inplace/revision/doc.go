@@ -34,7 +34,7 @@
 //     pods have never had them;
 //   - integers are exact. OpenKruise rounds those beyond 2^53;
 //   - metadata.clusterName of a template, which Kubernetes has removed, is dropped;
-//   - a revision that cannot be read is an error only where its template is needed.
-//     Where it has a controller and the name of the wanted one, it is that; where
+//   - a revision that cannot be read is an error only if its template is needed.
+//     If it has a controller and the name of the wanted one, it is that. If
 //     it has none, it is left out.
 package revision

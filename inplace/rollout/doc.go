@@ -12,7 +12,7 @@
 //     the numbers and percentages of a strategy into numbers of pods.
 //   - [SortForDeletion] and [SortForUpdate] say in which order pods go.
 //   - [Wait] and [Reason] say why a pod waits.
-//   - [Stages] lists what a plan does about pods: at first, and otherwise, where
+//   - [Stages] lists what a plan does about pods: at first, and otherwise, if
 //     the API server refuses that.
 //
 // All orders are total: the same list of pods gives the same answer.

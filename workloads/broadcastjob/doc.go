@@ -17,31 +17,31 @@
 //
 // # Differences
 //
-// Jobs are those of OpenKruise 1.4. Where its behaviour harms users, this package
+// Jobs are those of OpenKruise 1.4. If its behaviour harms users, this package
 // does otherwise:
 //
 //   - A parallelism that is no number, and a deadline of 0 seconds, with which no pod ever runs, are
 //     refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (BJ-31)
-//   - status.nodeResults holds how the pod of every node ended. A finished pod that
-//     somebody deletes stays counted, and its node is not run again; OpenKruise counts
+//   - status.nodeResults holds how the pod of every node ended. A finished pod stays
+//     counted when it is deleted, and its node is not run again. OpenKruise counts
 //     the pods that exist, and runs the node again. A failed pod that is deleted while
-//     the failure policy is Pause is forgotten, as there: that is how a user has its
+//     the failure policy is Pause is forgotten, as in OpenKruise: that is how a user has its
 //     node run again. It names 1,000 nodes; the others are in status.moreNodeResults.
 //   - Pods have names that follow from job, node and the pod that the node had before, with
 //     generateName beside them: no lost answer leads to a second pod on a node.
 //   - A pod that fails while it is being deleted has not failed: to drain or to cordon
 //     a node does not fail a job of the policy FailFast, and its node is run again.
-//     OpenKruise counts it where it happens to see it.
+//     OpenKruise counts it if it happens to see it.
 //   - A job is complete when every desired node has a result; a pod that is being
 //     deleted is waited for.
 //     One that terminates for ever, as on a dead node, counts as failed after 15 minutes.
 //   - A pod that has restarted too often has failed, and the job does not wait for it, and
-//     deletes it when it ends. In OpenKruise such a job never completes, and where it
+//     deletes it when it ends. In OpenKruise such a job never completes, and if it
 //     fails the pod restarts for ever.
 //   - A job of the type Never runs on a node that takes the place and the name of another,
-//     also where the finished pod of that one is still there.
-//   - When a job fails, its results are written before its pods are deleted, which is
+//     also if the finished pod of the other is still there.
+//   - When a job fails, its results are written before its pods are deleted. Deletion is
 //     tried until it succeeds. A pod that leaves a node that fits no more is not
 //     counted as failed meanwhile.
 //   - The deadline is found by every reconcile; a restart of the manager loses nothing.

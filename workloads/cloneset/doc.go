@@ -22,7 +22,7 @@
 //
 // # Differences
 //
-// Manifests, pods and revisions are those of OpenKruise 1.4. Where its
+// Manifests, pods and revisions are those of OpenKruise 1.4. If its
 // behaviour harms users, this package does otherwise:
 //
 //   - A scaleStrategy.maxUnavailable that is no number, and hooks of labels and finalizers that no pod can
@@ -30,40 +30,40 @@
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (CS-40)
 //   - A pod that is recreated for an update is deleted at once, within the same
 //     limits, instead of being labelled as marked for deletion first. The label
-//     is only written where a preDelete hook holds the pod.
+//     is only written if a preDelete hook holds the pod.
 //   - No pod is updated to a template that the selector does not match.
 //   - Labels and annotations that controllers own in each pod do not come from
 //     the template; admission warns of them.
 //   - Pods that kubelets reject again and again are replaced more and more
 //     slowly, and the status says so.
-//   - The readiness gate KruisePodReady is part of the pod as it is created. No
+//   - The readiness gate KruisePodReady is in the pod from its creation on. No
 //     pod webhook is needed for it.
 //   - With Features.LaunchPriority, the barriers by which containers start in
-//     order are part of the pod as it is created. A launch priority that is no
+//     order are in the pod from its creation on. A launch priority that is no
 //     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes.
 //   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached. A new
 //     generation is not called observed as long as its counters would mislead, and pods are counted by the reconcile that
 //     creates them: consumers called a new CloneSet healthy for having 0 of 0 pods.
-//   - Where the name of a revision is too long for a label value, its hash is
+//   - If the name of a revision is too long for a label value, its hash is
 //     written alone, also without Features.ShortHash.
 //   - A claim whose former pod is still terminating is waited for without
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
 //   - While the update is paused, no surge pods are created for it.
-//   - A pod that another workload controls is left alone, also where it names the CloneSet
+//   - A pod that another workload controls is left alone, also if it names the CloneSet
 //     as a plain owner, so that it is collected with it.
 //   - A pod that is released, since the selector no longer matches it, becomes the owner
 //     of its claims first. They are removed together with it, and no new pod asks for
 //     its name.
 //   - For two minutes after it began, a manager annotates the claims that it reuses with
-//     clonesets.podwright.io/reused-by: a deletion which the manager before it has sent,
+//     clonesets.podwright.io/reused-by. A deletion which the manager before it has sent,
 //     and which comes late, does not take them from under the new pods.
-//   - Where a PodUnavailableBudget denies the eviction of a pod, and there is a maxSurge, another
+//   - If a PodUnavailableBudget denies the eviction of a pod, and there is a maxSurge, another
 //     pod is created first: the budget lets the old one go then.
-//   - A claim that somebody deletes from under a pod that no node has is created again;
+//   - A claim that is deleted from under a pod without a node is created again:
 //     the pod could never be scheduled.
 //   - With disablePVCReuse, a claim that was made for a pod which the API server refused is
 //     used for the next pod; it would be deleted and made again in every reconcile.
@@ -71,14 +71,14 @@
 //     are, within scaleStrategy.maxUnavailable, and none in the place of the others.
 //   - Pods marked for deletion that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too, so that available ones marked for deletion beside them wait.
-//   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or
-//     the API server holds them back, pods marked for deletion are deleted that are not ready, and
+//   - While pods are missing that are not created now, since scaleStrategy.maxUnavailable or
+//     the API server holds them back, two kinds are deleted: pods marked for deletion that are not ready, and
 //     pods in the state PreparingDelete that no hook holds any more.
 //   - While the API server refuses to create or to delete pods, others are updated.
 //   - A template is validated by the API server itself, by a dry run, so that it
-//     is judged by the release that has to accept the pods. Where that gives no
+//     is judged by the release that has to accept the pods. If the dry run gives no
 //     verdict, the CloneSet is allowed with a warning.
-//   - An update that leaves the spec as it is, is never refused; a template that
+//   - An update that does not change the spec is never refused; a template that
 //     did not change is not judged again.
 //   - A negative percentage as partition is refused, also where it would round to 0.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
@@ -90,20 +90,20 @@
 //   - A CloneSet in deletion writes nothing but its status; the rest is for the
 //     garbage collector.
 //   - Pods that the garbage collector deletes are not created once more, whichever
-//     cache is behind: where pods are gone that the status counts, or the current
+//     cache is behind. If pods are gone that the status counts, or the current
 //     revision is, the status is written first, and nothing is created if that
 //     shows that the CloneSet is gone.
-//   - Where the last write of an update in place is refused, or gets no answer, the
-//     next update is tried after a second, and after twice as long each time, up to 5
-//     minutes; a new generation is tried at once. A dry run goes before the write that
+//   - If the last write of an update in place is refused, or gets no answer, the
+//     next update is tried after a second, and then after twice as long each time, up to 5
+//     minutes. A new generation is tried at once. A dry run goes before the write that
 //     takes the pod out of service then, and other pods need not wait for it.
-//   - Where the template changes before a status was written, pods of the former
-//     template are known as those of the current revision, so that the partition
-//     holds and new pods for it are made from that template.
+//   - If the template changes before a status was written, pods of the former
+//     template are known as those of the current revision. So the partition
+//     holds, and new pods for it are made from that template.
 //   - status.currentRevision moves to the update revision only when all wanted
-//     pods are there, where the partition holds any back: those would come back
+//     pods are there, if the partition holds any back: those would come back
 //     updated after they were evicted. Nor does it move while a raised partition
-//     sends pods back, also where InPlaceOnly does not let them go: a condition says so.
+//     sends pods back, also if InPlaceOnly does not let them go: a condition says so.
 //   - With the rollback of a raised partition switched on, pods are updated or rolled back only from a
 //     revision that has too many pods to one that has too few; otherwise one is
 //     restarted, and later updated again.
@@ -115,7 +115,7 @@
 //     creation slows down.
 //   - Surplus pods that are ready, and only wait for minReadySeconds, are scaled in at once, as long as enough pods
 //     are ready without them; a workload that was scaled in would wait for minReadySeconds otherwise.
-//   - Where the API server refuses to create the revision of a new template, missing pods come from the
+//   - If the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits; lost pods would not be replaced.
 //   - A budget that allows no update holds up no pod of another budget: its pods come after all others.
 //   - No update in place begins on a pod whose node cannot be reached. When that has lasted for 5 minutes, the pod is recreated for the

@@ -3,18 +3,18 @@
 // Package conversion lets kinds that are served in two versions be read and
 // written in both without loss. StatefulSets are stored as v1beta1 and served
 // as v1alpha1 too. DaemonSets, BroadcastJobs and AdvancedCronJobs are stored
-// and served as v1alpha1; that they are served as v1beta1 too, as a later
-// release of OpenKruise has them, is for the caller to ask for.
+// and served as v1alpha1. The caller may ask for v1beta1 too, in which a later
+// release of OpenKruise serves them.
 //
 // The API server converts nothing by itself but the name of the version, and
-// then drops what the other version does not have: a client that reads a
+// then drops what the other version does not have. A client that reads a
 // v1alpha1 StatefulSet and writes it back takes its reserveOrdinals away, and
-// pods move. Who still has such clients serves Handler under Path and names it
-// in the definition with SetWebhook; ServeV1beta1 does that and adds v1beta1
-// where it is missing. Then the fields that v1alpha1 lacks travel in the
+// pods move. An operator with such clients serves Handler under Path and names it
+// in the definition with SetWebhook. ServeV1beta1 does that and adds v1beta1
+// if it is missing. Then the fields that v1alpha1 lacks travel in the
 // annotation KeptFieldsAnnotation.
 //
-// Whoever uses the version alone in which a kind is stored needs none of this:
+// A client that uses only the version in which a kind is stored needs none of this:
 // such an object is never converted. So controllers and typed clients do not
 // depend on the webhook, nor does a webhook that API servers ask about
 // v1alpha1: they convert for it.
@@ -38,7 +38,7 @@
 // leave them alone.
 //
 // One annotation holds all such fields, and server-side apply merges it as a
-// whole: once somebody has written in v1alpha1, as the controllers of most kinds
+// whole. Once a client has written in v1alpha1, as the controllers of most kinds
 // do, what a v1beta1 manifest leaves out stays as long as the annotation holds
 // anything else. A patch or an update takes it away, and server-side apply with
 // another value changes it.

@@ -11,7 +11,7 @@
 //
 // A scheduled time is run once at most. status.lastScheduleTime claims it before its
 // job is created, and never goes back: what becomes of the job afterwards, and of the
-// controller, does not matter. Where the API server refuses the job, it is tried
+// controller, does not matter. If the API server refuses the job, it is tried
 // again after a back-off, also by another process, until a later time has come or the starting
 // deadline is over. What it finds invalid waits for the next time.
 //
@@ -20,7 +20,7 @@
 //
 // # Differences
 //
-// AdvancedCronJobs, their jobs and their status are those of OpenKruise 1.4. Where
+// AdvancedCronJobs, their jobs and their status are those of OpenKruise 1.4. If
 // its behaviour harms users, this package does otherwise:
 //
 //   - Deadlines of 0 seconds, with which no job ever runs a pod, are refused.
@@ -29,9 +29,9 @@
 //     time to live, or by hand.
 //   - After more than 100 missed times a job is created for the latest one, with an
 //     event. OpenKruise stops until the object is edited.
-//   - A time that has passed its starting deadline, a time that an active job keeps
-//     from being run, times that clocks skip or show twice, and a schedule or time zone that cannot be read are told by
-//     events; so are jobs that are created, deleted, or refused.
+//   - Events tell of a time that has passed its starting deadline, a time that an active job keeps
+//     from being run, times that clocks skip or show twice, and a schedule or time zone that cannot be read.
+//     They also tell of jobs that are created, deleted, or refused.
 //   - Times of a changed schedule are due from the change on, which an annotation of the cron
 //     job holds. OpenKruise runs times before the change at once.
 //   - Jobs belong to a cron job by its UID, not by its name.

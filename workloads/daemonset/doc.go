@@ -5,9 +5,9 @@
 //
 // Every reconcile of a DaemonSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to create,
-// to delete and to change, and for each that waits the rule and the number that hold
+// to delete and to change, and for each pod that waits the rule and the number that hold
 // it. Apply does what the plan says. So every decision can be called in a unit test,
-// shown before it happens, and explained afterwards; [Rollout.Replace] is the
+// shown before it happens, and explained afterwards. [Rollout.Replace] is the
 // arithmetic of an update alone.
 //
 // A reconcile waits until the caches have seen what earlier ones of the same DaemonSet
@@ -19,23 +19,23 @@
 // # Differences
 //
 // DaemonSets are those of OpenKruise 1.4, which are those of Kubernetes with more ways
-// to update. Where the behaviour of these harms users, this package does otherwise:
+// to update. If the behaviour of either harms users, this package does otherwise:
 //
 //   - A preDelete hook of labels and finalizers that no pod can have is refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (DS-23)
 //   - maxUnavailable is the most that an update takes out of service. In OpenKruise and
 //     Kubernetes, old pods that are not available are replaced beside it: a restart of
 //     all kubelets, or two updates within minReadySeconds, lets all pods go at once.
-//     Old pods that never became ready are replaced at once here too: nobody misses them.
+//     Old pods that never became ready are replaced at once here too: no client misses them.
 //   - With maxSurge, an old pod that served stays until the new one beside it serves, also
-//     where it is not ready for a moment; and a node counts until an updated pod is
+//     when it is not ready for a moment. A node counts until an updated pod is
 //     available there. Otherwise a bad image takes one node after the other.
 //   - No pod is updated to a template that the selector does not match.
 //   - A pod that is created on a node that partition or selector hold back is of the
 //     revision that the node had. OpenKruise creates it of the present template.
 //     status.currentRevision names that revision.
 //   - A pod on a node that takes no new pods, because of a taint NoSchedule, is not
-//     recreated by an update: it would not come back. It stays as it is until the
+//     recreated by an update: it would not come back. It stays unchanged until the
 //     taint goes. It takes no part in partition and maxUnavailable.
 //   - Pods on nodes that fit no more do not count in maxUnavailable.
 //   - Of several pods on a node an available one stays, and otherwise the oldest.
@@ -50,6 +50,6 @@
 //   - What the webhook refuses has the code 422.
 //   - v1beta1, as OpenKruise 1.9 has it, is served on demand and converted to
 //     v1alpha1, which is stored; see workloads/conversion.
-//   - Where the API server refuses to create the revision of a new template, missing pods come from the
+//   - If the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits; lost pods would not be replaced.
 package daemonset

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package statefulset manages StatefulSets (apps.kruise.io): a number of pods
-// with names, claims and an order of their own, that are updated in place where
+// with names, claims and an order of their own, that are updated in place if
 // the change allows it.
 //
 // Every reconcile of a StatefulSet has three steps. Observe reads the caches into
@@ -11,14 +11,14 @@
 // can be called in a unit test, shown before it happens, and explained
 // afterwards.
 //
-// What this package does not say it does as the StatefulSet of Kubernetes
+// In all that is not said here it does as the StatefulSet of Kubernetes
 // (apps/v1) does: names and identity of pods and claims, ordered and parallel
 // start, rolling updates from the highest ordinal down, adoption, history.
 //
 // A reconcile waits until the caches have seen what earlier reconciles wrote. What others
-// write to objects of two kinds may be seen in any order: a change of the
+// write to objects of two kinds may be seen in any order. A change of the
 // StatefulSet can be applied before the controller sees that a pod turned
-// unready just before, as in Kubernetes; what the status counts has been seen.
+// unready just before, as in Kubernetes. What the status counts has been seen.
 // No decision depends on anything else that is remembered: a lost event or a pod
 // that is gone before it was seen cannot stop a StatefulSet.
 //
@@ -27,22 +27,22 @@
 //
 // # Differences
 //
-// Manifests, pods, claims and revisions are those of OpenKruise 1.4. Where its
+// Manifests, pods, claims and revisions are those of OpenKruise 1.4. If its
 // behaviour harms users, this package does otherwise:
 //
 //   - Names and service names with which no pod can be created, and hooks of labels and finalizers that no
 //     pod can have, are refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (STS-29)
 //   - A broken update can be taken back, or corrected, without deleting pods by
-//     hand. Where nothing else could be updated, since OrderedReady waits or
-//     maxUnavailable is used up, a pod that is not ready is updated nevertheless when
-//     its revision is wanted no more, or when its deletion or update is being
-//     prepared; and one of the current revision when the update goes back to an
+//     hand. If nothing else could be updated, since OrderedReady waits or
+//     maxUnavailable is used up, a pod that is not ready is updated nevertheless if
+//     its revision is wanted no more, or if its deletion or update is being
+//     prepared. One of the current revision is updated too, when the update goes back to an
 //     older one, when no pod is available at its revision, or when all pods above
-//     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this;
+//     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this,
 //     nor are those of the current revision while pods have the update and none
 //     of them is available: an outage lets no bad image out.
-//     With unorderedUpdate the partition holds no pod back where current and
+//     With unorderedUpdate the partition holds no pod back if current and
 //     update revision are the same.
 //   - maxUnavailable counts all wanted pods that do not serve before one that is ready is taken for the update:
 //     those beyond the partition and the walk, and those that hooks have taken aside, too. Pods that do not serve are
@@ -60,12 +60,12 @@
 //     ordinals a pod that stays keeps its claims, and so does one whose ordinal
 //     was reserved.
 //   - A pod in the state PreparingDelete whose ordinal is wanted again, or whose
-//     update is paused or undone, is taken back. Where markPodNotReady forbids
+//     update is paused or undone, is taken back. If markPodNotReady forbids
 //     that, it is deleted and replaced once its hook releases it: in order, within
 //     maxUnavailable, and while the update is paused only if it is out of service
-//     and comes back as it is.
+//     and comes back unchanged.
 //   - Progress of in-place updates and hooks is written down for every pod, also
-//     where the StatefulSet is paused, of the type OnDelete, or waits for a pod
+//     when the StatefulSet is paused, of the type OnDelete, or waits for a pod
 //     of a lower ordinal.
 //   - A pod that ended in the phase Succeeded is recreated as a Failed one is. The
 //     replacement is created when the former pod is gone, not before.
@@ -79,30 +79,30 @@
 //   - Pods that lack a claim of the template are reported without requests that
 //     must fail, and nothing else waits for them. A claim that was deleted from
 //     under a Pending pod is created again.
-//   - Owners of claims are kept claim by claim: also where a pod lacks another claim,
-//     and where the claim template is gone from which its claim was made.
-//   - A claim that no pod of the StatefulSet mounts loses it as an owner where the
+//   - Owners of claims are kept claim by claim: also if a pod lacks another claim,
+//     and if the claim template is gone from which its claim was made.
+//   - A claim that no pod of the StatefulSet mounts loses it as an owner when the
 //     retention policy does not say any more that claims go with it.
 //   - A claim that something else controls, or that a former StatefulSet of the
-//     same name owns, is left as it is.
-//   - The readiness gate KruisePodReady is part of the pod as it is created. No
+//     same name owns, is left alone.
+//   - The readiness gate KruisePodReady is in the pod from its creation on. No
 //     pod webhook is needed for it. Pods also get the label
 //     apps.kubernetes.io/pod-index, as newer releases of Kubernetes have it. An update in place leaves the
 //     labels that name a pod alone, whatever the template says.
 //   - With Features.LaunchPriority, the barriers by which containers start in
-//     order are part of the pod as it is created. A launch priority that is no
+//     order are in the pod from its creation on. A launch priority that is no
 //     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes; so is updatedReadyReplicas.
 //   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached: consumers that know no
 //     more of a kind than its conditions took an update in progress for its end.
-//   - Where the name of a revision is too long for a label value, its hash is
+//   - If the name of a revision is too long for a label value, its hash is
 //     written alone.
 //   - A template is validated by the API server itself, by a dry run, so that it
-//     is judged by the release that has to accept the pods. Where that gives no
+//     is judged by the release that has to accept the pods. If the dry run gives no
 //     verdict, the StatefulSet is allowed with a warning. With InPlaceOnly
 //     nothing of the pods' spec may change but images.
-//   - An update that leaves the spec as it is, is never refused; a template that
+//   - An update that does not change the spec is never refused; a template that
 //     did not change is not judged again.
 //   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
@@ -112,21 +112,21 @@
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable, nor for its
 //     turn with OrderedReady: it is out of service already, and others may wait for it.
 //   - Pods that the garbage collector deletes are not created once more, whichever
-//     cache is behind: where pods are gone that the status counts, or the current
+//     cache is behind. If pods are gone that the status counts, or the current
 //     revision is, the status is written first, and nothing is created if that
 //     shows that the StatefulSet is gone.
-//   - Where the last write of an update in place is refused, or gets no answer, the
-//     next update is tried after a second, and after twice as long each time, up to 5
-//     minutes; a new generation is tried at once. A dry run goes before the write that
+//   - If the last write of an update in place is refused, or gets no answer, the
+//     next update is tried after a second, and then after twice as long each time, up to 5
+//     minutes. A new generation is tried at once. A dry run goes before the write that
 //     takes the pod out of service then.
-//   - Where the template changes before a status was written, pods of the former
-//     template are known as those of the current revision, so that the partition
-//     holds and new pods for it are made from that template.
+//   - If the template changes before a status was written, pods of the former
+//     template are known as those of the current revision. So the partition
+//     holds, and new pods for it are made from that template.
 //   - status.currentRevision moves to the update revision only when all wanted
 //     pods are there and available. A broken update of the only pod would become the current one otherwise,
 //     and those that a partition holds back would come back updated after they were evicted.
 //   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
-//   - Where the API server refuses to create the revision of a new template, missing pods come from the
+//   - If the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits; lost pods would not be replaced.
 package statefulset

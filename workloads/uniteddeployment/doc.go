@@ -19,20 +19,20 @@
 //
 // # Differences
 //
-// UnitedDeployments, their workloads, revisions and status are those of OpenKruise 1.4. Where
+// UnitedDeployments, their workloads, revisions and status are those of OpenKruise 1.4. If
 // its behaviour harms users, this package does otherwise:
 //
 //   - Tolerations and expressions that no pod or node can have, and templates whose workloads would be
 //     refused, are refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (UD-22)
 //   - Every field of a template reaches the workloads.
-//   - Where the numbers of subsets do not add up to spec.replicas, they are split in
+//   - If the numbers of subsets do not add up to spec.replicas, they are split in
 //     proportion. OpenKruise refuses the change, or does nothing.
 //   - Without spec.replicas the subsets keep what they give, or have: no default scales pods in.
 //   - The scale subresource has a selector, so that autoscalers find the pods.
 //   - Workloads of removed subsets and of another kind are deleted once all new ones are there.
 //   - A workload that a creation without an answer has made is not created twice.
-//   - Orphans of subsets that there are not are left alone. OpenKruise adopts and deletes them.
+//   - Orphans of subsets that the topology does not have are left alone. OpenKruise adopts and deletes them.
 //   - UnitedDeployments of CloneSets have a history. OpenKruise finds none of their revisions.
 //   - A Deployment that is as it should be is not written. OpenKruise writes it in every reconcile.
 //   - Of the pods for which the update of a StatefulSet waits, the one that blocks it is deleted, and
@@ -42,7 +42,7 @@
 //     workloads keep theirs.
 //   - Names of workloads leave room for the hash in the revision label of their pods.
 //   - Failures are in the conditions. OpenKruise never writes those.
-//   - Where the API server refuses to create the revision of a new template, subsets follow the replicas with
+//   - If the API server refuses to create the revision of a new template, subsets follow the replicas with
 //     the template of the current one, and only the update waits.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.

@@ -6,7 +6,7 @@
 //
 // The CustomResourceDefinitions made from these types carry, as CEL rules, all
 // checks that need nothing but the object and its former state, so that the API
-// server refuses a wrong manifest even where no webhook runs. Left to the
+// server refuses a wrong manifest even if no webhook runs. Left to the
 // webhook is what such rules cannot say: whether the pod template is valid,
 // carries the labels of the selector and has the readiness gate that an
 // in-place update needs, and, because of the API server's limit on the cost of
