@@ -14,9 +14,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// Running says in words why a container does not run the image of the spec yet; empty where
+// Running says in words why a container does not run the image of the spec yet; empty if
 // it does (IP-24). It is for those who replace images beside the workload of a pod and
-// have records of their own: state is called where it is needed, and returns what Replace
+// have records of their own: state is called if it is needed, and returns what Replace
 // made of them, nil for nothing. A container that is not recorded there runs what it was
 // created with, once it has a status. The error says which report of the node agent cannot
 // be read.
@@ -47,8 +47,8 @@ func Running(pod *corev1.Pod, name string, state func() *v1alpha1.State) (waitin
 }
 
 // Replacing says in words which container of a pod does not run yet what Replace made of it,
-// by what that recorded in state; empty where all do. It costs as much as Running for each
-// of them. A report of the node agent that cannot be read leaves open what a container runs.
+// by what that recorded in state; empty if all do. It costs as much as Running for each
+// container. A report of the node agent that cannot be read leaves open what a container runs.
 func Replacing(pod *corev1.Pod, state *v1alpha1.State) (waiting string) {
 	for _, name := range recorded(state) {
 		waiting, err := Running(pod, name, func() *v1alpha1.State { return state })
@@ -70,7 +70,7 @@ func Stopped(pod *corev1.Pod, name string) bool {
 
 // Replace replaces the image of a container, and records in state what it ran before
 // (IP-13). It is for those who replace images beside the workload of a pod. The write is
-// refused where the pod has changed since. Nothing is done where the image stands.
+// refused if the pod has changed since. Nothing is done if the image stands.
 func Replace(p *podpatch.Patch, pod *corev1.Pod, name, image string, state *v1alpha1.State) error {
 	c := podstate.Container(pod, name)
 	if c == nil || c.Image == image {
@@ -91,8 +91,8 @@ func Replace(p *podpatch.Patch, pod *corev1.Pod, name, image string, state *v1al
 
 // Underway says in words what an in-place update of a pod by its workload waits for, and
 // when it began: with the first write of it, the condition, which has no state yet or that
-// of an update before. Empty where none is under way. Of a pod whose records cannot be read
-// nobody knows: then none is. Unlike Complete it does not take a pod that is in service for
+// of an update before. Empty if none is under way. Of a pod whose records cannot be read
+// nothing is known: then none is. Unlike Complete it does not take a pod that is in service for
 // one whose update is complete: a manager that read older data may have put it there.
 func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
 	state, err := readState(pod)

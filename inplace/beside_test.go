@@ -26,7 +26,7 @@ func besidePod() *corev1.Pod {
 	}
 }
 
-// Whether containers run the images that somebody beside the workload gave them. (IP-13, IP-24)
+// Whether containers run the images that another manager beside the workload gave them. (IP-13, IP-24)
 func TestRunning(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -30,7 +30,7 @@ type CalculateOptions struct {
 }
 
 // Calculate compares the revision that a pod runs with the one it should run.
-// It returns the update where a running pod can take it, and otherwise nil and
+// It returns the update if a running pod can take it, and otherwise nil and
 // the reasons why not, at least one (IP-1 to IP-10). Two revisions with the
 // same template give an update that changes nothing but the recorded revision.
 //

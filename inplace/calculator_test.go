@@ -54,7 +54,7 @@ func TestCalculatorCalculatesOncePerRevision(t *testing.T) {
 	from, to := rev(t, "demo-a", template()), rev(t, "demo-c", template(image(0, "c1:2")))
 	c := inplace.Calculator{History: []*appsv1.ControllerRevision{from, to}, To: to}
 	first, _ := c.For("demo-a")
-	from.Data.Raw, to.Data.Raw = []byte("{"), []byte("{") // whoever reads them again, fails
+	from.Data.Raw, to.Data.Raw = []byte("{"), []byte("{") // reading them again fails
 	if second, obstacles := c.For("demo-a"); second != first || len(obstacles) > 0 {
 		t.Errorf("it was calculated again: %v", obstacles)
 	}

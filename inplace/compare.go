@@ -17,10 +17,10 @@ import (
 
 // Verdict says what a change of a pod template does to a running pod.
 type Verdict struct {
-	// Update is what changes inside the pod; nil where the pod must be
+	// Update is what changes inside the pod; nil if the pod must be
 	// recreated. Its Revision is empty.
 	Update *Update
-	// Obstacles are the reasons why the pod must be recreated; empty where it
+	// Obstacles are the reasons why the pod must be recreated; empty if it
 	// need not be.
 	Obstacles []Obstacle
 	// Restarts lists the containers that restart, in the order of the template.
@@ -33,7 +33,7 @@ type Verdict struct {
 // Restart is a container that restarts in a pod that lives on.
 type Restart struct {
 	Container string
-	// FromImage and ToImage differ where the container gets a new image.
+	// FromImage and ToImage differ if the container gets a new image.
 	FromImage, ToImage string
 	// EnvFrom lists the changed labels and annotations that its environment
 	// refers to, as metadata.labels['key'], sorted.

@@ -42,7 +42,7 @@ func Consistent(pod *corev1.Pod) (bool, string, error) {
 
 // running says what keeps the containers from running what the last update in place of
 // the pod has given them; empty when nothing does. The state is that of the update, nil
-// where there was none.
+// if there was none.
 func running(pod *corev1.Pod) (state *v1alpha1.State, waiting string, err error) {
 	if InGrace(pod) {
 		return nil, "the change waits for the end of the grace period", nil

@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 )
 
-// Does more memory recreate the pod? Not where nodes may resize it: the container restarts only if its policy says so.
+// Does more memory recreate the pod? Not if nodes may resize it: the container restarts only if its policy says so.
 func ExampleCompare_resize() {
 	template := func(cpu, memory string) *corev1.PodTemplateSpec {
 		return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{

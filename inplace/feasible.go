@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// Feasible tells whether Begin can start the update on the pod; nil where it
+// Feasible tells whether Begin can start the update on the pod; nil if it
 // can. The error says why not: a record in the pod cannot be read, the pod lacks
 // a container of the update, or its node or its QoS class forbid a resize (IP-37). None of that passes by itself: the pod must
 // be repaired or recreated. A workload asks before it selects the pods to update,
@@ -63,7 +63,7 @@ func feasibleGrace(pod *corev1.Pod) error {
 }
 
 // missingContainer returns the first container of the update, by name, that the
-// pod does not have; empty where it has all.
+// pod does not have; empty if it has all.
 func missingContainer(pod *corev1.Pod, u *Update) (missing string) {
 	lacks := func(name string) bool {
 		return podstate.Container(pod, name) == nil && (missing == "" || name < missing)
@@ -87,8 +87,8 @@ func missingContainer(pod *corev1.Pod, u *Update) (missing string) {
 }
 
 // unfinished returns the state of an earlier update that may still be running,
-// nil where there is none. Of a pod that is back in service nothing is left to
-// do, so nobody asks what its record says; it has only to be a JSON object.
+// nil if there is none. Of a pod that is back in service nothing is left to
+// do, so what its record says does not matter; it has only to be a JSON object.
 func unfinished(pod *corev1.Pod) (*v1alpha1.State, error) {
 	value, _, found := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
 	if found && settled(pod) && strings.HasPrefix(value, "{") && json.Valid([]byte(value)) {

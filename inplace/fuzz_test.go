@@ -146,7 +146,7 @@ func FuzzRefresh(f *testing.F) {
 			}
 			next, err := p.Apply(pod)
 			if err != nil {
-				return // A metadata patch that somebody else has written, and that is none.
+				return // A metadata patch that another writer has made, and that is none.
 			}
 			pod = next
 			kubelet(pod)

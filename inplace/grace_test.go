@@ -75,7 +75,7 @@ func TestRefreshGoesBack(t *testing.T) {
 	}
 }
 
-// Where a pod cannot go back, since nothing says whereto, or since containers of the update
+// If a pod cannot go back, since nothing says whereto, or since containers of the update
 // before have still to get theirs, it is taken out of service again, and has all of its
 // grace period before anything changes. (IP-34)
 func TestRefreshBeginsTheGracePeriodAnew(t *testing.T) {
@@ -128,7 +128,7 @@ func TestRefreshBeginsTheGracePeriodAnew(t *testing.T) {
 	}
 }
 
-// Without the gate nobody knows whether a pod is in service. (IP-34, IP-E15)
+// Without the gate it is not known whether a pod is in service. (IP-34, IP-E15)
 func TestRefreshGraceWithoutTheGate(t *testing.T) {
 	pod := begin(t, running(template(), noGate), calculate(t, template(), template(image(0, "c1:2"))), 30)
 	if pod, progress := refresh(t, pod, after(1)); progress.RequeueAfter != 29*time.Second || images(pod) != "c1:1 c2:1 c3:1" {

@@ -6,7 +6,7 @@ import "strings"
 
 // sameImage tells whether an image of a specification and one of a status are
 // the same reference. Runtimes report the registry and the tag that are meant
-// where the specification names none.
+// if the specification names none.
 func sameImage(spec, status string) bool {
 	return spec == status || fullImage(spec) == fullImage(status)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // inherit adds to a new update what the one before it has begun and not
-// finished, where the new one does not change the same thing. Without it the
+// finished, if the new one does not change the same thing. Without it the
 // pod would be left with an image of a revision before the last, or be called
 // complete while a container has still to restart.
 //
@@ -40,7 +40,7 @@ func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.St
 	return inheritImages(pod, old, state)
 }
 
-// isOf tells whether the record of an update, which may be nil, is about the pod as it is.
+// isOf tells whether the record of an update, which may be nil, is about the present pod.
 func isOf(pod *corev1.Pod, old *v1alpha1.State) bool {
 	return old != nil && revision.Matches(pod.Labels[appsv1.ControllerRevisionHashLabelKey], old.Revision)
 }

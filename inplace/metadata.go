@@ -149,7 +149,7 @@ func restore(wanted, old, elsewhere map[string]string) {
 }
 
 // metadataPatch returns the strategic-merge patch between the metadata of two
-// templates, nil where they are the same (IP-9). Every key and finalizer is
+// templates, nil if they are the same (IP-9). Every key and finalizer is
 // named by itself, for a pod has others that are none of the template's.
 func metadataPatch(from, to metav1.ObjectMeta) ([]byte, error) {
 	meta := map[string]any{}

@@ -57,7 +57,7 @@ func (m *podModel) node() {
 	m.report()
 }
 
-// takeNote has the kubelet know the pod as it is.
+// takeNote has the kubelet know the present pod.
 func (m *podModel) takeNote() {
 	for i := range m.pod.Spec.Containers {
 		c := &m.pod.Spec.Containers[i]

@@ -58,7 +58,7 @@ type Retry struct {
 	Last  time.Time
 }
 
-// PutBack returns how the update of a pod is to be tried again whose images did not stay; nil where none is. It decodes
+// PutBack returns how the update of a pod is to be tried again whose images did not stay; nil if none is. It decodes
 // nothing for other pods.
 func PutBack(pod *corev1.Pod) *Retry {
 	if value, _, _ := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation); !strings.Contains(value, "nextContainerRetries") {

@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// annotation returns a record of the pod, read under its old name where the
+// annotation returns a record of the pod, read under its old name if the
 // new one is absent. The key is the name under which it was found.
 func annotation(pod *corev1.Pod, name, legacy string) (value, key string, found bool) {
 	if value, found = pod.Annotations[name]; found {
@@ -22,7 +22,7 @@ func annotation(pod *corev1.Pod, name, legacy string) (value, key string, found 
 	return value, legacy, found
 }
 
-// readState returns the state of the last in-place update, nil where the pod
+// readState returns the state of the last in-place update, nil if the pod
 // was never updated in place.
 func readState(pod *corev1.Pod) (*v1alpha1.State, error) {
 	value, key, found := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
@@ -33,7 +33,7 @@ func readState(pod *corev1.Pod) (*v1alpha1.State, error) {
 	return state, decode(pod, key, value, state)
 }
 
-// readGrace returns the change that waits for its grace period, nil where none does.
+// readGrace returns the change that waits for its grace period, nil if none does.
 func readGrace(pod *corev1.Pod) (*v1alpha1.Grace, error) {
 	value, key, found := annotation(pod, v1alpha1.GraceAnnotation, v1alpha1.LegacyGraceAnnotation)
 	if !found {
@@ -44,7 +44,7 @@ func readGrace(pod *corev1.Pod) (*v1alpha1.Grace, error) {
 }
 
 // readMeta returns what the node agent reports of the pod's containers, nil
-// where it has not reported.
+// if it has not reported.
 func readMeta(pod *corev1.Pod) (*v1alpha1.RuntimeContainersMeta, error) {
 	value, found := pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation]
 	if !found {

@@ -54,7 +54,7 @@ func (p Progress) String() string {
 // for every pod in every reconcile, and costs nothing for a pod that has nothing to do.
 //
 // The error says which record of the pod cannot be read, or is missing. Such a
-// pod stays as it is, but a new one is put into service for the first time: no
+// pod is not changed, but a new one is put into service for the first time: no
 // update has taken it out of service, whatever its record says.
 func Refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error) {
 	if settled(pod) {
@@ -114,7 +114,7 @@ func Serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 
 // refreshResize goes on with a pod of whose update only the resize may be left. It stays
 // out of service while the node is about to restart containers, and not longer: a node
-// that has no room may have none for ever. Where the record is of another revision
+// that has no room may have none for ever. If the record is of another revision
 // than the pod nothing of it is left to do. (IP-38)
 func refreshResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	is, waiting := resizing(pod, state)
@@ -198,8 +198,8 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 	return progress, writeBatch(p, pod, state, rest, now)
 }
 
-// backInGrace gives up the update of a pod that somebody has put back into service during
-// its grace period. Where that cannot be, since nothing says which revision it had, the
+// backInGrace gives up the update of a pod that another manager has put back into service during
+// its grace period. If that cannot be, since nothing says which revision it had, the
 // pod is taken out of service again and the period begins anew. Either is for the pod as
 // it was read only: who put it back knew an older one, but learns of the grace period
 // with that write at the latest, and does not do so again. (IP-34)
@@ -271,7 +271,7 @@ func InGrace(pod *corev1.Pod) bool {
 }
 
 // PreviousRevision is the revision label that a pod in its grace period had before,
-// and may get again: its revision has to be kept. Empty for other pods, and where
+// and may get again: its revision has to be kept. Empty for other pods, and if
 // nothing tells. (IP-34)
 func PreviousRevision(pod *corev1.Pod) string {
 	grace, err := readGrace(pod)

@@ -54,7 +54,7 @@ func restartsForAny(pod *corev1.Pod, resources map[string]corev1.ResourceRequire
 }
 
 // unresizable says why the pod cannot get the resources of an update although others of
-// its workload may; empty where it can. (IP-37)
+// its workload may; empty if it can. (IP-37)
 func unresizable(pod *corev1.Pod, u *Update) string {
 	if len(u.Resources) == 0 {
 		return ""
@@ -181,7 +181,7 @@ func requestResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State) {
 // Resized puts into the patch what is to be recorded after the API server has accepted the resize
 // of a pod: that the pod has other quantities than those requested, since a policy has changed
 // them. They are what the containers get. The pod is that of the answer. The patch stays empty
-// where the pod has what was requested, and where nothing was. (IP-38)
+// if the pod has what was requested, and if nothing was. (IP-38)
 func Resized(p *podpatch.Patch, pod *corev1.Pod) error {
 	state, err := readState(pod)
 	if err != nil || !isOf(pod, state) || len(unrequested(pod, state)) == 0 {
@@ -196,7 +196,7 @@ func Resized(p *podpatch.Patch, pod *corev1.Pod) error {
 const resizeStands = time.Minute
 
 // stands records that the request of a resize is not to be repeated: the spec has it, and the node
-// has decided about it or had time to; after is that time where it is not over. What others set from then on is what the
+// has decided about it or had time to; after is that time if it is not over. What others set from then on is what the
 // containers get. (IP-38)
 func stands(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, is Resizing, now time.Time) (after time.Duration, err error) {
 	if state.ResizeAccepted || !isOf(pod, state) || len(unrequested(pod, state)) > 0 {
@@ -217,8 +217,8 @@ func BeingResized(pod *corev1.Pod) bool {
 }
 
 // Unresized says in words why a pod that was updated in place does not get its new
-// resources, ever: the node said so, or refused, where not nil, of the API server, did so
-// before the node learned of it. Empty where it gets them or has to get none. It decodes
+// resources, ever: the node said so, or refused, if not nil, of the API server, did so
+// before the node learned of it. Empty if it gets them or has to get none. It decodes
 // nothing for a pod of which neither is true. (IP-39)
 func Unresized(pod *corev1.Pod, refused error) string {
 	pending := readiness.Condition(pod, corev1.PodResizePending)

@@ -227,7 +227,7 @@ func TestResizeIsRequestedAgain(t *testing.T) {
 	if got := cpu(apply(t, pod, again)); got != "2 2 0" {
 		t.Errorf("cpu %s", got)
 	}
-	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = "demo-other" // somebody else goes on with it
+	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = "demo-other" // another manager goes on with it
 	var none podpatch.Patch
 	if progress, err := inplace.Refresh(&none, pod, after(1)); err != nil || len(none.Resources) > 0 || !progress.Complete {
 		t.Errorf("of another revision: %+v, %v, %v", progress, none, err)

@@ -49,7 +49,7 @@ func resize(from, to *corev1.PodTemplateSpec) (rest *corev1.PodTemplateSpec, cha
 }
 
 // resizeForbidden says why the API server refuses to change the resources of one spec to
-// those of the other, whichever they are; empty where it does not.
+// those of the other, whichever they are; empty if it does not.
 func resizeForbidden(from, to *corev1.PodSpec) string {
 	switch before, after := podstate.QOSClass(from), podstate.QOSClass(to); {
 	case from.Resources != nil:
@@ -106,7 +106,7 @@ func withCompute(r, from corev1.ResourceRequirements) corev1.ResourceRequirement
 
 func emptyResources(r corev1.ResourceRequirements) bool { return len(r.Limits)+len(r.Requests) == 0 }
 
-// mergeResources returns quantities with those of others where they have none.
+// mergeResources returns quantities with those of others if they have none.
 func mergeResources(own, others corev1.ResourceRequirements) corev1.ResourceRequirements {
 	out := *own.DeepCopy()
 	for name, q := range others.Limits {

@@ -18,22 +18,22 @@ import (
 //
 //   - Without a status, or before it was started for the first time, the
 //     container runs nothing.
-//   - The hash of what the container was started from, by the node agent: where it
-//     is that of the spec with an image before, the container is an old one. Where
+//   - The hash of what the container was started from, by the node agent. If it
+//     is that of the spec with an image before, the container is an old one. If
 //     it is that of the spec, another container than the recorded one is the new
 //     one, once the kubelet is not behind. (Of the recorded one, the hashes of all
 //     containers together tell, as ever.)
 //   - Another image ID than the recorded one, under the name or with the digest
 //     that the spec gives, is the new image.
 //   - While the kubelet reports on an older generation of the pod than there is
-//     (status.observedGeneration, 0 where it reports none), nothing else counts:
+//     (status.observedGeneration, 0 if it reports none), nothing else counts:
 //     a container that crashed meanwhile came back with the old image. That it
 //     reports on the new one proves nothing: it does before it stops a container.
 //   - The image under its name needs no restart to be the right one: back to an
 //     image before the kubelet has acted. This holds for the recorded container.
 //   - Another image ID under any other name is the new image: runtimes report
 //     other names of it. Not so the name of an image that an earlier update set,
-//     whose container had still to start; and where no image ID was recorded, no
+//     whose container had still to start; and if no image ID was recorded, no
 //     name that is not known to be another than that of an image before.
 //   - The same image ID with another container than the recorded one is the image
 //     under a new name, which the runtime does not report. It must be running: a
@@ -41,9 +41,9 @@ import (
 //
 // What this cannot tell apart: a container that crashed after the change and was
 // started once more with the old image, before the kubelet took note of the
-// change. Where the node agent reports, its hash tells. Where only the kubelet
+// change. If the node agent reports, its hash tells. If only the kubelet
 // reports generations, that container counts from the moment at which the kubelet
-// has taken note until it stops the container; where neither does, at once. The
+// has taken note until it stops the container; if neither does, at once. The
 // number of restarts does not help: it is one more in both cases. Nor do times,
 // since the clock of the node may be another one.
 //
@@ -127,8 +127,8 @@ func reports(status *corev1.ContainerStatus, image string) bool {
 	return sameImage(image, status.Image) || pinned && strings.HasSuffix(status.ImageID, "@"+digest)
 }
 
-// byHash tells whether a container was started from the spec as it is, or from
-// the spec with one of the images before. Neither where the node agent has not
+// byHash tells whether a container was started from the present spec, or from
+// the spec with one of the images before. Neither if the node agent has not
 // reported on the container, or has another hash.
 func byHash(c *corev1.Container, status *corev1.ContainerStatus, meta *v1alpha1.RuntimeContainersMeta, before []string) (isNew, isOld bool, err error) {
 	if meta == nil {

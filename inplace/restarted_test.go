@@ -180,7 +180,7 @@ func TestCompleteRestarted(t *testing.T) {
 	}
 }
 
-// completes checks what Complete and Refresh wait for; nothing where it is empty.
+// completes checks what Complete and Refresh wait for; nothing if it is empty.
 func completes(t *testing.T, pod *corev1.Pod, want string) {
 	t.Helper()
 	complete, waiting, err := inplace.Complete(pod)
@@ -200,7 +200,7 @@ func TestCompleteSecondUpdate(t *testing.T) {
 	const first, second = "containerd://first", "containerd://second"
 	for _, tt := range []struct {
 		name      string
-		to, third string // The image of the second update, and of a third where there is one.
+		to, third string // The image of the second update, and of a third if there is one.
 		then      []func(*testing.T, *corev1.Pod)
 		want      string
 	}{
@@ -255,7 +255,7 @@ func TestCompleteSecondUpdate(t *testing.T) {
 }
 
 // What an update has still to wait for is not forgotten when another begins
-// that leaves the container as it is, or waits for its grace period.
+// that does not change the container, or waits for its grace period.
 func TestSecondUpdateOfAnother(t *testing.T) {
 	first, both := template(image(0, "c1:2")), template(image(0, "c1:2"), image(1, "c2:2"))
 	for _, grace := range []int32{0, 30} {

@@ -29,7 +29,7 @@ type Update struct {
 	RefMetadata map[string]metav1.ObjectMeta
 
 	// MetadataPatch is a strategic-merge patch of a Pod with all other changes
-	// of labels, annotations and finalizers; nil where there are none. No
+	// of labels, annotations and finalizers; nil if there are none. No
 	// container restarts for it.
 	MetadataPatch []byte
 
@@ -81,13 +81,13 @@ func appendPairs(list []string, what string, pairs map[string]string) []string {
 // so that the pod must be recreated.
 type Obstacle struct {
 	// Op is what happens at Path, in the words of RFC 6902: "add", "remove" or
-	// "replace". Empty where the obstacle is not a change of the template.
+	// "replace". Empty if the obstacle is not a change of the template.
 	Op string
 	// Path is a JSON pointer into the pod template, such as
 	// /spec/containers/0/resources/limits/cpu.
 	Path string
 	// Container names the container that Path leads into, as the old template
-	// has it; empty where it leads elsewhere.
+	// has it; empty if it leads elsewhere.
 	Container string
 	// Reason says in words why this cannot be done in place.
 	Reason string

@@ -15,9 +15,9 @@ import (
 // Apply returns a copy of the pod as it will be after the patch. It is meant
 // for tests and for tools that show a plan: it does what an API server does with
 // the requests of [Patch.Writes], but for the resourceVersion. The pod that was
-// given stays as it is.
+// given is not changed.
 //
-// It fails where Writes does, and where Metadata holds more than labels,
+// It fails when Writes does, and when Metadata holds more than labels,
 // annotations and finalizers.
 func (p *Patch) Apply(pod *corev1.Pod) (*corev1.Pod, error) {
 	meta, err := p.metadata(pod)
@@ -96,7 +96,7 @@ func mergedStrings(have map[string]string, patch map[string]any, field string) (
 	return out, nil
 }
 
-// mergedFinalizers merges the finalizers of a patch into those of a pod. Where
+// mergedFinalizers merges the finalizers of a patch into those of a pod. If
 // the patch gives no order, that of what it adds counts.
 func mergedFinalizers(have []string, patch map[string]any) ([]string, error) {
 	if given, found := patch[finalizers]; found && given == nil {
@@ -131,7 +131,7 @@ func mergedFinalizers(have []string, patch map[string]any) ([]string, error) {
 	return slices.DeleteFunc(out, func(f string) bool { return slices.Contains(removed, f) }), nil
 }
 
-// stringList returns a list of a metadata patch; nil where the field is absent.
+// stringList returns a list of a metadata patch; nil if the field is absent.
 func stringList(patch map[string]any, field string) (out []string, err error) {
 	given, found := patch[field]
 	list, ok := given.([]any)

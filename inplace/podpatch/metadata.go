@@ -82,7 +82,7 @@ func (p *Patch) owners(pod *corev1.Pod) (changes []any) {
 	return changes
 }
 
-// hasOwner tells whether a pod has the owner that the patch adds, as its controller where it is to be that.
+// hasOwner tells whether a pod has the owner that the patch adds, as its controller if it is to be that.
 func (p *Patch) hasOwner(pod *corev1.Pod) bool {
 	controls := func(o metav1.OwnerReference) bool { return o.Controller != nil && *o.Controller }
 	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
@@ -96,7 +96,7 @@ func ownedBy(pod *corev1.Pod, owner types.UID) bool {
 	})
 }
 
-// mergeFinalizers adds finalizers to those that meta adds already. Where meta
+// mergeFinalizers adds finalizers to those that meta adds already. If meta
 // gives the order of the list, it must name them too, and the API server refuses
 // an addition in another order.
 func mergeFinalizers(meta map[string]any, add []any) {
@@ -153,7 +153,7 @@ func mergeStrings(meta map[string]any, field string, wanted map[string]*string, 
 // spellOut copies the labels or annotations of a merge patch. A null removes
 // the whole map: it is written out as the removal of each key, so that other
 // values can be put over it. The second result tells whether the patch holds a
-// directive, under which a value counts even where the pod has it already.
+// directive, under which a value counts even if the pod has it already.
 func spellOut(given any, found bool, have map[string]string) (out map[string]any, directive bool) {
 	out = map[string]any{}
 	if found && given == nil {

@@ -29,7 +29,7 @@ type Patch struct {
 	AddFinalizers []string
 
 	// AddOwner is an owner reference to add, unless the pod has one of its UID, which
-	// becomes the controller where AddOwner says so; nil adds none.
+	// becomes the controller if AddOwner says so; nil adds none.
 	AddOwner *metav1.OwnerReference
 	// RemoveOwner is the UID of an owner reference to remove; empty removes none.
 	RemoveOwner types.UID
@@ -49,15 +49,15 @@ type Patch struct {
 
 	// Conditions replace the pod's conditions of the same types. The time of
 	// the last transition is written as given; a zero one removes it. A zero time
-	// of the last probe leaves that as it is.
+	// of the last probe leaves that unchanged.
 	Conditions []corev1.PodCondition
 
 	// IfUnchanged makes the API server refuse the first write with a conflict
-	// when the pod has changed since it was read. Needed where the new value
+	// when the pod has changed since it was read. Needed if the new value
 	// was computed from an old one that others write too.
 	IfUnchanged bool
 	// Throughout makes it refuse the second write, too, when the pod has changed since the
-	// first; who sends it may do so again where the patch still Holds. It means nothing
+	// first. The sender may repeat it if the patch still Holds. It means nothing
 	// without IfUnchanged.
 	Throughout bool
 }
@@ -75,7 +75,7 @@ type Write struct {
 }
 
 // On returns a write that is refused with a conflict unless the pod has that
-// resourceVersion. It fails where Data is none that Writes has made.
+// resourceVersion. It fails if Data is none that Writes has made.
 func (w Write) On(resourceVersion string) (Write, error) {
 	var data struct {
 		Metadata map[string]any `json:"metadata"`
@@ -140,7 +140,7 @@ func (p *Patch) SetCondition(c corev1.PodCondition) {
 }
 
 // Condition returns the condition that the pod will have after the patch; nil
-// where it will have none.
+// if it will have none.
 func (p *Patch) Condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
 	for i := range p.Conditions {
 		if p.Conditions[i].Type == t {
@@ -162,7 +162,7 @@ func set(m *map[string]*string, key string, value *string) {
 	(*m)[key] = value
 }
 
-// Changes tells whether there is anything to write, which is true also where
+// Changes tells whether there is anything to write, which is true also if
 // Metadata cannot be read: then Writes says so.
 func (p *Patch) Changes(pod *corev1.Pod) bool {
 	if p.Metadata != nil {

@@ -15,7 +15,7 @@ import (
 // neither labels nor annotations.
 const Resize = "resize"
 
-// resizes returns the quantities of a container that change; nil where none does.
+// resizes returns the quantities of a container that change; nil if none does.
 func (p *Patch) resizes(c *corev1.Container) *resourcesBody {
 	wanted, ok := p.Resources[c.Name]
 	if !ok {
@@ -28,7 +28,7 @@ func (p *Patch) resizes(c *corev1.Container) *resourcesBody {
 	return &body
 }
 
-// resize is the spec of the request that changes resources; nil where all stand.
+// resize is the spec of the request that changes resources; nil if all stand.
 func (p *Patch) resize(pod *corev1.Pod) *specBody {
 	var out []containerBody
 	for i := range pod.Spec.Containers {

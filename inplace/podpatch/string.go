@@ -13,7 +13,7 @@ import (
 )
 
 // String lists what the patch asks for, one change a line, whether a pod has it
-// already or not; "no change" where it asks for nothing. The same patch always
+// already or not; "no change" if it asks for nothing. The same patch always
 // gives the same text. It is for people: nothing reads it back.
 func (p Patch) String() string {
 	if p.Empty() {
@@ -78,7 +78,7 @@ func describe(c *corev1.PodCondition) string {
 	return text
 }
 
-// oneLine returns a value as it is, or quoted where it would break the line.
+// oneLine returns a value unchanged, or quoted if it would break the line.
 func oneLine(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return strconv.Quote(s)

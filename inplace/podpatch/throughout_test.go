@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 )
 
-// TestOn: the second write holds only for the pod as the first has left it, where the patch
+// TestOn: the second write holds only for the pod as the first has left it, if the patch
 // says so.
 func TestOn(t *testing.T) {
 	for _, throughout := range []bool{false, true} {

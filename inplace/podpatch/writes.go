@@ -14,13 +14,13 @@ import (
 )
 
 // Writes returns the requests that bring the pod to what the patch asks for,
-// in the order in which they must be sent: the status first, a resize last. Where only
+// in the order in which they must be sent: the status first, a resize last. If only
 // conditions, labels and annotations change, one request does it. It returns
 // none when everything already stands.
 //
 // A resize follows from what was written before it and takes no labels along, so it is
 // always chained to that: another manager may have gone on with the pod meanwhile.
-// It fails where Metadata is not JSON of an object.
+// It fails if Metadata is not JSON of an object.
 func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	meta, err := p.metadata(pod)
 	if err != nil {

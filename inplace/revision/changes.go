@@ -21,7 +21,7 @@ type Changes struct {
 	// Update is the revision of the present template, Current the one that
 	// pods come from. They are the same when nothing is rolled out.
 	Current, Update *appsv1.ControllerRevision
-	// Missing is the name that the status gives to the current revision where the
+	// Missing is the name that the status gives to the current revision if the
 	// history does not have it, else empty: Current is then a guess, and a history
 	// that comes from a cache may only be behind.
 	Missing string
@@ -33,7 +33,7 @@ type Changes struct {
 	// (a roll-back), else nil. RaiseTo is its new number.
 	Raise   *appsv1.ControllerRevision
 	RaiseTo int64
-	// Refused is why Update cannot be written: no pod gets it, and it may be there under no name. Nil where it can.
+	// Refused is why Update cannot be written: no pod gets it, and it may be there under no name. Nil if it can.
 	Refused error
 	// Delete lists the revisions beyond the history limit, oldest first.
 	Delete []*appsv1.ControllerRevision
@@ -77,9 +77,9 @@ func (c Changes) String() string {
 
 // Plan decides what to do with the history of a workload: see Next for wanted
 // and the error. Current is the name that the workload's status gives to the
-// revision that pods come from. Where there is no such revision, it is the latest
+// revision that pods come from. If there is no such revision, it is the latest
 // one but Update that pods come from, by the values of their revision labels; and
-// where there is none either, nothing is rolled out.
+// if there is none either, nothing is rolled out.
 func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, current string, podLabels iter.Seq[string]) (Changes, error) {
 	history = Usable(history)
 	live := liveOf(podLabels)
@@ -156,7 +156,7 @@ func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string,
 // that nothing uses: neither Current nor Update, nor one that a pod comes from,
 // by the values of the pods' revision labels. (CS-CR7)
 //
-// It does nothing where Current or Update is nil.
+// It does nothing if Current or Update is nil.
 func (c *Changes) Prune(history []*appsv1.ControllerRevision, limit *int32, podLabels iter.Seq[string]) {
 	if c.Current == nil || c.Update == nil {
 		return

@@ -101,7 +101,7 @@ func ExampleEqual() {
 	// false <nil>
 }
 
-// The bytes of a revision are the same whoever writes them, and give the template
+// The bytes of a revision are the same for every writer, and give the template
 // back.
 func ExampleData() {
 	data, err := revision.Data(&corev1.PodTemplateSpec{

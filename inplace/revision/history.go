@@ -57,7 +57,7 @@ func New(
 
 // Usable returns the revisions of a history that decisions are made by. It leaves
 // out nil ones, and those without a controller that cannot be read: they merely
-// match a selector, and nobody knows whose they are. The given slice is not changed.
+// match a selector, and it is not known whose they are. The given slice is not changed.
 func Usable(history []*appsv1.ControllerRevision) []*appsv1.ControllerRevision {
 	useless := func(r *appsv1.ControllerRevision) bool {
 		if r == nil {
@@ -88,7 +88,7 @@ func Sort(revisions []*appsv1.ControllerRevision) {
 }
 
 // NextNumber returns the number of a revision that is newer than all the
-// given ones: the highest plus one, and 1 where there is none.
+// given ones: the highest plus one, and 1 if there is none.
 func NextNumber(revisions []*appsv1.ControllerRevision) int64 {
 	var highest int64
 	for _, r := range revisions {
@@ -164,7 +164,7 @@ func NextOf(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevis
 	return d
 }
 
-// next decides by equal, which returns a revision as it is known to be where it is equal
+// next decides by equal, which returns a revision as it is known to be if it is equal
 // to the wanted one, otherwise nil.
 func next(
 	history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, equal func(*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error),
@@ -193,7 +193,7 @@ type finder struct {
 	template *corev1.PodTemplateSpec
 }
 
-// equal returns the revision as it is known to be where it is equal to the
+// equal returns the revision as it is known to be if it is equal to the
 // wanted one, otherwise nil. It fails only when the wanted revision itself cannot
 // be read.
 func (f *finder) equal(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {

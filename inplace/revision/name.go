@@ -35,7 +35,7 @@ func Name(parent, hash string) string {
 }
 
 // ShortHash returns the hash at the end of a revision's name: the text after
-// the last dash, or all of it where there is none.
+// the last dash, or all of it if there is none.
 func ShortHash(revisionName string) string {
 	return revisionName[strings.LastIndexByte(revisionName, '-')+1:]
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // MostCreations is how many pods a plan creates. More are missing when the
-// workload is new and very large, or when somebody mistyped a number: the plan
+// workload is new and very large, or when a user mistyped a number: the plan
 // after this one goes on.
 const MostCreations = 1000
 
@@ -30,7 +30,7 @@ type PodPatch struct {
 	// ForUpdate tells that it begins an update, in place or by recreation: it is of the
 	// kind PatchUpdateInPlace, or has the hook asked to prepare the pod for the update.
 	ForUpdate bool
-	// InService tells that it leaves the pod in service: nobody has to allow it.
+	// InService tells that it leaves the pod in service: no budget has to allow it.
 	InService bool
 }
 

@@ -18,7 +18,7 @@ type DeletionOptions struct {
 	// Constraints are those of the pod template. Without any, pods that share
 	// a node go before those that are alone on theirs.
 	Constraints []corev1.TopologySpreadConstraint
-	// Topology returns the value of a node's label, "" where there is none or
+	// Topology returns the value of a node's label, "" if there is none or
 	// the node is not known; it is called once for each pod and constraint. May
 	// be nil, and then only the constraints on the host name count.
 	Topology func(nodeName, key string) string
@@ -51,8 +51,8 @@ func SortForDeletion(pods []*corev1.Pod, o DeletionOptions) []*corev1.Pod {
 	return podsOf(keys)
 }
 
-// deletionCost returns the value of the annotation; 0 where there is none or
-// where it is no int32 in its plain form.
+// deletionCost returns the value of the annotation; 0 if there is none or
+// if it is no int32 in its plain form.
 func deletionCost(pod *corev1.Pod) int32 {
 	value, ok := pod.Annotations[corev1.PodDeletionCost]
 	if !ok || strings.HasPrefix(value, "+") || strings.HasPrefix(value, "0") {
@@ -93,7 +93,7 @@ func rank(keys []*sortKey, o DeletionOptions) bool {
 	return true
 }
 
-// place returns a function from a pod to the value of a topology key, "" where
+// place returns a function from a pod to the value of a topology key, "" if
 // that is not known.
 func (o DeletionOptions) place(key string) func(*corev1.Pod) string {
 	return func(pod *corev1.Pod) string {

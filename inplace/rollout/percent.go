@@ -61,7 +61,7 @@ func MaxSurge(maxSurge *intstr.IntOrString, replicas int32) (int32, error) {
 }
 
 // MaxUnavailable returns how many of the replicas may be unavailable during an
-// update. A percentage is rounded up where maxSurge (in pods) is 0, so that
+// update. A percentage is rounded up if maxSurge (in pods) is 0, so that
 // there is always one that can be updated, and down otherwise. Nil means 20%.
 // The error is that of [Count]. (CS-6)
 func MaxUnavailable(maxUnavailable *intstr.IntOrString, replicas, maxSurge int32) (int32, error) {

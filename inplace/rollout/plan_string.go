@@ -57,7 +57,7 @@ func (c ClaimPatch) String() string {
 }
 
 // String lists the jobs to create and to delete, one a line, and why images are
-// not pulled ahead; empty where there is nothing to do and to say.
+// not pulled ahead; empty if there is nothing to do and to say.
 func (d PreDownload) String() string {
 	var lines []string
 	for _, job := range d.Create {

@@ -21,11 +21,11 @@ import (
 // orderPriority the pods without any of the keys go first; then come those
 // with the first key, those with the second, and so on; among the pods of one
 // key the one with the larger integer at the end of the label's value goes
-// first ("web-10" before "web-9"; a value without one counts as 0). Where both
+// first ("web-10" before "web-9"; a value without one counts as 0). If both
 // are set, weightPriority counts.
 //
 // Pods of equal priority are returned in the reverse of their order in the
-// list, also where the strategy is nil or empty: give the pods of a stateful
+// list, also if the strategy is nil or empty: give the pods of a stateful
 // workload by ascending ordinal, and others by name.
 //
 // A selector that is not valid is an error. The pods and the list stay as they
@@ -92,7 +92,7 @@ func weigh(keys []priorityKey, pods []*corev1.Pod, terms []inplacev1alpha1.Updat
 }
 
 // orderTerm returns the place of the first term whose key the pod has,
-// counted from 1, and the integer at the end of the label's value; zeros where
+// counted from 1, and the integer at the end of the label's value; zeros if
 // the pod has none of the keys.
 func orderTerm(pod *corev1.Pod, terms []inplacev1alpha1.UpdatePriorityOrderTerm) (term int32, value int64) {
 	for i := range terms {
@@ -104,7 +104,7 @@ func orderTerm(pod *corev1.Pod, terms []inplacev1alpha1.UpdatePriorityOrderTerm)
 }
 
 // trailingInteger returns the integer that the decimal digits at the end of s
-// make: 0 where there are none, MaxInt64 where it is larger.
+// make: 0 if there are none, MaxInt64 if it is larger.
 func trailingInteger(s string) int64 {
 	start := len(s)
 	for start > 0 && s[start-1] >= '0' && s[start-1] <= '9' {

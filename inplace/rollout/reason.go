@@ -89,16 +89,16 @@ const (
 type Reason struct {
 	// Rule is what holds the pod back.
 	Rule Rule
-	// Limit is the number that the rule allows or demands; 0 where the rule has none.
+	// Limit is the number that the rule allows or demands; 0 if the rule has none.
 	Limit int32
-	// Observed is the number that meets the limit; 0 where the rule has none.
+	// Observed is the number that meets the limit; 0 if the rule has none.
 	Observed int32
 	// Message says it in words, such as "maxUnavailable 2: 2 pods are
 	// unavailable already".
 	Message string
 }
 
-// String returns the message, or the rule where there is no message.
+// String returns the message, or the rule if there is no message.
 func (r *Reason) String() string {
 	switch {
 	case r == nil:

@@ -18,7 +18,7 @@ type Refusals struct {
 	// Until is when the next update in place of the workload may be tried. Zero,
 	// as any time that has come, stands for now.
 	Until time.Time
-	// Pods says why the last updates of pods were refused. Where the order is open,
+	// Pods says why the last updates of pods were refused. If the order is open,
 	// those pods are updated after all others.
 	Pods map[types.UID]error
 	// At is when they were refused; those that were longest ago are tried first.
@@ -26,9 +26,9 @@ type Refusals struct {
 	// Denied are the pods that budgets are known to protect: those whose updates a budget has refused, and others of the
 	// same budget. They, too, are updated after all others. (CT-10)
 	Denied map[types.UID]Denial
-	// Err says it in short; nil where nothing was refused.
+	// Err says it in short; nil if nothing was refused.
 	Err error
-	// Revision says why the revision of the present template cannot be written; nil where nothing is
+	// Revision says why the revision of the present template cannot be written; nil if nothing is
 	// known of that. No pod gets that revision then, and missing pods get the current one.
 	Revision error
 }
@@ -73,7 +73,7 @@ func (e *ResizeError) Error() string {
 // Unwrap returns the error of the API server.
 func (e *ResizeError) Unwrap() error { return e.Err }
 
-// Unsupported returns why a pod can never be resized, as the API server has said; nil where it
+// Unsupported returns why a pod can never be resized, as the API server has said; nil if it
 // has not.
 func (r *Refusals) Unsupported(pod *corev1.Pod) error {
 	var refused *ResizeError

@@ -66,7 +66,7 @@ type grouping struct {
 }
 
 // groupBy computes the turns of m matched and u unmatched pods, out of a
-// matched and b unmatched ones in the whole workload. Where matched pods are
+// matched and b unmatched ones in the whole workload. If matched pods are
 // no rarer among those to be updated than in the whole, they are spread evenly.
 // Otherwise the turns have the proportions of the whole, and the unmatched
 // pods that are too many go first.

@@ -30,7 +30,7 @@ type Stages struct {
 	// Otherwise is planned from the same numbers, as if Stage changed nothing. So
 	// it is applied when that has turned out to be true: no creation or deletion of
 	// Stage was made, nor a patch with [PatchKind.AffectsAvailability], and of none
-	// it is unknown whether it was. It is empty where Stage has none of these, since
+	// it is unknown whether it was. It is empty if Stage makes no such change, since
 	// all of the plan is in Stage then.
 	Otherwise Stage
 }
@@ -41,7 +41,7 @@ type PodDeletion struct {
 	// For says why the pod is deleted.
 	For DeletionReason
 	// Unchanged says that the pod is deleted because of the state in which it
-	// was observed: where it has changed since, it is not deleted.
+	// was observed: if it has changed since, it is not deleted.
 	Unchanged bool
 	// ChangeClaims lists what to change about claims before the pod is deleted:
 	// a claim that goes with its pod has to say so before the pod is gone.

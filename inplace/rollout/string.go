@@ -46,7 +46,7 @@ func (d PodDeletion) String() string {
 // "patch pod web-3 (UpdateInPlace)". What changes is said by the String of Patch.
 func (p PodPatch) String() string { return "patch pod " + p.Pod.Name + " (" + string(p.Kind) + ")" }
 
-// String lists what is done, one pod a line; empty where nothing is.
+// String lists what is done, one pod a line; empty if nothing is.
 func (s Stage) String() string {
 	lines := make([]string, 0, len(s.Create)+len(s.Delete)+len(s.Patch))
 	for _, c := range s.Create {
@@ -62,7 +62,7 @@ func (s Stage) String() string {
 }
 
 // String lists what is done at first, one pod a line, and then, below a line that
-// says so, what is done where that comes to nothing.
+// says so, what is done if that comes to nothing.
 func (s Stages) String() string {
 	text := s.Stage.String()
 	if s.Otherwise.Empty() {

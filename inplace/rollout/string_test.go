@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// What a plan does about pods, and what else where that is refused.
+// What a plan does about pods, and what else if that is refused.
 func ExampleStages_String() {
 	named := func(name string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"controller-revision-hash": "web-2"}}}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cloneset manages CloneSets: a number of interchangeable pods that are
-// updated in place where the change allows it, in portions that the spec sets.
+// updated in place if the change allows it, in portions that the spec sets.
 //
 // Every reconcile of a CloneSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
@@ -80,7 +80,7 @@
 //     verdict, the CloneSet is allowed with a warning.
 //   - An update that does not change the spec is never refused; a template that
 //     did not change is not judged again.
-//   - A negative percentage as partition is refused, also where it would round to 0.
+//   - A negative percentage as partition is refused, also if it would round to 0.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
 //     holds it back, or the template becomes one that InPlaceOnly cannot bring it to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package daemonset manages Advanced DaemonSets: it runs a pod on every node that
-// fits it, and updates the pods node by node, in place where it can.
+// fits it, and updates the pods node by node, in place if it can.
 //
 // Every reconcile of a DaemonSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to create,

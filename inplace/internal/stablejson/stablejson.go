@@ -12,7 +12,7 @@ import (
 
 // Marshal encodes v compactly, with map keys sorted and with <, > and &
 // escaped, as encoding/json does. Backspace and form feed are written as
-// \u0008 and \u000c, which encoding/json did before Go 1.22. It fails where
+// \u0008 and \u000c, which encoding/json did before Go 1.22. It fails when
 // encoding/json does.
 func Marshal(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
@@ -23,7 +23,7 @@ func Marshal(v any) ([]byte, error) {
 }
 
 // longEscapes replaces the escapes \b and \f of a JSON text by their long
-// forms. It returns the text itself where there is none, which is the rule.
+// forms. It returns the text itself if there is none, which is the rule.
 func longEscapes(data []byte) []byte {
 	if !bytes.Contains(data, []byte(`\b`)) && !bytes.Contains(data, []byte(`\f`)) {
 		return data
