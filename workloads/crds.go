@@ -18,11 +18,11 @@ var crdFiles embed.FS
 // applied to a cluster, in any order. Every call returns new objects, which the
 // caller may change.
 //
-// No definition names a conversion webhook. Where clients use a version in which
+// No definition names a conversion webhook. If clients use a version in which
 // objects are not stored, let conversion.SetWebhook add one, or they lose what
 // that version lacks.
 //
 // They hold the API server to the rules that a manifest must keep, so that a
-// wrong one is refused even where no webhook runs. Like those of OpenKruise they
+// wrong one is refused even if no webhook runs. Like those of OpenKruise they
 // have no defaults: webhooks fill them in. See CRDsWithDefaults.
 func CRDs() []*unstructured.Unstructured { return manifests.MustReadCRDs(crdFiles) }

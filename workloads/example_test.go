@@ -39,7 +39,7 @@ func ExampleCRDs() {
 	}
 }
 
-// Where no webhook fills in defaults, the CRDs do for what autoscalers and Argo CD read.
+// If no webhook fills in defaults, the CRDs do for what autoscalers and Argo CD read.
 func ExampleCRDsWithDefaults() {
 	for _, crd := range workloads.CRDsWithDefaults() {
 		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")

@@ -28,7 +28,7 @@ func (p *LatePlacement) Missing() { p.placement.Missing() }
 func (p *LatePlacement) Set(placement Placement) { p.placement.Set(placement) }
 
 // PlacePod asks the Placement, if there is one. Until Missing or Set has been called it waits, and returns an error when the
-// context is done before: no pod is created that somebody may have to place.
+// context is done before: no pod is created that a Placement may yet have to place.
 func (p *LatePlacement) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	placement, there, err := p.placement.Get(ctx)
 	if err != nil || !there {

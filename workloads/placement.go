@@ -12,9 +12,9 @@ import (
 // tolerations and whatever else of it is to differ from the template. So no webhook is needed for that.
 //
 // It is asked once before every request that creates a pod, by several goroutines at the same time. What
-// the pod is called, which labels select it, and who owns it stays as it is.
+// the pod is called, which labels select it, and who owns it stays unchanged.
 type Placement interface {
-	// PlacePod returns the pod as it is to be created: the one that was given, which it does not
+	// PlacePod returns the pod to create: the one that was given, which it does not
 	// change, or a changed copy. An error holds back this pod, is reported as that of its
 	// creation, and asked again with the next attempt.
 	PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)

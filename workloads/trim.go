@@ -16,7 +16,7 @@ import "github.com/podwright/podwright/internal/caches"
 //     the annotations and templates, but for the annotation of a ReplicaSet with its revision; a StatefulSet
 //     keeps the annotations that ask for a PersistentPodState.
 //
-// Whoever else reads such an informer must not take for empty what is missing, and
+// Other readers of such an informer must not take for empty what is missing, and
 // must not write an object from it back with an update, which would remove these
 // fields from the cluster, or be refused: send patches, or read the object anew.
 // Do not set it on an informer whose objects other code updates.

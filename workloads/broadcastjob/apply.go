@@ -41,7 +41,7 @@ type applier struct {
 	missed int32
 
 	lock  sync.Mutex
-	taken []string // names of pods that are somebody else's
+	taken []string // names of pods of other owners
 }
 
 // apply applies the plan. One pod's failure does not stop the others; all errors are
@@ -119,7 +119,7 @@ func (a *applier) createPods(ctx context.Context) error {
 	return err
 }
 
-// nameTaken finds out whether the name of a new pod is somebody else's, as where a user has
+// nameTaken finds out whether the name of a new pod is another owner's, as when a user has
 // taken a pod out of the job: then the pod gets another one next time. (BJ-12)
 func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, _ error) error {
 	found, err := a.Pods.Read(ctx, a.Key.Namespace, c.Pod.Name)

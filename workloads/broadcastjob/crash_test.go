@@ -74,7 +74,7 @@ func TestCountsAreExactWhateverDies(t *testing.T) {
 					continue
 				}
 				deleted++
-				if results[pod.Spec.NodeName] == "" { // nobody has counted it
+				if results[pod.Spec.NodeName] == "" { // it has not been counted
 					again[pod.Spec.NodeName]++
 				}
 				c.Must(c.Kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}))

@@ -43,7 +43,7 @@ type Options struct {
 	Workloads client.Interface
 
 	// BroadcastJobs, Pods and Nodes are informers that the caller shares and runs. New
-	// adds indexes to them, so they must not have been started before. Where one is
+	// adds indexes to them, so they must not have been started before. If one is
 	// nil, the controller makes and runs its own, whose objects it keeps small. Nodes
 	// must hold all nodes: those that it lacks do not exist.
 	BroadcastJobs, Pods, Nodes cache.SharedIndexInformer

@@ -34,7 +34,7 @@ type Plan struct {
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.BroadcastJobStatus
-	// StatusFirst says that nothing is done where the status cannot be written.
+	// StatusFirst says that nothing is done if the status cannot be written.
 	StatusFirst bool
 	// DeleteJob says that the job has been finished for long enough to be deleted.
 	DeleteJob bool
@@ -69,7 +69,7 @@ const (
 type Node struct {
 	Name  string
 	State State
-	// Misfit says why the node does not fit its pod, empty where it does. The job
+	// Misfit says why the node does not fit its pod, empty if it does. The job
 	// is not for such a node, unless that has a result.
 	Misfit string
 }
@@ -79,7 +79,7 @@ type Deletion struct {
 	Pod *corev1.Pod
 	// Reason is why: the job has failed, or the node does not fit.
 	Reason string
-	// Active says that the planned status counts on the deletion: where that fails, the
+	// Active says that the planned status counts on the deletion: if that fails, the
 	// pod is still active.
 	Active bool
 	// Again says that the template fits the node: the next pod may be as unfit, and waits.

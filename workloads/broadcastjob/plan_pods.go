@@ -18,7 +18,7 @@ import (
 )
 
 // deleteActive deletes all active pods: the job has failed. Counted says that the
-// status of the plan counts them as active where they cannot be deleted. (BJ-11)
+// status of the plan counts them as active if they cannot be deleted. (BJ-11)
 func (p *planner) deleteActive(counted bool) {
 	for _, pod := range p.active {
 		p.plan.Delete = append(p.plan.Delete, Deletion{Pod: pod, Reason: "the job has failed", Active: counted})
@@ -133,7 +133,7 @@ func (p *planner) podNames() map[string]bool {
 }
 
 // podMaker makes the pods of a plan. What they have in common they share: thousands
-// are made at once, and nobody changes them.
+// are made at once, and none is changed.
 type podMaker struct {
 	job    *v1alpha1.BroadcastJob
 	pods   corev1.Pod // what they have in common

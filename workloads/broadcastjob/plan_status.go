@@ -60,7 +60,7 @@ func (p *planner) planRunning() {
 	p.planCompletion()
 }
 
-// pause returns why the job is to stand still; nil where it is not. (BJ-8, BJ-9)
+// pause returns why the job is to stand still; nil if it is not. (BJ-8, BJ-9)
 func (p *planner) pause() *rollout.Reason {
 	policy := p.Job.Spec.FailurePolicy.Type
 	switch {
@@ -73,7 +73,7 @@ func (p *planner) pause() *rollout.Reason {
 	return nil
 }
 
-// planFailure fails the job where it must, and tells whether it has. (BJ-9 to BJ-11)
+// planFailure fails the job if it must, and tells whether it has. (BJ-9 to BJ-11)
 func (p *planner) planFailure() bool {
 	policy := p.Job.Spec.FailurePolicy.Type
 	if (policy == v1alpha1.FailurePolicyTypeFailFast || policy == "") && p.status.Failed > 0 {
@@ -109,7 +109,7 @@ func (p *planner) fail(event, message string) {
 	p.event(Event{Type: corev1.EventTypeWarning, Reason: event, Message: message})
 }
 
-// planCompletion ends the job where every desired node has a result. (BJ-13)
+// planCompletion ends the job if every desired node has a result. (BJ-13)
 func (p *planner) planCompletion() {
 	s := &p.status
 	if !p.always() || s.Desired == 0 || s.Succeeded+s.Failed < s.Desired || slices.ContainsFunc(p.plan.Delete, func(d Deletion) bool { return d.Active }) {
@@ -143,7 +143,7 @@ func (p *planner) condition(of v1alpha1.JobConditionType, message string) {
 		})
 }
 
-// planOver plans a job that has finished: what is left of its pods where it has
+// planOver plans a job that has finished: what is left of its pods if it has
 // failed, and the end of its time. (BJ-2, BJ-11)
 func (p *planner) planOver() {
 	for _, pod := range p.Pods {
@@ -178,7 +178,7 @@ func (p *planner) expire(finished *metav1.Time) bool {
 // from what a time.Duration cannot hold.
 const maxDeadline = 1 << 32
 
-// deadline is when the job fails; false where it has no limit. It is found anew by
+// deadline is when the job fails; false if it has no limit. It is found anew by
 // every reconcile, so that a restart loses nothing. (BJ-10)
 func (p *planner) deadline() (time.Time, bool) {
 	seconds := p.Job.Spec.CompletionPolicy.ActiveDeadlineSeconds
@@ -188,7 +188,7 @@ func (p *planner) deadline() (time.Time, bool) {
 	return p.status.StartTime.Add(time.Duration(*seconds) * time.Second), true
 }
 
-// finishStatus has the status written where it differs from the present one.
+// finishStatus has the status written if it differs from the present one.
 func (p *planner) finishStatus() {
 	if p.results != nil { // the job is not over
 		writeResults(&p.status, p.Job.UID, p.results, p.unnamed)

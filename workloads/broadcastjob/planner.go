@@ -25,7 +25,7 @@ import (
 type planner struct {
 	*Snapshot
 	plan   *Plan
-	status v1alpha1.BroadcastJobStatus // as it is to be
+	status v1alpha1.BroadcastJobStatus // the planned one
 
 	nodes  []node        // by name
 	active []*corev1.Pod // in any order
@@ -155,7 +155,7 @@ func (p *planner) reportNowhere(pods []string) {
 	}
 }
 
-// take takes a pod of the job for one of those that run, where it does, and tells how
+// take takes a pod of the job for one of those that run, if it does, and tells how
 // far it is.
 func (p *planner) take(pod *corev1.Pod) State {
 	state := p.stateOf(pod)

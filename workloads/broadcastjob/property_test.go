@@ -14,8 +14,8 @@ import (
 )
 
 // TestPlanKeepsItsPromises changes a job, its pods and the nodes at random and checks
-// every plan on the way. When nobody interferes any more, and no pod fails, the job must
-// come to its end, or to where every node has a result.
+// every plan on the way. When nothing interferes any more, and no pod fails, the job must
+// come to its end, or to a state in which every node has a result.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(t)

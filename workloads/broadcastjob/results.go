@@ -46,7 +46,7 @@ func readResults(job types.UID, status *v1alpha1.BroadcastJobStatus) *results {
 	return r
 }
 
-// of returns the result of a node, empty where it has none.
+// of returns the result of a node, empty if it has none.
 func (r *results) of(node string) v1alpha1.BroadcastJobNodeResult {
 	if result, found := r.byName[node]; found || r.byHash == nil {
 		return result

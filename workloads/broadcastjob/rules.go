@@ -10,18 +10,18 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them. Every call
+// none beyond. Reading shared informers counts, also those that the caller runs. Every call
 // returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. Resources without a namespace
-// (nodes) take a ClusterRole; for all others a Role is enough where
+// (nodes) take a ClusterRole; for all others a Role is enough if
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "broadcastjobs", "list watch delete"),
 		manifests.Rule(v1alpha1.GroupName, "broadcastjobs/status", "patch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a pod block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "broadcastjobs/finalizers", "update"),
 		// get finds out what became of a write without an answer.

@@ -74,7 +74,7 @@ func (w *jobScenario) deletePod(name string) {
 	}
 }
 
-// podOf returns the pod of a node, nil where there is none.
+// podOf returns the pod of a node, nil if there is none.
 func (w *jobScenario) podOf(node string) *corev1.Pod {
 	for _, pod := range w.pods {
 		if scheduler.NodeOf(pod) == node {
@@ -97,7 +97,7 @@ func (w *jobScenario) kubelets() {
 	}
 }
 
-// end ends the pod of a node where it runs.
+// end ends the pod of a node if it runs.
 func (w *jobScenario) end(node string, phase corev1.PodPhase) {
 	if pod := w.podOf(node); pod != nil && pod.Status.Phase == corev1.PodRunning {
 		pod.Status.Phase = phase

@@ -23,7 +23,7 @@ type Snapshot struct {
 	// Nodes are all nodes of the cluster, in any order. A pod whose node is not among
 	// them is deleted, unless it has finished.
 	Nodes []*corev1.Node
-	// TakenNames are names of pods that are somebody else's. Nil: none are known.
+	// TakenNames are names of pods of other owners. Nil: none are known.
 	TakenNames map[string]bool
 	// Former names the pods that nodes had last, and that are gone, by the names of the nodes, as far
 	// as a controller remembers: no new pod has the name of one that it replaces.

@@ -105,7 +105,7 @@ func TestWebhookValidate(t *testing.T) {
 	})
 }
 
-// BJ-V2: the API server judges templates that are new or change, and jobs are let through where it cannot.
+// BJ-V2: the API server judges templates that are new or change, and jobs are let through if it cannot.
 func TestWebhookConforms(t *testing.T) {
 	conformance.CheckWebhook(t, conformance.Webhook{
 		New: func(c conformance.CheckTemplates) conformance.AdmissionHandler {

@@ -93,7 +93,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return requeueAfter, err
 }
 
-// applyPods applies the stages of the plan, and records an event where
+// applyPods applies the stages of the plan, and records an event when
 // scaleStrategy.maxUnavailable begins to hold pods back. (CS-16)
 func (a *applier) applyPods(ctx context.Context) error {
 	if d := a.plan.Diff; a.Begins("ScaleUpLimited", d.Create < d.ScaleUp) {

@@ -71,7 +71,7 @@ func (a *applier) reused(pod *corev1.Pod) (claims []*corev1.PersistentVolumeClai
 }
 
 // nameTaken drops the instance of a pod whose name, or that of a claim of its,
-// is somebody else's: otherwise its claims would be the reason to ask for that
+// is another owner's: otherwise its claims would be the reason to ask for that
 // name again, in every reconcile.
 func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, cause error) error {
 	pod, err := a.livePod(ctx, c.Pod.Name)
@@ -92,8 +92,8 @@ func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, cause e
 	return errors.Join(errs...)
 }
 
-// releaseClaim gives a claim to a pod of somebody else that mounts it. One that the pod
-// does not mount stays without an owner: nobody deletes it.
+// releaseClaim gives a claim to a pod of another owner that mounts it. One that the pod
+// does not mount stays without an owner: it is not deleted.
 func (a *applier) releaseClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) error {
 	if pod != nil && !mounts(pod, claim.Name) {
 		pod = nil
@@ -101,7 +101,7 @@ func (a *applier) releaseClaim(ctx context.Context, claim *corev1.PersistentVolu
 	return a.ChangeClaims(ctx, []rollout.ClaimPatch{releaseClaim(claim, a.set.UID, pod)})
 }
 
-// livePod asks the API server for a pod; nil where there is none.
+// livePod asks the API server for a pod; nil if there is none.
 func (a *applier) livePod(ctx context.Context, name string) (*corev1.Pod, error) {
 	return apiwriter.Found(a.Kubernetes.CoreV1().Pods(a.set.Namespace).Get(ctx, name, metav1.GetOptions{}))
 }

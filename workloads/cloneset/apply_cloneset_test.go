@@ -184,7 +184,7 @@ func TestPodsGoAfterTheirCloneSet(t *testing.T) {
 	}
 }
 
-// A pod that somebody deletes costs one request more than one that is missing from the
+// A pod that a user deletes costs one request more than one that is missing from the
 // beginning, which changes nothing and finds out whether the CloneSet is still there. What goes
 // wrong with the pod is reported in the same reconcile.
 func TestLostPodIsCreatedAgain(t *testing.T) {

@@ -196,7 +196,7 @@ func TestCreationIsFoundLater(t *testing.T) {
 }
 
 // TestReplacedPods has pods deleted and created again under the same name, by
-// somebody else, while the cache shows the former ones.
+// another client, while the cache shows the former ones.
 func TestReplacedPods(t *testing.T) {
 	for _, test := range []struct {
 		name   string

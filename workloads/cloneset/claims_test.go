@@ -124,7 +124,7 @@ func TestUnusedClaims(t *testing.T) {
 	})
 }
 
-// TestNamesOfOthers: the name of a pod to come is somebody else's, for good.
+// TestNamesOfOthers: the name of a pod to come is another owner's, for good.
 func TestNamesOfOthers(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -253,7 +253,7 @@ func describe(p *Plan) string {
 	return b.String()
 }
 
-// changeable are the fields of a pod that its API lets anybody change. Changes
+// changeable are the fields of a pod that its API lets any client change. Changes
 // of owners are always declared.
 var changeable = regexp.MustCompile(mutation.Metadata + "|" + mutation.OfPods)
 

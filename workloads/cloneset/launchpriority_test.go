@@ -25,7 +25,7 @@ func prioritised(t *testing.T, log string) *setScenario {
 	return w
 }
 
-// Launch priorities are part of the pod as it is created.
+// Launch priorities are in the pod from its creation on.
 func TestLaunchPriority(t *testing.T) {
 	w := prioritised(t, "5")
 	plan := NewPlan(w.snapshot())

@@ -10,7 +10,7 @@ import (
 )
 
 // A write whose answer is lost may have been made. Until that is known, nothing
-// is done, whoever changes the CloneSet in the meantime.
+// is done, whatever changes the CloneSet in the meantime.
 func TestLostAnswers(t *testing.T) {
 	t.Run("a deletion", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {

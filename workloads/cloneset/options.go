@@ -28,7 +28,7 @@ type Options struct {
 
 	// CloneSets, Pods, Claims, Revisions and Nodes are informers that the caller
 	// shares and runs. New adds indexes to them, so they must not have been started
-	// before. Where one is nil, the controller makes and runs its own, whose objects
+	// before. If one is nil, the controller makes and runs its own, whose objects
 	// it keeps small. Nodes rank pods under topology spread constraints, and tell which pods
 	// wait for a kubelet that is gone (CS-38). With NoNodes they are not watched: every node
 	// counts as a topology of its own, and as reachable.

@@ -12,7 +12,7 @@ import (
 
 // Plan is what to do about a CloneSet now. The same Snapshot gives the same Plan.
 //
-// Where pods are created or deleted to scale, its Stages.Otherwise holds the
+// If pods are created or deleted to scale, its Stages.Otherwise holds the
 // update that goes on when the API server refuses all of that.
 type Plan struct {
 	rollout.Plan

@@ -15,7 +15,7 @@ import (
 )
 
 // planClaims groups the claims by instance, and disowns those that no pod to
-// come may use: those of a pod that is released become that pod's and, where
+// come may use: those of a pod that is released become that pod's and, if
 // claims are not to be reused, those whose pod is gone are deleted and those of
 // a pod that has ended become that pod's. (CS-18, CS-36)
 func (p *planner) planClaims() {
@@ -54,7 +54,7 @@ func (p *planner) planClaims() {
 }
 
 // claimUser is the pod of a claim: an active one that stays, one that is given
-// up, or one that is not active. It is empty where there is none.
+// up, or one that is not active. It is empty if there is none.
 type claimUser struct {
 	active  bool
 	release *pod
@@ -62,7 +62,7 @@ type claimUser struct {
 }
 
 // claimUsers finds the users of claims by the names of the claims that pods
-// mount, and by their ids: anybody may change the label that holds an id.
+// mount, and by their ids: any client may change the label that holds an id.
 type claimUsers struct {
 	mounts, ids map[string]claimUser
 }
@@ -101,11 +101,11 @@ func (u claimUsers) of(claim *corev1.PersistentVolumeClaim) claimUser {
 	return u.ids[claim.Labels[v1alpha1.CloneSetInstanceIDLabel]]
 }
 
-// planLackingClaims creates claims that somebody took from under pods that no
+// planLackingClaims creates claims that were taken from under pods that no
 // node has: those pods could never be scheduled. A pod that is about to be deleted
 // needs none; it would be left over.
 func (p *planner) planLackingClaims() {
-	var have map[string]bool // made where a pod waits at all
+	var have map[string]bool // made if a pod waits at all
 	for _, pod := range p.pods {
 		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.Deleted || len(p.Set.Spec.VolumeClaimTemplates) == 0 {
 			continue
@@ -134,7 +134,7 @@ func (p *planner) giveTo(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) r
 	return releaseClaim(claim, p.Set.UID, pod)
 }
 
-// releaseClaim removes an owner of a claim, in favour of a pod where that is not nil.
+// releaseClaim removes an owner of a claim, in favour of a pod if that is not nil.
 func releaseClaim(claim *corev1.PersistentVolumeClaim, owner types.UID, pod *corev1.Pod) rollout.ClaimPatch {
 	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool { return o.UID == owner })
 	if pod != nil {

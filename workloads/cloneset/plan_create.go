@@ -25,7 +25,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// planCreate creates pods, those of the current revision first. Where these
+// planCreate creates pods, those of the current revision first. If these
 // cannot be created, the others are all the same, but none in their place: the
 // partition limits how many pods are updated. (CS-17 to CS-20)
 func (p *planner) planCreate() {
@@ -91,7 +91,7 @@ func (p *planner) missingUpdated() int {
 	return int(d.Create - d.CreateOld)
 }
 
-// createOf creates pods of a revision. It returns false, and reports why, where
+// createOf creates pods of a revision. It returns false, and reports why, if
 // the revision can have none.
 func (p *planner) createOf(from *appsv1.ControllerRevision, ids []string) bool {
 	if len(ids) == 0 {

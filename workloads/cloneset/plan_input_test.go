@@ -88,7 +88,7 @@ func TestForeignObjectsAreLeftOut(t *testing.T) {
 	}
 }
 
-// An unreadable revision that nobody controls merely matches the selector: it
+// An unreadable revision without a controller merely matches the selector: it
 // stops nothing. One of the CloneSet's own stops what is made of it.
 func TestUnreadableRevisions(t *testing.T) {
 	orphan := &appsv1.ControllerRevision{ObjectMeta: foreign("orphan"), Revision: 99, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}

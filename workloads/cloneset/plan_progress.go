@@ -76,7 +76,7 @@ func (p *progress) paused() bool {
 	return paused
 }
 
-// begin starts the deadline where another update begins: to a revision that is new, to one that was there
+// begin starts the deadline when another update begins: to a revision that is new, to one that was there
 // before, or of pods that the partition has held back.
 func (p *progress) begin() {
 	before, c := p.set.Status.UpdateRevision, p.condition()
@@ -88,12 +88,12 @@ func (p *progress) begin() {
 	}
 }
 
-// condition is the condition Progressing, nil where there is none.
+// condition is the condition Progressing, nil if there is none.
 func (p *progress) condition() *v1alpha1.CloneSetCondition {
 	return statuses.Find(p.status, v1alpha1.CloneSetConditionProgressing)
 }
 
-// put sets the condition Progressing; the deadline starts anew, also where it says the same as before.
+// put sets the condition Progressing; the deadline starts anew, also if it says the same as before.
 func (p *progress) put(value corev1.ConditionStatus, reason, message string) {
 	c := statuses.Put(p.status, v1alpha1.CloneSetConditionProgressing, value, reason, message, p.now)
 	c.LastUpdateTime = ptr.To(metav1.NewTime(p.now.Truncate(time.Second)))
@@ -141,7 +141,7 @@ func (p *progress) left() time.Duration {
 	return since.Add(time.Duration(*p.set.Spec.ProgressDeadlineSeconds) * time.Second).Sub(p.now)
 }
 
-// requeueAfter is when the deadline is to be looked at again, 0 where it does not run.
+// requeueAfter is when the deadline is to be looked at again, 0 if it does not run.
 func (p *progress) requeueAfter() time.Duration {
 	c := p.condition()
 	if c == nil || p.set.DeletionTimestamp != nil {

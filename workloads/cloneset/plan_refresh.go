@@ -34,7 +34,7 @@ func (p *planner) atTarget(pod *pod) bool {
 	return moves == 0 || pod.Updated == (moves > 0) || pod.PreparedUpdate() && p.stuck(pod)
 }
 
-// stuck tells whether a pod that has to be updated never can be, unless somebody
+// stuck tells whether a pod that has to be updated never can be, unless a user
 // changes the pod or the spec: the revision cannot have it, or InPlaceOnly forbids to
 // recreate it.
 func (p *planner) stuck(pod *pod) bool {

@@ -97,7 +97,7 @@ func (p *planner) deletePrepared() {
 
 // deleteSpecified deletes the pods marked for deletion: those that are not
 // ready at once, the others within the budget. Ready ones also wait for those
-// that are missing, whoever holds up their creation. (CS-17, CS-22)
+// that are missing, whatever holds up their creation. (CS-17, CS-22)
 func (p *planner) deleteSpecified() {
 	var marked []*corev1.Pod
 	var createFirst *rollout.Reason

@@ -61,7 +61,7 @@ func (p *planner) checkTarget() error {
 	return nil
 }
 
-// planOtherwise plans what goes on where the API server refuses all that the
+// planOtherwise plans what goes on if the API server refuses all that the
 // scale step plans: the steps that follow it. Their pods are on the list of
 // those that wait for that step already, and their problems have been reported.
 func (p *planner) planOtherwise() {
@@ -185,7 +185,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 		return
 	}
 	if pod.Otherwise && len(p.Stage.Delete) >= int(p.plan.Diff.UpdateMaxUnavailable) {
-		return // nobody knows when it could be created again
+		return // it is not known when it could be created again
 	}
 	if target == p.plan.Revisions.Update && !p.makesRoom(pod) {
 		p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleScaleFirst,

@@ -48,8 +48,8 @@ type limits struct {
 type pod struct {
 	podplan.View
 	preparingDelete bool
-	specified       bool // somebody marked it for deletion
-	evicted         bool // somebody awaits room to evict it, and there can be room
+	specified       bool // it was marked for deletion
+	evicted         bool // a client awaits room to evict it, and there can be room
 	getsClaims      bool // it is released, and gets claims first
 }
 
@@ -139,7 +139,7 @@ func (p *planner) classify() {
 }
 
 // planRelease releases the pods that the selector no longer matches, once they
-// own the claims that they use: otherwise nobody would know who uses these. (CS-1)
+// own the claims that they use: otherwise it would not be known which pod uses them. (CS-1)
 func (p *planner) planRelease() {
 	for _, pod := range p.released {
 		if !pod.getsClaims {
@@ -181,12 +181,12 @@ func (p *planner) count() {
 	p.plan.Diff = p.tally.Diff()
 }
 
-// onDelete tells whether nobody but users updates pods, by deleting them.
+// onDelete tells whether only users update pods, by deleting them.
 func (p *planner) onDelete() bool {
 	return p.Set.Spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType
 }
 
-// countEvicted counts a pod for which somebody awaits room, as long as that lasts. (LC-29)
+// countEvicted counts a pod for which a client awaits room, as long as that lasts. (LC-29)
 func (p *planner) countEvicted(pod *pod) {
 	if !pod.evicted || pod.preparingDelete || pod.specified {
 		return

@@ -23,7 +23,7 @@ import (
 )
 
 // TestPlanKeepsItsPromises changes a CloneSet and its pods at random and checks
-// every plan on the way. When nobody interferes any more, the CloneSet must
+// every plan on the way. When nothing interferes any more, the CloneSet must
 // settle where its spec wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	t.Parallel()
@@ -258,7 +258,7 @@ func moves(plan *Plan) scenario.PodChanges {
 	return m
 }
 
-// refused is what a plan does with pods where its first stage moves none.
+// refused is what a plan does with pods if its first stage moves none.
 func refused(plan *Plan) scenario.PodChanges {
 	m := scenario.PodChanges{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
 	for _, d := range plan.Otherwise.Delete {

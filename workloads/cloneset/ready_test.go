@@ -13,7 +13,7 @@ import (
 )
 
 // TestPodThatIsReadyByNow: a pod that goes first because it is not ready stays
-// where it has become ready, and no cache shows it yet.
+// if it has become ready, and no cache shows it yet.
 func TestPodThatIsReadyByNow(t *testing.T) {
 	for _, test := range []struct {
 		name   string

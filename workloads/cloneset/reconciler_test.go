@@ -195,7 +195,7 @@ func TestNothingFreezes(t *testing.T) {
 	})
 }
 
-// TestForeignObjects is about objects that belong to somebody else.
+// TestForeignObjects is about objects that belong to other owners.
 func TestForeignObjects(t *testing.T) {
 	t.Run("CS-1: pods that only match by label are never touched", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {

@@ -43,7 +43,7 @@ func (c *cluster) lagBehind(least, most time.Duration) (stop func()) {
 	return func() { close(end); <-done; synctest.Wait() }
 }
 
-// TestRefusedForEver refuses what a CloneSet needs for an hour, with a text that is the same each time or another, where
+// TestRefusedForEver refuses what a CloneSet needs for an hour, with a text that is the same each time or another, while
 // watches are behind. (CT-3)
 func TestRefusedForEver(t *testing.T) {
 	const tries = 30

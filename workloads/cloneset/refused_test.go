@@ -12,8 +12,8 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestUpdateWhereScalingIsRefused: the update goes on where no pod can be
-// created, and only where it is known that none was.
+// TestUpdateWhereScalingIsRefused: the update goes on if no pod can be
+// created, and only if it is known that none was.
 func TestUpdateWhereScalingIsRefused(t *testing.T) {
 	const surge = `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":1,"maxSurge":1}}}`
 	refused := []string{"1 create controllerrevisions", "1 create pods", "1 patch clonesets/status"}

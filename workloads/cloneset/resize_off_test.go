@@ -12,7 +12,7 @@ import (
 )
 
 // IP-39: the feature is switched off between the record of a resize and its request. Pods serve, and those that never get
-// what their revision says are recreated where that is allowed.
+// what their revision says are recreated if that is allowed.
 func TestResizeIsSwitchedOff(t *testing.T) {
 	for _, restart := range []string{"", restartsForCPU} {
 		for _, kind := range []string{"InPlaceIfPossible", "InPlaceOnly"} {

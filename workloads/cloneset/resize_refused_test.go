@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// IP-39: where the API server does not know resizes, or finds one invalid, pods are recreated, a few at a time, and soon.
+// IP-39: if the API server does not know resizes, or finds one invalid, pods are recreated, a few at a time, and soon.
 func TestResizeNotServed(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"no subresource":        apierrors.NewGenericServerResponse(404, "patch", schema.GroupResource{Resource: "pods"}, "", "the server could not find the requested resource", 0, true),
@@ -55,7 +55,7 @@ func tooSmall() error {
 	return err
 }
 
-// IP-39: where it is forbidden pods wait, serve, and are asked about less and less.
+// IP-39: if it is forbidden, pods wait, serve, and are asked about less and less.
 func TestResizeForbidden(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.resizable(gives)

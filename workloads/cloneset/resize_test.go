@@ -297,7 +297,7 @@ func TestResizeAfterACrash(t *testing.T) {
 	})
 }
 
-// IP-36: where another manager has gone on with the pod, its resize is not sent again; the next reconcile decides.
+// IP-36: if another manager has gone on with the pod, its resize is not sent again; the next reconcile decides.
 func TestResizeConflicts(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.resizable(gives)

@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
-// IP-35: where pods are resized, InPlaceOnly lets cpu and memory change as well.
+// IP-35: if pods are resized, InPlaceOnly lets cpu and memory change as well.
 func TestWebhookAllowsResizes(t *testing.T) {
 	sized := func(cpu string) string {
 		set := specWith(`"updateStrategy":{"type":"InPlaceOnly"}`)
@@ -37,7 +37,7 @@ func TestWebhookAllowsResizes(t *testing.T) {
 	}
 }
 
-// IP-36: the right to resize pods is asked for where they are resized, and only there.
+// IP-36: the right to resize pods is asked for if they are resized, and only then.
 func TestRulesOfResizes(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		rules := cloneset.Rules(cloneset.Options{Features: cloneset.Features{InPlaceResize: on}})

@@ -37,18 +37,18 @@ type Unavailable struct {
 
 // SelectForUpdate says which of the candidates are updated now, and why the
 // others wait. The candidates are the pods of the revision that pods leave
-// from (the old one; the update revision where Diff.Update is negative), in
+// from (the old one; the update revision if Diff.Update is negative), in
 // the order in which they are to be updated, without those that cannot be
 // updated for reasons of their own.
 //
 // At most |Diff.Update| pods are updated. So that the target revision cannot break
 // more pods than that, no more than Diff.UpdateMaxUnavailable may be
 // unavailable at it, or updated; and so that service goes on, no available pod
-// is updated where so many pods of any revision are unavailable. Pods that are
+// is updated if so many pods of any revision are unavailable. Pods that are
 // missing narrow that limit, but not for a pod that is unavailable already: the
 // missing ones may wait for it. With a maxSurge, a pod that only waits for
 // minReadySeconds is held back as an available one is: users may go to it. A prepared pod is not held back. A pod that is
-// held back is passed over, and holds back nobody. (CS-31)
+// held back is passed over, and holds back no other. (CS-31)
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []rollout.Wait) {
 	w := walk{Tally: t, diff: t.Diff(),
 		unavailable: Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
@@ -153,7 +153,7 @@ func (w *walk) reason(why hold) *rollout.Reason {
 // SelectForDeletion says which of the pods chosen for deletion go now, and why
 // the others wait: pods that are not ready go freely, ready ones within
 // Diff.DeleteReadyBudget. Chosen are either all pods marked for deletion that
-// are not in the state PreparingDelete or, where there are none of both,
+// are not in the state PreparingDelete or, if there are none of both,
 // surplus pods; in the order in which they are to be deleted.
 // A surplus pod that is settling is unavailable before and after: it goes as long as enough pods serve without it.
 // (CS-22, CS-23)
@@ -206,7 +206,7 @@ func notAvailable(candidates []Candidate) (n int64) {
 
 // ScaleDownBlocked returns why surplus pods are not deleted although
 // Diff.ScaleDown asks for it: pods that were marked for deletion, or that are
-// in the state PreparingDelete, go first. Nil where nothing is in the way.
+// in the state PreparingDelete, go first. Nil if nothing is in the way.
 // (CS-23)
 func (t Tally) ScaleDownBlocked() *rollout.Reason {
 	t = t.counts()
@@ -220,7 +220,7 @@ func (t Tally) ScaleDownBlocked() *rollout.Reason {
 }
 
 // CreateBlocked returns why fewer pods are created than are missing: the limit
-// of scaleStrategy.maxUnavailable. Nil where all are created.
+// of scaleStrategy.maxUnavailable. Nil if all are created.
 // (CS-12, CS-16)
 func (t Tally) CreateBlocked() *rollout.Reason {
 	t = t.counts()

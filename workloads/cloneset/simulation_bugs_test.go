@@ -86,7 +86,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"an update in place leaves pods in service", invariants.InPlace, 2, inPatches(func(p *rollout.PodPatch) { p.Patch.Conditions = nil })},
 		{"claims are deleted while their pods are there", invariants.Claims, 1, inPlan(func(s *Snapshot, p *Plan) {
-			for _, claim := range s.Claims { // without the id, nobody finds the pod that uses it
+			for _, claim := range s.Claims { // without the id, no controller finds the pod that uses it
 				claim = claim.DeepCopy()
 				delete(claim.Labels, v1alpha1.CloneSetInstanceIDLabel)
 				p.DeleteClaims = append(p.DeleteClaims, claim)

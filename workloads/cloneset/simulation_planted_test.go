@@ -80,7 +80,7 @@ func updateGracefully(u *simulation.User, r *rand.Rand) {
 	}))
 }
 
-// releaseUnready leaves the claims of pods that are not ready to nobody.
+// releaseUnready leaves the claims of pods that are not ready without an owner.
 func releaseUnready(s *Snapshot, p *Plan) {
 	for _, claim := range s.Claims {
 		for _, pod := range s.Pods {

@@ -57,7 +57,7 @@ func TestSimulationFindsBugsOfProgress(t *testing.T) {
 	simulation.FindBugs(t, bugs)
 }
 
-// keepDeadline has the deadline run on where pods have been updated or become available.
+// keepDeadline has the deadline run on if pods have been updated or become available.
 func keepDeadline(s *Snapshot, p *Plan) {
 	if p.Status == nil {
 		return

@@ -78,7 +78,7 @@ func featuresOf(seed uint64) Features {
 }
 
 // push is what users do in the end. They push a template whose image runs. They
-// take back what only a webhook would have refused, since nobody can tell what that
+// take back what only a webhook would have refused, since it is not defined what that
 // means; and paused, which asks for a standstill. All the rest stands: partitions,
 // strategies, limits, hooks, specified-deletes and quarantines are for the controller to cope with.
 func push(u *simulation.User) {
@@ -261,7 +261,7 @@ func movesNothing(s *v1alpha1.CloneSetSpec) bool {
 	return u < 0 || s.UpdateStrategy.MaxUnavailable != nil && u == 0 && surge == 0
 }
 
-// amount is a number or percentage of many replicas, negative where it is none of both.
+// amount is a number or percentage of many replicas, negative if it is none of both.
 func amount(n *intstr.IntOrString) int {
 	if n == nil {
 		return 0

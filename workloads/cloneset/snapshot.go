@@ -30,9 +30,9 @@ type Snapshot struct {
 	// Claims are those that the CloneSet controls.
 	Claims []*corev1.PersistentVolumeClaim
 	// Unused are the instance ids of which no pod could be created, so that no pod has used their claims, as far as that is
-	// remembered. It is read where claims are not to be reused.
+	// remembered. It is read if claims are not to be reused.
 	Unused map[string]bool
-	// NodeLabels holds the labels of nodes by node name. It is read where the
+	// NodeLabels holds the labels of nodes by node name. It is read if the
 	// template has topology spread constraints; nodes may be missing.
 	NodeLabels map[string]map[string]string
 	// Unreachable says since when nodes cannot be reached, by node name. It is read of the nodes of pods that are not
@@ -53,7 +53,7 @@ type Snapshot struct {
 // Features switches what differs between installations.
 type Features struct {
 	// ShortHash writes only the hash of a revision, not its whole name, into
-	// the label controller-revision-hash. Needed where names of CloneSets are
+	// the label controller-revision-hash. Needed if names of CloneSets are
 	// too long for a label value. Pods labelled either way are recognised.
 	ShortHash bool
 	// PartitionRollback rolls pods back to the current revision when the
@@ -63,7 +63,7 @@ type Features struct {
 	// the replicas, for all CloneSets; one CloneSet asks for it by label.
 	ExcludePreparingDelete bool
 	// NoEnvFromMetadata treats a changed label or annotation as plain
-	// metadata, even where the environment of a container refers to it. For
+	// metadata, even if the environment of a container refers to it. For
 	// clusters whose nodes run no agent.
 	NoEnvFromMetadata bool
 	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize
@@ -72,7 +72,7 @@ type Features struct {
 	InPlaceResize bool
 	// LaunchPriority makes pods whose containers start in the order that the
 	// template asks for, without a pod webhook. It needs the controller of
-	// package launchpriority to run: nobody else starts these containers.
+	// package launchpriority to run: no other controller starts these containers.
 	LaunchPriority bool
 	// PreDownload pulls images to the nodes ahead of an in-place update. It
 	// needs Options.Jobs. Containers whose imagePullPolicy is Always, the default
@@ -84,5 +84,5 @@ type Features struct {
 // selector returns the CloneSet's selector, which selects something.
 func (s *Snapshot) selector() (labels.Selector, error) { return podplan.Selector(s.Set.Spec.Selector) }
 
-// replicas is the number of pods wanted, 1 where the spec leaves it open.
+// replicas is the number of pods wanted, 1 if the spec leaves it open.
 func (s *Snapshot) replicas() int32 { return ptr.Deref(s.Set.Spec.Replicas, 1) }

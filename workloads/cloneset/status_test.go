@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A status that somebody else overwrites is put right at once; the controller's
+// A status that another client overwrites is put right at once; the controller's
 // writing it enqueues nothing.
 func TestStatusOverwritten(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

@@ -11,7 +11,7 @@ type Class struct {
 	Total int32
 	// PreparingDelete is the number of pods in the lifecycle state PreparingDelete.
 	PreparingDelete int32
-	// SpecifiedDelete is the number of further pods that somebody marked for deletion.
+	// SpecifiedDelete is the number of further pods that were marked for deletion.
 	SpecifiedDelete int32
 	// Unavailable is the number of further pods that are not available.
 	Unavailable int32
@@ -58,13 +58,13 @@ type Tally struct {
 	// Settling is how many of the unavailable ones serve, and only wait for minReadySeconds. (CS-23)
 	Settling int32
 	// Evicted is how many of the pods that are neither in the state PreparingDelete nor
-	// marked for deletion somebody wants to evict, and was denied; EvictedOld of them are
+	// marked for deletion a client wants to evict, and was denied; EvictedOld of them are
 	// old. (CS-10)
 	Evicted, EvictedOld int32
 
 	// SameRevision says that the current revision is the update revision.
 	SameRevision bool
-	// RollBack rolls pods back to the current revision where the partition
+	// RollBack rolls pods back to the current revision if the partition
 	// was raised (OpenKruise: feature gate CloneSetPartitionRollback).
 	RollBack bool
 	// OnDelete updates no pod, and makes no room for that: who updates a pod deletes it, and
@@ -101,14 +101,14 @@ type Diff struct {
 	ScaleDownOld int32
 	// DeleteReadyBudget is how many ready pods may be deleted now, among those
 	// marked for deletion and the surplus ones. Pods that are not ready need
-	// no budget. 0 where nothing is to be deleted.
+	// no budget. 0 if nothing is to be deleted.
 	DeleteReadyBudget int32
 
 	// Update is the number of pods to bring to the update revision or, if
 	// negative, back to the current one. (CS-13)
 	Update int32
 	// UpdateMaxUnavailable is how many pods may be unavailable while they
-	// move: maxUnavailable, and the pods beyond replicas. 0 where Update is 0.
+	// move: maxUnavailable, and the pods beyond replicas. 0 if Update is 0.
 	UpdateMaxUnavailable int32
 }
 
@@ -208,7 +208,7 @@ func (t Tally) update(d *Diff, diffOld, diffNew int64) {
 }
 
 // exchange is the number of pods that one revision has too many and the other
-// too few; 0 where both have too many, or too few.
+// too few; 0 if both have too many, or too few.
 func exchange(diffOld, diffNew int64) int64 {
 	if diffOld < 0 && diffNew > 0 || diffOld > 0 && diffNew < 0 {
 		return min(abs(diffOld), abs(diffNew))
@@ -250,7 +250,7 @@ func (t Tally) preparingDelete() int64 {
 	return int64(t.New.PreparingDelete) + int64(t.Old.PreparingDelete)
 }
 
-// unavailable is the number of pods that serve nobody, beside those marked for
+// unavailable is the number of pods that serve no client, beside those marked for
 // deletion. (CS-9)
 func (t Tally) unavailable() int64 {
 	return t.preparingDelete() + int64(t.New.Unavailable) + int64(t.Old.Unavailable)
@@ -260,10 +260,10 @@ func (t Tally) unavailable() int64 {
 // one more for each pod beyond replicas, one less for each that is missing.
 func (t Tally) maxUnavailable() int64 { return int64(t.MaxUnavailable) + t.extra() }
 
-// extra is the number of pods beyond replicas; negative where pods are missing.
+// extra is the number of pods beyond replicas; negative if pods are missing.
 func (t Tally) extra() int64 { return t.owned() - int64(t.Replicas) }
 
-// positive makes a number of pods of a difference: 0 where it is negative.
+// positive makes a number of pods of a difference: 0 if it is negative.
 func positive(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
 
 func abs(n int64) int64 { return max(n, -n) }

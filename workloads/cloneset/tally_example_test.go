@@ -84,7 +84,7 @@ func ExampleTally_SelectForUpdate() {
 	// web-a  waits  partition 2: 2 pods stay at the old revision
 }
 
-// A surge pod makes room where maxUnavailable is 0.
+// A surge pod makes room if maxUnavailable is 0.
 func ExampleTally_Diff() {
 	tally := cloneset.Tally{
 		Replicas: 3, MaxUnavailable: 0, MaxSurge: 1, ScaleMaxUnavailable: 3,

@@ -14,7 +14,7 @@ import (
 // attempts notes which pods of a reconcile were created, by instance id. Its zero value is ready for use.
 type attempts struct {
 	lock   sync.Mutex
-	failed map[string]bool // false where the pod was created
+	failed map[string]bool // false if the pod was created
 }
 
 // note is called by several goroutines.
@@ -27,7 +27,7 @@ func (a *attempts) note(pod *corev1.Pod, err error) {
 	a.failed[instanceID(pod)] = err != nil
 }
 
-// rememberUnused remembers of which instances no pod could be created, as long as they have claims and no pod is seen. Where
+// rememberUnused remembers of which instances no pod could be created, as long as they have claims and no pod is seen. If
 // an answer was lost, the pod may be there: the next reconcile waits until it is known. A restart
 // of the manager forgets them, and has their claims made again. (CS-39)
 func (r *reconciler) rememberUnused(s *Snapshot, tried *attempts) {

@@ -38,7 +38,7 @@ func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 // nothing is when the whole spec stays the same: labels, annotations and
 // finalizers of a set can always be changed.
 //
-// With type InPlaceOnly cpu and memory of containers cannot change; where the controller
+// With type InPlaceOnly cpu and memory of containers cannot change; if the controller
 // changes them in place, see Webhook.InPlaceResize.
 func ValidateUpdate(set, old *v1alpha1.CloneSet) field.ErrorList {
 	return validateUpdate(set, old, inplace.CalculateOptions{})

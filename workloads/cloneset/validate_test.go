@@ -172,7 +172,7 @@ func TestValidatePodsToDelete(t *testing.T) {
 	}
 }
 
-// A manifest can be checked in a unit test, before anybody applies it.
+// A manifest can be checked in a unit test, before it is applied.
 func ExampleValidateCreate() {
 	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}},

@@ -84,7 +84,7 @@ func DaemonSet(object []byte, apiVersion string) ([]byte, error) {
 }
 
 // DaemonSetPartition returns the partition of a DaemonSet: a number, or the
-// percentage that v1beta1 knows and KeptFieldsAnnotation keeps. Nil where the
+// percentage that v1beta1 knows and KeptFieldsAnnotation keeps. Nil if the
 // DaemonSet has none.
 //
 // A percentage counts as long as the number beside it is the one that stands

@@ -27,7 +27,7 @@ func number[T any](g *rapid.Generator[T]) *rapid.Generator[any] {
 	return rapid.Map(g, func(n T) any { return n })
 }
 
-// object draws an object that has some of the fields, and some that nobody knows.
+// object draws an object that has some of the fields, and some that no version knows.
 func object(fields ...field) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		out := map[string]any{}

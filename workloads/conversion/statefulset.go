@@ -14,7 +14,7 @@ import (
 //
 //	{"spec":{"reserveOrdinals":[1]},"status":{"updatedReadyReplicas":3}}
 //
-// It exists in that version only, where an object has such fields, and is not
+// It exists in that version only, if an object has such fields, and is not
 // meant to be edited. On a v1beta1 object it has no meaning and is dropped when
 // the object is converted.
 const KeptFieldsAnnotation = "podwright.github.io/v1beta1-fields"

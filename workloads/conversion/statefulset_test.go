@@ -107,7 +107,7 @@ func TestStatefulSet(t *testing.T) {
 	}
 }
 
-// What an object can look like when somebody has been at the annotation.
+// What an object can look like when a user has edited the annotation.
 func TestStatefulSetAnnotationOfOthers(t *testing.T) {
 	for _, test := range []struct{ name, from, to, object, want string }{
 		{"a v1beta1 object with the annotation loses it", beta, alpha,

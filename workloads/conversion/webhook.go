@@ -27,10 +27,10 @@ func Handler() http.Handler { return kinds.Handler() }
 
 // SetWebhook changes a CustomResourceDefinition (one of workloads.CRDs) to have
 // the API server ask the webhook that the client configuration leads to, which
-// serves Handler. A definition that has one version only is left as it is.
+// serves Handler. A definition that has one version only is left unchanged.
 //
 // The definitions come without a webhook, because only the caller knows where
-// Handler runs, and because a definition that names a webhook which nobody
+// Handler runs, and because a definition that names a webhook which no process
 // serves is worse than one that names none: every v1alpha1 request would fail,
 // while requests in v1beta1, the version in which StatefulSets are stored, need
 // no conversion in either case. So call this where Handler is served, after the
@@ -38,7 +38,7 @@ func Handler() http.Handler { return kinds.Handler() }
 //
 // The configuration leads to a service in the cluster or to a URL; exactly one
 // of them must be given. A service without a path gets Path, and one without a
-// port 443; a URL is used as it is. An error says what is wrong with the
+// port 443; a URL is used unchanged. An error says what is wrong with the
 // configuration or the definition, which is then unchanged.
 func SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
 	return kinds.SetWebhook(crd, client)
@@ -51,7 +51,7 @@ func SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.W
 // as they are.
 //
 // API servers tell clients to prefer v1beta1 from then on. Requests in it fail
-// while nobody serves Handler; those in v1alpha1 need no conversion. To take
+// while no process serves Handler; those in v1alpha1 need no conversion. To take
 // v1beta1 away again, apply the definition as it comes.
 func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
 	return kinds.ServeV1beta1(crd, client)

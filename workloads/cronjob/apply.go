@@ -99,7 +99,7 @@ func (a *applier) holdBack(ctx context.Context) error {
 	return errors.Join(statusErr, apply.Each(ctx, a.plan.Clean, a.delete))
 }
 
-// status writes the planned status. Where that claims a scheduled time, it is
+// status writes the planned status. If that claims a scheduled time, it is
 // remembered that the job has yet to be created.
 func (a *applier) status(ctx context.Context) error {
 	if a.plan.Status == nil {

@@ -31,12 +31,12 @@ const (
 type Child struct {
 	// Reference names it, at the resourceVersion that was observed.
 	Reference corev1.ObjectReference
-	// Scheduled is the time for which it was created; zero where it does not say.
+	// Scheduled is the time for which it was created; zero if it does not say.
 	Scheduled time.Time
 	State     State
-	// Started is when it started; zero where it has not.
+	// Started is when it started; zero if it has not.
 	Started time.Time
-	// TimeToLive is its ttlSecondsAfterFinished, in seconds, where it has yet to get that; nil where not.
+	// TimeToLive is its ttlSecondsAfterFinished, in seconds, if it has yet to get that; nil if not.
 	TimeToLive *int32
 	// Deleting says that it is being deleted.
 	Deleting bool

@@ -13,7 +13,7 @@ import (
 type wallClock struct {
 	// fields is the schedule in UTC, where clocks are never set.
 	fields cron.SpecSchedule
-	// zone is nil where it is that of the times that are asked about.
+	// zone is nil if it is that of the times that are asked about.
 	zone *time.Location
 	// fixed says that the schedule does not name all hours.
 	fixed bool
@@ -31,7 +31,7 @@ func onTheWall(s *cron.SpecSchedule) *wallClock {
 	return w
 }
 
-// Next returns the first scheduled time after a moment, the zero time where none comes in five years.
+// Next returns the first scheduled time after a moment, the zero time if none comes in five years.
 //
 // Between two changes of the clock its time is that of UTC, shifted. So it looks for the next time in UTC,
 // and then which period it is in. A time that comes twice counts once, unless the schedule names
@@ -66,8 +66,8 @@ func (w *wallClock) in(t time.Time) time.Time {
 	return t.In(w.zone)
 }
 
-// changed says what becomes of scheduled times because the clock is set, and why, where the one at due is the first about
-// which that is to be said; empty elsewhere. (ACJ-19)
+// changed says what becomes of scheduled times because the clock is set, and why, if the one at due is the first about
+// which that is to be said; empty otherwise. (ACJ-19)
 func (w *wallClock) changed(due time.Time) string {
 	due = w.in(due)
 	p := periodAt(due)
@@ -127,7 +127,7 @@ func (p *period) moment(wall time.Time) time.Time {
 	return wall.Add(-p.offset)
 }
 
-// repeatedUntil is until when the clock shows what it has shown before; in the past where it was not set back.
+// repeatedUntil is until when the clock shows what it has shown before; in the past if it was not set back.
 func (p *period) repeatedUntil() time.Time {
 	before, ok := periodBefore(*p)
 	if !ok {

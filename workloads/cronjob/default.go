@@ -47,7 +47,7 @@ func Default(cronJob, old *v1alpha1.AdvancedCronJob, o DefaultOptions) {
 	podtemplate.Templates{Pod: template}.Default(podtemplate.Templates{Pod: stored})
 }
 
-// podTemplate is what the pods of the jobs are made of; nil where there is none.
+// podTemplate is what the pods of the jobs are made of; nil if there is none.
 func podTemplate(spec *v1alpha1.AdvancedCronJobSpec) *corev1.PodTemplateSpec {
 	switch t := &spec.Template; {
 	case t.JobTemplate != nil:

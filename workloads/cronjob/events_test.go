@@ -31,7 +31,7 @@ func describe(plan *Plan) string {
 }
 
 // The filter of events against the planner itself: whatever changes about a cron job or
-// about a job of it, where that changes the plan, the cron job is enqueued.
+// about a job of it, if that changes the plan, the cron job is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	now := time.Date(2022, 9, 5, 10, 6, 0, 0, time.UTC)
 	base := &v1alpha1.AdvancedCronJob{
@@ -98,7 +98,7 @@ func matters[T any, O interface {
 	}
 }
 
-// Where jobs come from nowhere, change hands and go, their cron jobs are enqueued.
+// When jobs come from nowhere, change hands and go, their cron jobs are enqueued.
 func TestJobsThatComeAndGo(t *testing.T) {
 	of := func(owner, apiVersion string) *batchv1.Job {
 		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "job", OwnerReferences: []metav1.OwnerReference{

@@ -34,7 +34,7 @@ const (
 
 type request = fakecluster.Request
 
-// newCronJob is a cron job with the lines in its spec, of Jobs where they hold no template.
+// newCronJob is a cron job with the lines in its spec, of Jobs if they hold no template.
 func newCronJob(t *testing.T, name string, lines ...string) *v1alpha1.AdvancedCronJob {
 	t.Helper()
 	spec := strings.Join(lines, "\n")

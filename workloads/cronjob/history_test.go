@@ -43,7 +43,7 @@ var hoursOfChange = []string{"2026-03-28T20:00:00Z", "2026-10-24T20:00:00Z", "20
 
 var zonesOfHistories = []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Sao_Paulo"}
 
-// TestHistories: each scheduled time is run at most once, whichever managers there are, and exactly once where nothing stands in
+// TestHistories: each scheduled time is run at most once, whichever managers there are, and exactly once if nothing stands in
 // its way. (ACJ-7.2, ACJ-8.1, ACJ-9, ACJ-13.2)
 func TestHistories(t *testing.T) {
 	t.Parallel()

@@ -136,7 +136,7 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 // live reads jobs past all caches. One that is found need not be created any more,
-// also where it is gone before a cache shows it.
+// also if it is gone before a cache shows it.
 type live struct {
 	apiwriter.Live
 	r *reconciler

@@ -27,7 +27,7 @@ type ScheduleMetrics interface {
 }
 
 // workers is the default of Options.Workers. With it a thousand jobs are created within
-// a second where a write takes 8 ms. (ACJ-10.1)
+// a second if a write takes 8 ms. (ACJ-10.1)
 const workers = 20
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and
@@ -49,7 +49,7 @@ type Options struct {
 	NoBroadcastJobs bool
 	// CronJobs, Jobs and BroadcastJobs are informers that the caller shares and
 	// runs: of AdvancedCronJobs, of Jobs and of BroadcastJobs. The controller adds
-	// indexes to those of jobs, so they must not have been started before New. Where
+	// indexes to those of jobs, so they must not have been started before New. If
 	// one is nil, the controller makes and runs its own.
 	CronJobs, Jobs, BroadcastJobs cache.SharedIndexInformer
 

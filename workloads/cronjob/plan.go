@@ -19,13 +19,13 @@ type Plan struct {
 	Children []Child
 	// Start is the job to create now, nil for none.
 	Start *Start
-	// Waiting says why no job is created now; nil where one is, and where Problems
+	// Waiting says why no job is created now; nil if one is, and if Problems
 	// say why.
 	Waiting *rollout.Reason
 
-	// Schedule is the ScheduleAnnotation to write before anything else is done; empty where the present one stands.
+	// Schedule is the ScheduleAnnotation to write before anything else is done; empty if the present one stands.
 	Schedule string
-	// Created is the scheduled time in RefusedAnnotation where its job is there by now: the annotation is removed before
+	// Created is the scheduled time in RefusedAnnotation if its job is there by now: the annotation is removed before
 	// anything else is done. Zero for none.
 	Created time.Time
 	// Release lists the jobs that get their time to live after that.
@@ -40,19 +40,19 @@ type Plan struct {
 	// written before Start is created: what it says of lastScheduleTime is the claim
 	// by which no time is run twice.
 	Status *v1alpha1.AdvancedCronJobStatus
-	// Unclaimed is written instead of Status where a job in Replace could not be
-	// deleted: the same without the claim, as Start is not created then. Nil where
+	// Unclaimed is written instead of Status if a job in Replace could not be
+	// deleted: the same without the claim, as Start is not created then. Nil if
 	// the present one stands, or Replace is empty.
 	Unclaimed *v1alpha1.AdvancedCronJobStatus
 
 	// Due is the latest scheduled time that has come and for which no job was
-	// created; zero for none. Missed counts all of these, up to 101.
+	// created; zero for none. Missed counts all such times, up to 101.
 	Due    time.Time
 	Missed int
 	// Ahead says that status.lastScheduleTime is more than a minute later than now, as
 	// after a time with a wrong clock: until then nothing is due.
 	Ahead bool
-	// Next is the scheduled time after now; zero where there is none.
+	// Next is the scheduled time after now; zero if there is none.
 	Next time.Time
 	// RequeueAfter is the time after which the plan may be another without
 	// any event; 0 when only events can change it.
@@ -60,7 +60,7 @@ type Plan struct {
 	// Problems are errors in the spec, each with what to do about it. A cron job
 	// that has one creates no jobs.
 	Problems []error
-	// UnknownTimeZone is why spec.timeZone is left out of account; nil where it is not.
+	// UnknownTimeZone is why spec.timeZone is left out of account; nil if it is not.
 	UnknownTimeZone error
 }
 

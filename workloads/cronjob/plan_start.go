@@ -55,7 +55,7 @@ const mostSkew = time.Minute
 // since is the time after which a scheduled time is due. (ACJ-8, ACJ-8.1)
 func (p *planner) since() time.Time { return later(p.last, p.edited).In(p.Now.Location()) }
 
-// notCreated returns the newest scheduled time where its job could not be created
+// notCreated returns the newest scheduled time if its job could not be created
 // so far; zero otherwise. (ACJ-13.2)
 func (p *planner) notCreated() time.Time {
 	unstarted := p.unstarted()

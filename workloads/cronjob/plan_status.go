@@ -25,7 +25,7 @@ func (p *planner) planStatus() {
 	}
 }
 
-// status is the status with a lastScheduleTime, nil where the present one stands.
+// status is the status with a lastScheduleTime, nil if the present one stands.
 func (p *planner) status(last time.Time) *v1alpha1.AdvancedCronJobStatus {
 	status := p.CronJob.Status.DeepCopy()
 	status.ObservedGeneration, status.Type, status.Active = p.CronJob.Generation, p.kind, p.active()

@@ -57,7 +57,7 @@ func (p *planner) findRefused(template *v1alpha1.CronJobTemplate) {
 }
 
 // findLast finds the newest scheduled time that has been run. What the status says
-// counts also where the jobs are gone. (ACJ-3)
+// counts also if the jobs are gone. (ACJ-3)
 func (p *planner) findLast() {
 	if last := p.CronJob.Status.LastScheduleTime; last != nil {
 		p.last = last.Time

@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// model is a cron job in a world where clocks go back, controllers end between any two
+// model is a cron job in a world in which clocks go back, controllers end between any two
 // writes, the API server refuses jobs, and users delete them.
 type model struct {
 	*rapid.T
@@ -218,7 +218,7 @@ func (m *model) judge(plan *cronjob.Plan) {
 		if err != nil {
 			m.Fatal(err)
 		}
-		since := start.Scheduled // where it was refused, and the schedule is another by now, times count from that change on
+		since := start.Scheduled // if it was refused, and the schedule is another by now, times count from that change on
 		if m.edited.After(since) {
 			since = m.edited
 		}
@@ -253,7 +253,7 @@ func (m *model) judge(plan *cronjob.Plan) {
 	}
 }
 
-// ahead is the first scheduled time that has not come, where few have come since the last job.
+// ahead is the first scheduled time that has not come, if few have come since the last job.
 func (m *model) ahead(plan *cronjob.Plan) (at time.Time, known bool) {
 	schedule, err := cron.ParseStandard(m.s.CronJob.Spec.Schedule)
 	if err != nil {
@@ -302,7 +302,7 @@ func (m *model) check() {
 	other.checkSettled(plan)
 }
 
-// checkSettled checks what holds where nothing is left to do.
+// checkSettled checks what holds if nothing is left to do.
 func (m *model) checkSettled(plan *cronjob.Plan) {
 	limits := map[cronjob.State]int32{
 		cronjob.Succeeded: ptr.Deref(m.s.CronJob.Spec.SuccessfulJobsHistoryLimit, 3), cronjob.Failed: ptr.Deref(m.s.CronJob.Spec.FailedJobsHistoryLimit, 1),

@@ -127,7 +127,7 @@ func TestLostAnswersOfNotes(t *testing.T) {
 }
 
 // The process ends in a try of a job that was refused for a while; another one goes on. The time is run once, whatever was
-// written, also where the job has ended and is gone by its time to live before the other process comes. (ACJ-13.2)
+// written, also if the job has ended and is gone by its time to live before the other process comes. (ACJ-13.2)
 func TestProcessEndsInARetry(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -10,18 +10,18 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond. Reading shared informers counts, also those that the caller runs. Recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. A Role is enough where
+// that a manifest can be written without a cluster. A Role is enough if
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		// get and list find out what became of a write without an answer.
 		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs", "get list watch patch"),
 		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs/status", "patch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a job block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs/finalizers", "update"),
 		// patch gives a job its time to live that was refused before.

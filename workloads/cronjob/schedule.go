@@ -30,7 +30,7 @@ func parseSchedule(spec *v1alpha1.AdvancedCronJobSpec) (schedule cron.Schedule, 
 	return schedule, unknownZone, err
 }
 
-// parse reads a schedule as cron.ParseStandard does, which panics where nothing follows the time zone.
+// parse reads a schedule as cron.ParseStandard does, which panics if nothing follows the time zone.
 // A schedule that never comes is an error, and so is one that comes more than once a second, which the
 // library takes for a second. (ACJ-7)
 func parse(text string) (cron.Schedule, error) {
@@ -73,7 +73,7 @@ func checkZone(name string) error {
 }
 
 // missed returns the latest scheduled time that is later than after and not later
-// than now, the zero time where there is none, and how many there are; beyond
+// than now, the zero time if there is none, and how many there are; beyond
 // mostMissed they are not counted. (ACJ-9)
 func missed(schedule cron.Schedule, after, now time.Time) (latest time.Time, count int) {
 	for t := schedule.Next(after); !t.IsZero() && !t.After(now); t = schedule.Next(t) {

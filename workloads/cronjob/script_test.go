@@ -40,7 +40,7 @@ import (
 //	finish Complete|Failed      ends the active jobs
 //	delete-jobs                 deletes the finished ones, as a user or a time to live does
 //	delete-active               deletes the active ones
-//	stranger 10:05              creates a job of somebody else that has the name
+//	stranger 10:05              creates a job of another owner that has the name
 //	stop, start                 the controller
 //	refuse, break, lose what…   has the API server refuse requests, such as "create jobs"; not
 //	                            answer before or after they were made
@@ -94,7 +94,7 @@ func (w *world) start() {
 	w.stop = w.Start(func(ctx context.Context) error { return controller.Run(ctx) })
 }
 
-// recorder shows events where they happen.
+// recorder shows events when they happen.
 type recorder struct {
 	*fixture.Recorder
 	world *world

@@ -22,13 +22,13 @@ type Snapshot struct {
 	BroadcastJobs []*v1alpha1.BroadcastJob
 	// NoBroadcastJobs says that BroadcastJobs are not known, and none can be created.
 	NoBroadcastJobs bool
-	// Unstarted is the scheduled time at status.lastScheduleTime where its job is
+	// Unstarted is the scheduled time at status.lastScheduleTime if its job is
 	// known not to have been created. Zero: it has been, as far as is known.
 	Unstarted time.Time
-	// Started is the scheduled time in RefusedAnnotation where its job is known to have been created after all, and may be
+	// Started is the scheduled time in RefusedAnnotation if its job is known to have been created after all, and may be
 	// gone. Zero: it has not been, as far as is known.
 	Started time.Time
-	// Noted is the ScheduleAnnotation that was written last: it counts where the annotation is gone, as after a replacement of the
+	// Noted is the ScheduleAnnotation that was written last: it counts if the annotation is gone, as after a replacement of the
 	// whole object. Empty: none was written, as far as is known.
 	Noted string
 	// Refused is the last job that the API server has refused, with the present spec; nil for none.

@@ -62,7 +62,7 @@ type Cluster struct {
 const kubelets = "fakecluster kubelets"
 
 // New returns a cluster without objects, which knows more resources than its own
-// where they are given: custom resources, whose status is a subresource.
+// if they are given: custom resources, whose status is a subresource.
 func New(more ...Resource) *Cluster {
 	resources := []fakecluster.Resource{
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
@@ -100,7 +100,7 @@ func (c *Cluster) Step(ctx context.Context) error {
 		return err
 	}
 	for i := range pods.Items {
-		// Where somebody else was faster the next step is soon enough.
+		// If another writer was faster, the next step is soon enough.
 		if err := kubelet.SyncPod(ctx, &pods.Items[i]); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -126,7 +126,7 @@ func (c *Cluster) Run(ctx context.Context, interval time.Duration) error {
 	}
 }
 
-// Requests counts the requests of a user so far, those of all users where it is
+// Requests counts the requests of a user so far, those of all users if it is
 // empty, by verb and resource: "create pods", "patch pods/status".
 func (c *Cluster) Requests(user string) map[string]int { return c.server.Count(user) }
 

@@ -33,7 +33,7 @@ var (
 )
 
 // NewClient makes a client that holds copies of the given objects, each in the
-// version of its client: StatefulSets are found in v1beta1 only. It panics where
+// version of its client: StatefulSets are found in v1beta1 only. It panics if
 // an object is of no workload kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
