@@ -185,7 +185,7 @@ func (m *model) annotate(key, value string) {
 	m.s.CronJob.Annotations = annotations
 }
 
-// holdBack applies a plan where the API server does not let a job go that is to be replaced.
+// holdBack applies a plan while the API server does not let a job go that is to be replaced.
 func (m *model) holdBack(plan *cronjob.Plan) {
 	if plan.Unclaimed != nil {
 		m.s.CronJob.Status = *plan.Unclaimed

@@ -131,7 +131,7 @@ func (a *applier) tried(pod *corev1.Pod, err error) {
 	a.attempts.ended(a.set, nodefit.NodeOf(pod), err)
 }
 
-// nameTaken takes note of a name that somebody else's pod has, so that another one is
+// nameTaken takes note of a name that another owner's pod has, so that another one is
 // tried: a pod of the node that was released, for example. (DS-7)
 func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, _ error) error {
 	pod, err := a.Kubernetes.CoreV1().Pods(a.set.Namespace).Get(ctx, c.Pod.Name, metav1.GetOptions{})
@@ -154,7 +154,7 @@ func ended(pod *corev1.Pod) (eventType, reason, message string) {
 }
 
 // message is the text of the event about a write, that of the DaemonSets of Kubernetes
-// where these have such an event.
+// if those have such an event.
 func message(o apply.Outcome) string {
 	switch {
 	case o.Action == apply.Create && o.Err != nil:

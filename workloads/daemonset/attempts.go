@@ -85,7 +85,7 @@ func (a *attempts) ended(set *v1alpha1.DaemonSet, node string, err error) {
 	a.at(set).nodes[node] = true
 }
 
-// taken takes note of a name that is somebody else's.
+// taken takes note of a name that is another owner's.
 func (a *attempts) taken(set *v1alpha1.DaemonSet, name string) {
 	a.lock.Lock()
 	defer a.lock.Unlock()

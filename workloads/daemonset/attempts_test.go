@@ -98,7 +98,7 @@ func TestDisruptedComeFirst(t *testing.T) {
 	}
 }
 
-// DS-7: a name is taken only where another one's pod has it.
+// DS-7: a name is taken only if another one's pod has it.
 func TestTakenNames(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod   func(*v1alpha1.DaemonSet) *corev1.Pod

@@ -33,8 +33,8 @@ type Replace struct{ Unserved, Interrupted, Unavailable, Available int32 }
 // Replace says how many pods may be updated, so that the update never has more pods out
 // of service than MaxUnavailable, whatever made others unavailable. A pod that never
 // served may always be updated. One that an earlier update has taken out of service
-// already may be, where no others have to be counted as such. An available one may be
-// where fewer nodes than MaxUnavailable are without an available pod. (DS-8, DS-11)
+// already may be, if no others have to be counted as such. An available one may be
+// if fewer nodes than MaxUnavailable are without an available pod. (DS-8, DS-11)
 func (r *Rollout) Replace() Replace {
 	replace := Replace{Unserved: r.Unserved, Interrupted: r.Interrupted}
 	if r.MaxSurge > 0 {

@@ -15,7 +15,7 @@ var defaultBurst = intstr.FromInt32(v1alpha1.DefaultDaemonSetBurstReplicas)
 // Default sets the unset fields of a DaemonSet to their defaults, in place. The type
 // Surging becomes Standard with a maxSurge.
 //
-// The pod template stays as it is: its defaults would be a change of the template,
+// The pod template stays unchanged: its defaults would be a change of the template,
 // which restarts pods.
 func Default(set *v1alpha1.DaemonSet) {
 	spec := &set.Spec

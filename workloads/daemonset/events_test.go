@@ -71,7 +71,7 @@ func describe(p *Plan) string {
 	return b.String()
 }
 
-// changeable are the fields of metadata that the API lets anybody change.
+// changeable are the fields of metadata that the API lets any client change.
 const changeable = mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences`
 
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {

@@ -39,7 +39,7 @@ const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
 		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates | controller.Trouble
-	resizeFields   = controller.Resize // where pods are resized
+	resizeFields   = controller.Resize // if pods are resized
 	revisionFields = controller.Owners | controller.Labels | controller.RevisionData
 	nodeFields     = controller.Labels | controller.Placement
 )

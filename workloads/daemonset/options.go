@@ -46,7 +46,7 @@ type Options struct {
 
 	// DaemonSets, Pods, Revisions and Nodes are informers that the caller shares and
 	// runs. New adds indexes to them, so they must not have been started before.
-	// Where one is nil, the controller makes and runs its own, whose objects it keeps
+	// If one is nil, the controller makes and runs its own, whose objects it keeps
 	// small. Nodes must hold all nodes: those that it lacks do not exist.
 	DaemonSets, Pods, Revisions, Nodes cache.SharedIndexInformer
 

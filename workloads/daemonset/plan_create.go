@@ -29,7 +29,7 @@ const (
 	directScheduler = "kubernetes.io/daemonset-controller"
 )
 
-// create creates the pod of a node. Where the update leaves the node out, the pod has
+// create creates the pod of a node. If the update leaves the node out, the pod has
 // the current revision, as long as that one can run there. (DS-5)
 func (p *planner) create(n *nodePods, held bool) {
 	if maker := p.makerOfCurrent(); held && maker != nil && maker.fits.Check(n.node) == "" {
@@ -60,8 +60,8 @@ func (p *planner) createOf(maker *podMaker, n *nodePods) {
 	}
 }
 
-// makerOfCurrent makes pods of the current revision; nil where that is the present
-// template, or nobody can tell what it is.
+// makerOfCurrent makes pods of the current revision; nil if that is the present
+// template, or it is not known what it is.
 func (p *planner) makerOfCurrent() *podMaker {
 	current := p.plan.Revisions.Current
 	if p.old == nil && current != p.plan.Revisions.Update {
@@ -93,7 +93,7 @@ func (p *planner) takenNames() map[string]bool {
 }
 
 // podMaker makes the pods of a revision. What they have in common they share: hundreds
-// are made at once, and nobody changes them.
+// are made at once, and none is changed.
 type podMaker struct {
 	set    *v1alpha1.DaemonSet
 	pods   corev1.Pod // what they have in common

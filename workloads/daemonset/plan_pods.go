@@ -125,8 +125,8 @@ func (p *pod) replacedBy(fresh *pod) bool {
 	return fresh.Available || !p.ready() && (fresh.ready() || p.neverReady())
 }
 
-// retain removes all pods of a kind but one: an available one where there is any, and
-// of these the oldest. (DS-4)
+// retain removes all pods of a kind but one: an available one if there is any, and
+// of several such the oldest. (DS-4)
 func (p *planner) retain(n *nodePods, of func(*pod) bool) {
 	kind := slices.DeleteFunc(slices.Clone(n.pods), func(pod *pod) bool { return pod.preparing || !of(pod) })
 	stays := slices.IndexFunc(kind, func(pod *pod) bool { return pod.Available })
@@ -167,7 +167,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// progressive is how many pods may be created, where the annotation holds that to what
+// progressive is how many pods may be created, if the annotation holds that to what
 // the partition lets be updated. (DS-6)
 func (p *planner) progressive() (limit int, progressive bool) {
 	if p.rolling == nil || p.limits.partition == 0 || p.Set.Annotations[progressiveAnnotation] != "true" {
@@ -191,7 +191,7 @@ const (
 	RuleBurst rollout.Rule = "BurstReplicas"
 	// RuleNodeSelector: the update leaves out the node, which its selector does not match.
 	RuleNodeSelector rollout.Rule = "NodeSelector"
-	// RuleNodeTainted: the node takes no new pods, so its pod stays as it is.
+	// RuleNodeTainted: the node takes no new pods, so its pod stays unchanged.
 	RuleNodeTainted rollout.Rule = "NodeTainted"
 	// RuleAstray: a pod is on no node, and names none.
 	RuleAstray rollout.Rule = "PodWithoutNode"

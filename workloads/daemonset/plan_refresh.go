@@ -7,7 +7,7 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 )
 
-// planRefresh records what has become of each pod, and the label of its revision where
+// planRefresh records what has become of each pod, and the label of its revision if
 // that holds the present template under another name. (DS-CR5, DS-13)
 func (p *planner) planRefresh() {
 	for _, pod := range p.pods {

@@ -13,7 +13,7 @@ import (
 )
 
 // planRevisions finds the revision of the present template, or makes it. It returns
-// false, and reports why, where there is none. (DS-CR1 to DS-CR5)
+// false, and reports why, if there is none. (DS-CR1 to DS-CR5)
 func (p *planner) planRevisions() bool {
 	if !p.PlanRevisions(p.Snapshot.Pods) {
 		return false

@@ -125,7 +125,7 @@ func (p *planner) underway(n *nodePods) bool {
 	return n.old == nil && (n.fresh == nil || !n.fresh.Available || n.fresh.Deleted)
 }
 
-// update updates the pod of a node: in place where that is possible; by a second pod
+// update updates the pod of a node: in place if that is possible; by a second pod
 // that surges; or else by a deletion, after which a pod is created. (DS-13, DS-14)
 func (p *planner) update(n *nodePods) {
 	pod := n.old
@@ -154,7 +154,7 @@ func (p *planner) update(n *nodePods) {
 	p.Delete(&pod.View, rollout.PodDeletion{For: rollout.DeleteForUpdate, Unchanged: !pod.Available})
 }
 
-// inPlace returns the in-place update of a pod, nil where it has to be recreated. (DS-13)
+// inPlace returns the in-place update of a pod, nil if it has to be recreated. (DS-13)
 func (p *planner) inPlace(pod *pod) *inplace.Update {
 	if !readiness.HasGate(pod.Pod, inplacev1alpha1.InPlaceUpdateReady) {
 		return nil

@@ -47,7 +47,7 @@ type planner struct {
 	current string      // the label of pods of the current revision
 	turn    []*nodePods // the nodes that the update may get to, in its order
 
-	fresh, old *podMaker       // of the present template, and of the current revision where that is another
+	fresh, old *podMaker       // of the present template, and of the current revision if that is another
 	taken      map[string]bool // names that new pods cannot have, made by takenNames
 	deferred   int32           // nodes without a pod that the partition holds back
 	forgone    int             // pods that are not created, since others are for no node
@@ -72,7 +72,7 @@ type nodePods struct {
 	pods    []*pod // neither ended nor terminating, scheduled ones first, the oldest first
 	ended   []*pod // Failed or Succeeded, not terminating, in the same order
 	leaving bool   // a pod is terminating that has not ended
-	last    *pod   // of all of these, and of those released, the one that came last
+	last    *pod   // of all pods of the node, and of those released, the one that came last
 	adopts  bool   // a pod is adopted, and is the DaemonSet's from then on
 
 	old, fresh *pod // the oldest pods of either kind that are not prepared for deletion
@@ -270,7 +270,7 @@ func (p *planner) settle(pod *pod, byName map[string]*nodePods) {
 	}
 }
 
-// follow takes a pod for the last one of its node, where it is. (DS-7)
+// follow takes a pod for the last one of its node, if it is. (DS-7)
 func (p *planner) follow(n *nodePods, pod *pod) {
 	if n.last == nil || nodefit.Follows(p.Set, n.name, pod.Pod, n.last.Pod) {
 		n.last = pod

@@ -12,12 +12,12 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond. Reading shared informers counts, also those that the caller runs. Recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. Resources without a namespace
-// (nodes) take a ClusterRole; for all others a Role is enough where
+// (nodes) take a ClusterRole; for all others a Role is enough if
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	ofPods := manifests.PodOwner(v1alpha1.GroupName, "daemonsets", "get list watch")

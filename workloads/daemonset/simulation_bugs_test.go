@@ -182,7 +182,7 @@ func inRolling(spoil func(*v1alpha1.RollingUpdateDaemonSet)) bug {
 	})
 }
 
-// unavailableOld lists the old pods that serve nobody.
+// unavailableOld lists the old pods that serve no client.
 func unavailableOld(s *Snapshot, p *Plan) (pods []*corev1.Pod) {
 	for _, pod := range s.Pods {
 		gone := slices.ContainsFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.Pod == pod })

@@ -62,7 +62,7 @@ type Snapshot struct {
 // Features switches what differs between installations.
 type Features struct {
 	// NoEnvFromMetadata treats a changed label or annotation as plain
-	// metadata, even where the environment of a container refers to it. For
+	// metadata, even if the environment of a container refers to it. For
 	// clusters whose nodes run no agent.
 	NoEnvFromMetadata bool
 	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize

@@ -41,7 +41,7 @@ func TestNamesOfPodsAreTaken(t *testing.T) {
 	}
 }
 
-// DS-13: nothing is recorded of a pod that has ended, also where it stays for a while.
+// DS-13: nothing is recorded of a pod that has ended, also if it stays for a while.
 func TestEndedPodsAreNotRefreshed(t *testing.T) {
 	for state, want := range map[string]string{"n1:v2": "~n1 Refresh", "n1:v2+Failed": "", "n1:v2+Succeeded": "", "n1:v2+leaving": ""} {
 		s := place(t, setOf(t, inPlace), state)
@@ -53,7 +53,7 @@ func TestEndedPodsAreNotRefreshed(t *testing.T) {
 	}
 }
 
-// DS-CR5: where the current revision holds the present template under another name, the present one is the current one.
+// DS-CR5: if the current revision holds the present template under another name, the present one is the current one.
 func TestCurrentRevisionOfAnotherName(t *testing.T) {
 	set := newSet()
 	set.Status.CurrentRevision = "web-other"

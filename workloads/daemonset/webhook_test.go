@@ -140,7 +140,7 @@ func TestWebhookValidate(t *testing.T) {
 	})
 }
 
-// DS-V2: the API server judges templates that are new or change, and DaemonSets are let through where it cannot.
+// DS-V2: the API server judges templates that are new or change, and DaemonSets are let through if it cannot.
 func TestWebhookConforms(t *testing.T) {
 	conformance.CheckWebhook(t, conformance.Webhook{
 		New: func(c conformance.CheckTemplates) conformance.AdmissionHandler {

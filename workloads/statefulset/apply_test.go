@@ -236,7 +236,7 @@ func (b *budget) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
 	return b.left >= 0, nil
 }
 
-// A budget is asked as for CloneSets: a pod that it refuses stays as it is, and is asked
+// A budget is asked as for CloneSets: a pod that it refuses stays unchanged, and is asked
 // about again after a second.
 func TestBudget(t *testing.T) {
 	for policy, update := range map[string][]string{

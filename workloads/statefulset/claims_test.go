@@ -116,7 +116,7 @@ func TestRetentionWhereClaimTemplatesChange(t *testing.T) {
 	})
 }
 
-// What no pod mounts goes with the set only where the policy still says so.
+// What no pod mounts goes with the set only if the policy still says so.
 func TestRetentionOfClaimsWithoutPods(t *testing.T) {
 	spare := func(owners ...string) edit {
 		return func(s *Snapshot) {

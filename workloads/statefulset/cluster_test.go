@@ -84,7 +84,7 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
 }
 
-// plan is what the next reconcile would do; nil where there is no StatefulSet.
+// plan is what the next reconcile would do; nil if there is no StatefulSet.
 func (c *cluster) plan() *Plan {
 	c.T.Helper()
 	plan, err := c.reconciler.Plan(context.Background(), web)
@@ -228,7 +228,7 @@ func (c *cluster) patchClaim(name, patch string) {
 	synctest.Wait()
 }
 
-// createClaim creates a claim as a user does, with a finalizer where that is
+// createClaim creates a claim as a user does, with a finalizer if that is
 // not empty.
 func (c *cluster) createClaim(name, finalizer string) {
 	c.T.Helper()

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// TestConflicts has somebody else be faster.
+// TestConflicts has another writer be faster.
 func TestConflicts(t *testing.T) {
 	t.Run("a status is not written over a spec that has changed in between", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {

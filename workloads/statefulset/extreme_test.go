@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-// within fails the test where something takes longer than one user may have
+// within fails the test if something takes longer than one user may have
 // the controller of all others busy.
 func within(t *testing.T, limit time.Duration, do func()) {
 	t.Helper()
@@ -93,7 +93,7 @@ func TestExtremeSpecs(t *testing.T) {
 	}
 }
 
-// TestExtremeData has single pods and revisions with data that nobody can read.
+// TestExtremeData has single pods and revisions with data that no controller can read.
 func TestExtremeData(t *testing.T) {
 	const long = 64 // characters more than a label value may have
 	for _, test := range []struct {
@@ -180,7 +180,7 @@ func (c *cluster) annotate(key, value string) {
 	}
 }
 
-// createRevision creates a revision of nobody with the highest number.
+// createRevision creates a revision without a controller with the highest number.
 func (c *cluster) createRevision(data string) {
 	c.T.Helper()
 	_, err := c.Kube.AppsV1().ControllerRevisions(web.Namespace).Create(c.T.Context(), &appsv1.ControllerRevision{

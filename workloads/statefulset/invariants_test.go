@@ -260,7 +260,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// checkUpdate: the update touches nothing where it must not, and no more than
+// checkUpdate: the update touches nothing that it must not, and no more than
 // maxUnavailable at once.
 func (j *judge) checkUpdate(plan *Plan) {
 	pods := j.updated(plan)

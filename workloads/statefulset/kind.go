@@ -41,7 +41,7 @@ const (
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
 		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates | controller.Trouble
 	claimFields    = controller.Owners | controller.Labels | controller.Storage
-	resizeFields   = controller.Resize // where pods are resized
+	resizeFields   = controller.Resize // if pods are resized
 	revisionFields = controller.Labels | controller.RevisionData
 )
 
@@ -91,7 +91,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 }
 
 // setsOfPod names the StatefulSet after which a pod is named, its own or not: a
-// pod of somebody else may be in the way.
+// pod of another owner may be in the way.
 func setsOfPod(sets func() cache.Store) func(metav1.Object) []types.NamespacedName {
 	return func(pod metav1.Object) []types.NamespacedName {
 		set, _, ok := podplan.SplitOrdinal(pod.GetName())
@@ -116,7 +116,7 @@ func setsOfClaim(sets func() cache.Store) func(metav1.Object) []types.Namespaced
 	}
 }
 
-// existing returns the key of a StatefulSet where there is one.
+// existing returns the key of a StatefulSet if there is one.
 func existing(sets cache.Store, namespace, name string) []types.NamespacedName {
 	if _, found, err := sets.GetByKey(namespace + "/" + name); !found || err != nil {
 		return nil
@@ -156,7 +156,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // claims reads the claims of the pods that there are and of those that should
-// be: those that the claim templates ask for, and those that pods mount. Where the
+// be: those that the claim templates ask for, and those that pods mount. If the
 // StatefulSet should own none, it reads those that it owns too.
 func (r *reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
 	if s.replicas() > mostReplicas {

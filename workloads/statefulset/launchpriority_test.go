@@ -23,7 +23,7 @@ func prioritised(log string) edit {
 	}
 }
 
-// Launch priorities are part of the pod as it is created.
+// Launch priorities are in the pod from its creation on.
 func TestLaunchPriority(t *testing.T) {
 	s := testSnapshot(t, "A", "A", "", replicas(2), prioritised("5"))
 	plan := NewPlan(s)

@@ -14,7 +14,7 @@ import (
 func always(error) bool { return true }
 
 // TestLostAnswers: a write whose answer is lost may have been made. Until that
-// is known, nothing is done, whoever changes the StatefulSet in the meantime.
+// is known, nothing is done, whatever changes the StatefulSet in the meantime.
 func TestLostAnswers(t *testing.T) {
 	t.Run("STS-11, a deletion: one at a time", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {

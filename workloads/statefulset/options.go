@@ -28,7 +28,7 @@ type Options struct {
 
 	// StatefulSets, Pods, Claims and Revisions are informers that the caller shares
 	// and runs. New adds indexes to them, so they must not have been started before.
-	// Where one is nil, the controller makes and runs its own, whose objects it keeps
+	// If one is nil, the controller makes and runs its own, whose objects it keeps
 	// small.
 	StatefulSets, Pods, Claims, Revisions cache.SharedIndexInformer
 

@@ -12,7 +12,7 @@ import (
 type window struct {
 	// wanted lists them, ascending.
 	wanted []int
-	// end is the last of them plus one, and 0 where none is wanted.
+	// end is the last of them plus one, and 0 if none is wanted.
 	end      int
 	reserved map[int]bool
 }
@@ -44,7 +44,7 @@ func claimName(template, set string, ordinal int) string {
 	return template + "-" + podName(set, ordinal)
 }
 
-// ordinalOf returns the ordinal in the name of a pod; false where the name is
+// ordinalOf returns the ordinal in the name of a pod; false if the name is
 // not that of a pod of the StatefulSet. (STS-2)
 func ordinalOf(set, pod string) (int, bool) {
 	parent, ordinal, ok := podplan.SplitOrdinal(pod)

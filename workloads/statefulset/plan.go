@@ -14,7 +14,7 @@ import (
 
 // Plan is what to do about a StatefulSet now. The same Snapshot gives the same Plan.
 //
-// Where pods are deleted to scale, its Stages.Otherwise holds the update that goes
+// If pods are deleted to scale, its Stages.Otherwise holds the update that goes
 // on when the API server refuses all of that.
 type Plan struct {
 	rollout.Plan

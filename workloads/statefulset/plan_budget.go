@@ -16,7 +16,7 @@ type updateBudget struct {
 	*planner
 	out    int32 // wanted pods that do not serve, or will not after this reconcile
 	ending int32 // those of them that their preDelete hook alone keeps from serving
-	first  *slot // the lowest of them; nil where all serve as the reconcile begins
+	first  *slot // the lowest of them; nil if all serve as the reconcile begins
 	reason *rollout.Reason
 }
 
@@ -55,7 +55,7 @@ func (b *updateBudget) wait(pod *pod) {
 	b.Wait(pod.Pod, b.reason)
 }
 
-// take takes a pod out of service to update it, where the budget allows that. One that is out of
+// take takes a pod out of service to update it, if the budget allows that. One that is out of
 // service takes nothing more. One that its preDelete hook alone keeps from serving goes
 // when fewer than maxUnavailable others are down: two of them do not wait for each other.
 func (b *updateBudget) take(s slot) bool {

@@ -17,7 +17,7 @@ import (
 )
 
 // planClaims keeps the owners of claims as the retention policy says, creates
-// claims that somebody took from under a pod that waits for them, and reports
+// claims that were taken from under a pod that waits for them, and reports
 // pods that lack one. (STS-10, STS-23 to STS-25)
 func (p *planner) planClaims() {
 	var lacking []*pod
@@ -53,7 +53,7 @@ func (p *planner) planClaimsOf(pod *pod) {
 	}
 }
 
-// claimTemplate returns the claim template of a name; nil where there is none.
+// claimTemplate returns the claim template of a name; nil if there is none.
 func (p *planner) claimTemplate(name string) *corev1.PersistentVolumeClaim {
 	for i := range p.Set.Spec.VolumeClaimTemplates {
 		if p.Set.Spec.VolumeClaimTemplates[i].Name == name {
@@ -83,7 +83,7 @@ func mounts(pod *corev1.Pod, template string) bool {
 	return false
 }
 
-// claimOf returns the name of the claim in a volume of a pod where it is one
+// claimOf returns the name of the claim in a volume of a pod if it is one
 // that its StatefulSet has made of a claim template, whether there still is such
 // a template or not; otherwise it is empty. It builds no names: it is asked about
 // every pod in every reconcile.
@@ -120,7 +120,7 @@ func (p *planner) scaledDown(pod *pod) bool { return pod.ordinal >= p.window.end
 // ownersOf returns the owners that a claim of a pod should have by the
 // retention policy, and whether that is a change. A claim that something else
 // controls, or that a StatefulSet or pod of the same name and another UID owns,
-// is left as it is. (STS-23)
+// is left alone. (STS-23)
 func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]metav1.OwnerReference, bool) {
 	wantSet, wantPod := p.retention(pod)
 	hasSet, hasPod := false, false
@@ -150,7 +150,7 @@ func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]met
 }
 
 // disownClaims takes the StatefulSet off the claims that no pod of its mounts,
-// where they shall not go with it: of pods that were scaled away, taken out of its
+// if they shall not go with it: of pods that were scaled away, taken out of its
 // hands, or never created. Nothing is ever added to such a claim. (STS-23)
 func (p *planner) disownClaims() {
 	if p.setOwnsClaims() || p.Features.NoAutoDeleteClaims {
@@ -187,7 +187,7 @@ func (p *planner) mountedClaims() map[string]bool {
 }
 
 // mayDisown tells whether a claim that no pod mounts may lose the StatefulSet as
-// an owner: not where something else controls it, and not where it would go with
+// an owner: not if something else controls it, and not if it would go with
 // a former pod or StatefulSet, which the present one has kept it from so far.
 func (p *planner) mayDisown(claim *corev1.PersistentVolumeClaim) bool {
 	return !slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
@@ -259,7 +259,7 @@ func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 }
 
 // newClaim makes a claim. Its labels are those that the selector matches; who
-// owns it is written down at once where the whole set does. (STS-23)
+// owns it is written down at once if the whole set does. (STS-23)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
 	claim := p.NewClaim(claimName(template.Name, p.Set.Name, ordinal), template)
 	if p.setOwnsClaims() {

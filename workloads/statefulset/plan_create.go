@@ -46,7 +46,7 @@ func (p *planner) planCreate() {
 	}
 }
 
-// bring brings a pod to a place. It returns nil where there is an available
+// bring brings a pod to a place. It returns nil if there is an available
 // one, and otherwise what there is instead.
 func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 	switch pod := s.pod; {
@@ -89,7 +89,7 @@ var (
 	parallel = &rollout.Reason{Rule: rollout.RuleOrderedReady, Message: "the pod is not available"}
 )
 
-// order is the reason why OrderedReady does not go beyond a pod. Nobody reads
+// order is the reason why OrderedReady does not go beyond a pod. No step reads
 // it with Parallel, so it is not written out there.
 func (p *planner) order(format string, args ...any) *rollout.Reason {
 	if !p.ordered {

@@ -11,7 +11,7 @@ import (
 )
 
 // stuck tells whether the pod of a place has to be updated and never can be, unless
-// somebody changes the pod or the spec: InPlaceOnly forbids to recreate it. Such
+// a user changes the pod or the spec: InPlaceOnly forbids to recreate it. Such
 // a pod takes no place from another.
 func (p *planner) stuck(s slot) bool {
 	if !p.Workload.InPlace.Only || !mustUpdate(s) {
@@ -21,8 +21,8 @@ func (p *planner) stuck(s slot) bool {
 	return update == nil
 }
 
-// inPlace returns the in-place update of a pod, nil where there is none, and what
-// keeps it from beginning on this pod. Unlike those of a CloneSet, where a pod in an
+// inPlace returns the in-place update of a pod, nil if there is none, and what
+// keeps it from beginning on this pod. Unlike those of a CloneSet, of which a pod in an
 // unknown state only waits, the pods of a StatefulSet wait for one another. (IP-1)
 func (p *planner) inPlace(pod *pod) (*inplace.Update, error) {
 	update, obstacle := p.InPlace(&pod.View, p.plan.Revisions.Update)

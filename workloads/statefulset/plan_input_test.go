@@ -77,7 +77,7 @@ func TestForeignObjectsAreLeftOut(t *testing.T) {
 	}
 }
 
-// A revision of nobody that cannot be read does not stop an update.
+// A revision without a controller that cannot be read does not stop an update.
 func TestUnreadableOrphan(t *testing.T) {
 	s := testSnapshot(t, "A", "A", "0A 1A")
 	s.Set.Spec.Template = testTemplate("B") // of which there is no revision yet

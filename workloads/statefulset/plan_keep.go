@@ -13,7 +13,7 @@ import (
 )
 
 // planKeep returns pods to service that prepare for their deletion although they shall
-// stay: their ordinal is wanted again, or the update is paused or undone. Where
+// stay: their ordinal is wanted again, or the update is paused or undone. If
 // the hooks do not allow it, such a pod is replaced when its hook releases it.
 func (p *planner) planKeep() {
 	var r *replacement

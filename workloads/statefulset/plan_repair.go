@@ -61,7 +61,7 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 // broken is the pod to update although others are waited for: one that is not
 // ready at a revision that is wanted no more, or the next one in order; nil while a pod is
 // terminating. Of several it is the lowest one, which may hold up the creation
-// of others, but one of the current revision only where there is no other.
+// of others, but one of the current revision only if there is no other.
 func (p *planner) broken(sequence []slot) *pod {
 	works := p.works()
 	spreads := p.spreads(works)
@@ -123,7 +123,7 @@ func (p *pod) prepared() bool {
 	return lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete || p.PreparedUpdate()
 }
 
-// givenUp tells whether nobody wants the current revision any more, or none of
+// givenUp tells whether the current revision is not wanted any more, or none of
 // its pods works.
 func (p *planner) givenUp(works map[string]bool) bool {
 	return p.goesBack() || !works[p.RevisionValue(p.plan.Revisions.Current.Name)]

@@ -41,7 +41,7 @@ func (p *planner) planUpdate() {
 	}
 }
 
-// planOtherwise plans the update that goes on where the API server refuses all
+// planOtherwise plans the update that goes on if the API server refuses all
 // that the scale step deletes. The pods of the update wait for that step, as long
 // as it is not refused. (STS-12)
 func (p *planner) planOtherwise(sequence []slot) {
@@ -63,7 +63,7 @@ var pausedUpdate = &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStr
 type reach struct {
 	sequence []slot // whose pods are to be at the update revision, in the order in which they are updated
 	held     []slot // whose pods stay where they are
-	err      error  // nobody can tell
+	err      error  // it cannot be told
 }
 
 // planReach finds out which pods the update reaches, and in which order. (STS-17)
@@ -185,7 +185,7 @@ func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	}
 }
 
-// update updates one pod, in place where policy and template allow it. One within
+// update updates one pod, in place if policy and template allow it. One within
 // its grace period is left out only here: it has to take its place in the order,
 // since it is out of service. (STS-18)
 func (p *planner) update(pod *pod) {

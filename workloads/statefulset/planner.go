@@ -57,7 +57,7 @@ type slot struct {
 	pod     *pod // nil: there is none
 }
 
-// pod is a pod with what every step wants to know of it. It is available where
+// pod is a pod with what every step wants to know of it. It is available if
 // it is Running, and Ready for minReadySeconds. (STS-8)
 type pod struct {
 	podplan.View

@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/internal/predownload"
 )
 
-// observeJobs reads which jobs there are, where they matter.
+// observeJobs reads which jobs there are, if they matter.
 func (r *reconciler) observeJobs(s *Snapshot) (err error) {
 	s.Jobs, err = predownload.JobsOf(r.options.Jobs, s.Features.PreDownload, s.Set, kind)
 	return err

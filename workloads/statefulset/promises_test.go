@@ -20,7 +20,7 @@ func (j *judge) checkPromises(plan *Plan) {
 	j.checkRefused(plan)
 }
 
-// checkRefused: what goes on where the API server refuses the first stage keeps
+// checkRefused: what goes on if the API server refuses the first stage keeps
 // to the same rules, and is planned only in place of something.
 func (j *judge) checkRefused(plan *Plan) {
 	if plan.Otherwise.Empty() {

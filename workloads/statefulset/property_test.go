@@ -18,7 +18,7 @@ import (
 )
 
 // TestPlanKeepsItsPromises changes a StatefulSet and its pods at random and
-// checks every plan on the way. When nobody interferes any more, and the
+// checks every plan on the way. When nothing interferes any more, and the
 // template is a good one, the StatefulSet must settle where its spec
 // wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
@@ -181,7 +181,7 @@ func claimsOf(pod *corev1.Pod) (names []string) {
 }
 
 // converge unblocks the StatefulSet, gives it a good image, and checks
-// where it ends. Where scaling in halts at pods that are broken, users scale out
+// where it ends. If scaling in halts at pods that are broken, users scale out
 // again, and in when all pods serve.
 func (w *setScenario) converge(image string) {
 	w.unblock(image)
@@ -200,7 +200,7 @@ func (w *setScenario) converge(image string) {
 
 // halts tells whether OrderedReady keeps pods that are left over: all wanted
 // ones are available, and the highest and a lower one of the others are not; nor
-// have all of these ended. (STS-11)
+// have all those others ended. (STS-11)
 func (j *judge) halts() bool {
 	if !j.ordered || slices.ContainsFunc(j.wanted, func(n int) bool { return !j.available(j.pods[n]) }) {
 		return false

@@ -23,9 +23,9 @@ type Reader interface {
 	// apierrors.IsNotFound holds.
 	StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error)
 	// Pods returns the pods of the namespace whose name is that of the
-	// StatefulSet, a dash and a number, whoever owns them.
+	// StatefulSet, a dash and a number, whatever owns them.
 	Pods(namespace, set string) ([]*corev1.Pod, error)
-	// Claim returns a claim; nil where there is none.
+	// Claim returns a claim; nil if there is none.
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error)
 }
 

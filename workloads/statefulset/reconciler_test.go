@@ -190,13 +190,13 @@ func TestNothingFreezes(t *testing.T) {
 	}
 }
 
-// stranger is a pod of nobody.
+// stranger is a pod without an owner.
 func stranger(name string, labels map[string]string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "other"}}}}
 }
 
-// TestForeignObjects is about objects that belong to somebody else.
+// TestForeignObjects is about objects that belong to other owners.
 func TestForeignObjects(t *testing.T) {
 	t.Run("STS-2: pods that only match by label are never touched", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {

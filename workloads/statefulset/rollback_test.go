@@ -14,7 +14,7 @@ import (
 
 // TestABrokenUpdateCanBeTakenBack breaks an update with an image that never
 // becomes ready, at every stage and under every combination of policies, and
-// gives the template a good image again: the one before, or another. Nobody
+// gives the template a good image again: the one before, or another. No user
 // deletes a pod by hand, and nothing but kubelets and reconciles happens.
 func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	t.Parallel()

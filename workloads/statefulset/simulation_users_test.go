@@ -188,7 +188,7 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 }
 
 // free undoes what only users can:
-//   - pods of somebody else have the names of wanted ones (STS-2: they are not the
+//   - pods of other owners have the names of wanted ones (STS-2: they are not the
 //     set's to remove);
 //   - pods that are left over are not ready, although nothing has happened for an
 //     hour, which halts OrderedReady (STS-11);

@@ -24,7 +24,7 @@ type Snapshot struct {
 	// Revisions are those that the StatefulSet owns, and those without a
 	// controller that match its selector, in any order.
 	Revisions []*appsv1.ControllerRevision
-	// Pods are those named after the StatefulSet and an ordinal, whoever owns
+	// Pods are those named after the StatefulSet and an ordinal, whatever owns
 	// them, whatever their phase, in any order.
 	Pods []*corev1.Pod
 	// Claims holds the existing claims of the pods that there are and of those
@@ -51,7 +51,7 @@ type Features struct {
 	// owners of claims are left as they are.
 	NoAutoDeleteClaims bool
 	// NoEnvFromMetadata treats a changed label or annotation as plain
-	// metadata, even where the environment of a container refers to it. For
+	// metadata, even if the environment of a container refers to it. For
 	// clusters whose nodes run no agent.
 	NoEnvFromMetadata bool
 	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize
@@ -60,7 +60,7 @@ type Features struct {
 	InPlaceResize bool
 	// LaunchPriority makes pods whose containers start in the order that the
 	// template asks for, without a pod webhook. It needs the controller of
-	// package launchpriority to run: nobody else starts these containers.
+	// package launchpriority to run: no other controller starts these containers.
 	LaunchPriority bool
 	// PreDownload pulls images to the nodes ahead of an in-place update. It
 	// needs Options.Jobs. Containers whose imagePullPolicy is Always, the default
@@ -72,5 +72,5 @@ type Features struct {
 // selector returns the StatefulSet's selector, which selects something.
 func (s *Snapshot) selector() (labels.Selector, error) { return podplan.Selector(s.Set.Spec.Selector) }
 
-// replicas is the number of pods wanted, 1 where the spec leaves it open.
+// replicas is the number of pods wanted, 1 if the spec leaves it open.
 func (s *Snapshot) replicas() int32 { return ptr.Deref(s.Set.Spec.Replicas, 1) }

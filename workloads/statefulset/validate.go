@@ -42,7 +42,7 @@ func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 // is judged when it changes, and nothing is when the whole spec stays the same:
 // labels, annotations and finalizers of a set can always be changed.
 //
-// With podUpdatePolicy InPlaceOnly cpu and memory of containers cannot change; where the
+// With podUpdatePolicy InPlaceOnly cpu and memory of containers cannot change; if the
 // controller changes them in place, see Webhook.InPlaceResize.
 func ValidateUpdate(set, old *v1beta1.StatefulSet) field.ErrorList {
 	return validateUpdate(set, old, inplace.CalculateOptions{})

@@ -56,7 +56,7 @@ func validateMaxUnavailable(limit *intstr.IntOrString, policy appsv1.PodManageme
 	if limit == nil {
 		return nil
 	}
-	// A percentage of one pod, rounded up, is 0 only where it is 0% or less.
+	// A percentage of one pod, rounded up, is 0 only if it is 0% or less.
 	if pods, err := rollout.Count("maxUnavailable", *limit, 1, rollout.RoundUp); err != nil || pods < 1 {
 		return field.ErrorList{field.Invalid(path, limit.String(), "must be a number of pods of 1 or more, or a whole percentage of 1% or more")}
 	}

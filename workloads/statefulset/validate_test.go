@@ -91,7 +91,7 @@ func TestMutableOnUpdate(t *testing.T) {
 	}
 }
 
-// A manifest can be checked in a unit test, before anybody applies it.
+// A manifest can be checked in a unit test, before it is applied.
 func ExampleValidateCreate() {
 	labels := map[string]string{"app": "shop"}
 	set := &v1beta1.StatefulSet{Spec: v1beta1.StatefulSetSpec{

@@ -46,7 +46,7 @@ type Webhook struct {
 	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
 	// It is asked last, about sets without any other problem, and only a
-	// verdict counts: where it cannot be had in time (no permission, no quota,
+	// verdict counts: if it cannot be had in time (no permission, no quota,
 	// an API server in trouble), the set is allowed with a warning. A rollback
 	// must not fail because a check does, and what slips through is refused
 	// when the pods are created.
@@ -109,7 +109,7 @@ func isV1alpha1(request *admissionv1.AdmissionRequest) bool {
 // BadRequest.
 //
 // A stored set that cannot be converted, because KeptFieldsAnnotation was
-// written by hand, is left as it is, so that an update can repair it.
+// written by hand, is left unchanged, so that an update can repair it.
 func inV1beta1(request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionRequest, error) {
 	if !isV1alpha1(request) {
 		return request, nil

@@ -23,7 +23,7 @@ type strategy struct {
 	reserve bool
 }
 
-// strategy returns the schedule strategy, and false where it is not Adaptive or is not read.
+// strategy returns the schedule strategy, and false if it is not Adaptive or is not read.
 func (s *Snapshot) strategy() (strategy, bool) {
 	spec := &s.Set.Spec.Topology.ScheduleStrategy
 	if !s.AdaptiveScheduling || spec.Type != v1alpha1.AdaptiveUnitedDeploymentScheduleStrategyType {
@@ -115,8 +115,8 @@ func (p *planner) again(after time.Duration) {
 
 // place decides which subsets run what others cannot. Those that do already go on with it, so
 // that no ready pod is dropped for one elsewhere; then come open subsets, first those without
-// replicas of their own, in their order where there are limits, and otherwise so that all have
-// the same. What finds no place stays where it is. Pods are dropped only where they are not
+// replicas of their own, in their order if there are limits, and otherwise so that all have
+// the same. What finds no place stays where it is. Pods are dropped only if they are not
 // ready, or enough others are: held counts the rest of them. (UD-21.2, UD-21.3)
 func place(sites []*site, inOrder bool, replicas int32) (held int32) {
 	var wanted int32
@@ -147,7 +147,7 @@ func place(sites []*site, inOrder bool, replicas int32) (held int32) {
 	return hold(sites, replicas)
 }
 
-// next is the subset that takes one more pod; nil where none does.
+// next is the subset that takes one more pod; nil if none does.
 func next(sites []*site, fixed, inOrder bool) (best *site) {
 	for _, s := range sites {
 		if s.closed || fixed != (s.subset.Replicas != nil) || s.room() <= s.more {
@@ -172,7 +172,7 @@ func settle(sites []*site, placed int32) {
 	}
 }
 
-// hold keeps substitutes that nobody needs any more as long as the ready pods would be too few
+// hold keeps substitutes that are not needed any more as long as the ready pods would be too few
 // without them.
 func hold(sites []*site, replicas int32) (held int32) {
 	var ready int32
@@ -196,7 +196,7 @@ func hold(sites []*site, replicas int32) (held int32) {
 	return held
 }
 
-// schedulable is the condition Schedulable of a subset; nil where it has none.
+// schedulable is the condition Schedulable of a subset; nil if it has none.
 func schedulable(status *v1alpha1.UnitedDeploymentSubsetStatus) *v1alpha1.UnitedDeploymentSubsetCondition {
 	if status == nil {
 		return nil
@@ -209,7 +209,7 @@ func schedulable(status *v1alpha1.UnitedDeploymentSubsetStatus) *v1alpha1.United
 	return nil
 }
 
-// reasonUnschedulable is the reason of the condition Schedulable where it is False.
+// reasonUnschedulable is the reason of the condition Schedulable if it is False.
 const reasonUnschedulable = "Unschedulable"
 
 // planSubsetStatuses writes what is known of the subsets into the status. (UD-21.5)

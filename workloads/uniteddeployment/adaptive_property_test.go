@@ -16,13 +16,13 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// plenty is room for more pods than anybody asks for.
+// plenty is room for more pods than any subset asks for.
 const plenty = 1000
 
 // TestAdaptiveProperties: whatever is edited, and whichever subset is full, the subsets add up to
 // spec.replicas and the pods that have substitutes, none has more than its maximum, and no
-// ready pod is dropped for one elsewhere. Where nothing changes, no ready pod moves; where a subset has
-// plenty of room, as many pods are ready as should be; and where all have, everything is as
+// ready pod is dropped for one elsewhere. If nothing changes, no ready pod moves; if a subset has
+// plenty of room, as many pods are ready as should be; and if all have, everything is as
 // if none had ever been full. (UD-20, UD-21)
 func TestAdaptiveProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { adaptiveHistory(t, r, rapid.SampledFrom(kinds).Draw(r, "kind")) })
@@ -152,7 +152,7 @@ func (h *history) stays() {
 	}
 }
 
-// recovers has everything as it should be where there is room.
+// recovers has everything as it should be if there is room.
 func (h *history) recovers() {
 	for range 60 {
 		h.tick(20 * time.Second)

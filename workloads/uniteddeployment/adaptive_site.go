@@ -22,7 +22,7 @@ import (
 // site is a subset where pods perhaps find no nodes: what is known of it, and what is decided.
 type site struct {
 	subset *v1alpha1.Subset
-	child  *Child // nil where there is none
+	child  *Child // nil if there is none
 	before *v1alpha1.UnitedDeploymentSubsetStatus
 	target int32 // its pods by UD-3 and UD-20
 	most   int32 // pods that it may have
@@ -128,7 +128,7 @@ func (p *planner) sitePod(s *site, pod *corev1.Pod, how strategy) sitePod {
 	return one
 }
 
-// rank is the place of a pod in the order of the ordinals of its workload, from 0; -1 where it
+// rank is the place of a pod in the order of the ordinals of its workload, from 0; -1 if it
 // has none.
 func rank(of *Child, name string) int32 {
 	_, ordinal, ok := podplan.SplitOrdinal(name)
@@ -170,7 +170,7 @@ func (s *site) within(n int32, is func(*sitePod) bool) (count int32) {
 // room is how many more pods than its own the subset may have.
 func (s *site) room() int32 { return max(0, s.most-s.own) }
 
-// useful is how many pods beyond its own a subset has; where it is closed, those that have nodes.
+// useful is how many pods beyond its own a subset has; if it is closed, those that have nodes.
 func (s *site) useful() int32 {
 	n := s.has
 	switch {
@@ -211,7 +211,7 @@ func (s *site) readyLost(n int32) int32 {
 }
 
 // removable is by how much the workload can be scaled in without the loss of a pod that has a
-// node, so that pods go that find none. It is 0 where it is not certain which pods go.
+// node, so that pods go that find none. It is 0 if it is not certain which pods go.
 func (s *site) removable() int32 {
 	if !s.current {
 		return 0

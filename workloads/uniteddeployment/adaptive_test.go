@@ -99,7 +99,7 @@ func TestAdaptive(t *testing.T) {
 	}
 }
 
-// UD-21.2: a StatefulSet deletes its highest ordinals alone: where one of these runs, a pod with a
+// UD-21.2: a StatefulSet deletes its highest ordinals alone: if one of those runs, a pod with a
 // lower one stays, and another subset runs a substitute.
 func TestAdaptiveOrdinals(t *testing.T) {
 	for _, kind := range []TemplateKind{StatefulSet, AdvancedStatefulSet} {
@@ -119,7 +119,7 @@ func TestAdaptiveOrdinals(t *testing.T) {
 	}
 }
 
-// UD-21.2: what is not known as it is now is not scaled in.
+// UD-21.2: what is not known in its present state is not scaled in.
 func TestAdaptiveStale(t *testing.T) {
 	full := func() *zones {
 		z := newZones(t, CloneSet, map[string]int{"a": 3, "b": plenty}, "replicas: 10", adaptive("", "{name: a}, {name: b}"))
@@ -197,7 +197,7 @@ func TestAdaptiveClocks(t *testing.T) {
 	}
 }
 
-// UD-12.3, UD-21.5: the status of a subset that is full; an update is done where all pods are
+// UD-12.3, UD-21.5: the status of a subset that is full; an update is done when all pods are
 // updated that are not reserved.
 func TestAdaptiveStatus(t *testing.T) {
 	z := newZones(t, CloneSet, map[string]int{"a": 3, "b": plenty}, "replicas: 10", adaptive("reserveUnschedulablePods: true", "{name: a}, {name: b}"))

@@ -18,7 +18,7 @@ import (
 
 // Allocation is how the replicas of a UnitedDeployment are split over its subsets.
 type Allocation struct {
-	// Replicas holds the number of each subset, in the order of the subsets. Where there is a
+	// Replicas holds the number of each subset, in the order of the subsets. If there is a
 	// subset, they add up to the replicas that were split.
 	Replicas []int32
 	// Resolved says that what the subsets ask for does not add up, and was changed. (UD-3.2)
@@ -57,7 +57,7 @@ func Allocate(replicas int32, subsets []v1alpha1.Subset, current map[string]int3
 }
 
 // AllocateWithin is Allocate with minReplicas and maxReplicas of subsets: each gets its minimum,
-// and what is left fills them in their order, each up to its maximum. Where no subset has
+// and what is left fills them in their order, each up to its maximum. If no subset has
 // either it is Allocate, which reads neither. A subset with replicas gets these. (UD-20)
 func AllocateWithin(replicas int32, subsets []v1alpha1.Subset, current map[string]int32) (Allocation, error) {
 	if !limited(subsets) {
@@ -109,7 +109,7 @@ type limits struct {
 	crossed bool
 }
 
-// limitsOf returns the limits of a subset: its replicas, where it has them. No maximum is
+// limitsOf returns the limits of a subset: its replicas, if it has them. No maximum is
 // more than there can be. (UD-20)
 func limitsOf(subset *v1alpha1.Subset, replicas int32) (l limits, err error) {
 	l.most, l.mostWeight = math.MaxInt32, 100*math.MaxInt32
@@ -137,7 +137,7 @@ func limitsOf(subset *v1alpha1.Subset, replicas int32) (l limits, err error) {
 }
 
 // specified returns the number that a subset asks for, and what it counts against the others
-// where these do not add up: hundredths of a pod. (UD-3.1)
+// if these do not add up: hundredths of a pod. (UD-3.1)
 func specified(wanted *intstr.IntOrString, replicas int32) (n int32, weight uint64, err error) {
 	if wanted.Type == intstr.Int {
 		if wanted.IntVal < 0 {
@@ -194,7 +194,7 @@ func parsePercent(text string) (uint64, error) {
 }
 
 // spread splits the rest equally over the open subsets. The odd ones go to those that have
-// the most now, and of these to the last by name. (UD-3.3)
+// the most now, and among equals to the last by name. (UD-3.3)
 func spread(rest int32, subsets []v1alpha1.Subset, open []int, current map[string]int32, into []int32) {
 	slices.SortFunc(open, func(a, b int) int {
 		x, y := subsets[a].Name, subsets[b].Name
@@ -209,7 +209,7 @@ func spread(rest int32, subsets []v1alpha1.Subset, open []int, current map[strin
 	}
 }
 
-// share splits replicas in the proportion of the weights, equally where all are 0. What
+// share splits replicas in the proportion of the weights, equally if all are 0. What
 // rounding leaves goes to those that it cost most, of equal ones to the first. (UD-3.2)
 func share(replicas int32, weights []uint64, into []int32) {
 	var total uint64

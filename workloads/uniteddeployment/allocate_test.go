@@ -147,7 +147,7 @@ func TestAllocateWithin(t *testing.T) {
 	}
 }
 
-// UD-20: whatever the limits are, the subsets add up to spec.replicas, and where the limits
+// UD-20: whatever the limits are, the subsets add up to spec.replicas, and if the limits
 // leave a choice each is kept.
 func TestAllocateWithinAddsUp(t *testing.T) {
 	value := rapid.OneOf(rapid.Just("-"), rapid.Map(rapid.Int32Range(0, 40), func(n int32) string { return fmt.Sprint(n) }),

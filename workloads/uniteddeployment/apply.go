@@ -79,7 +79,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return apply.Soonest(a.plan.RequeueAfter, a.NoteHeld(a.Key, a.plan.HeldUp, s.Now)), apply.WorthRetrying(err, statusErr)
 }
 
-// current finds out whether the UnitedDeployment is still as it was observed, where something
+// current finds out whether the UnitedDeployment is still as it was observed, if something
 // would be taken away: the cache of workloads may be ahead of it, and show those of subsets that
 // it does not know yet, or those that a deletion has left without an owner.
 func (a *applier) current(ctx context.Context) (bool, error) {
@@ -101,7 +101,7 @@ func (a *applier) current(ctx context.Context) (bool, error) {
 	return same, nil
 }
 
-// revisions writes the revision of the present template. It returns false where the next
+// revisions writes the revision of the present template. It returns false if the next
 // reconcile has to plan again.
 func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 	set := a.snapshot.Set
@@ -147,7 +147,7 @@ func (a *applier) workloads(ctx context.Context, refused error) error {
 	}))
 }
 
-// condition sets a condition: False where something failed, True where something was done, or
+// condition sets a condition: False if something failed, True if something was done, or
 // nothing fails any more. (UD-16)
 func (a *applier) condition(of v1alpha1.UnitedDeploymentConditionType, did bool, err error) {
 	condition := v1alpha1.UnitedDeploymentCondition{Type: of, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(a.snapshot.Now)}
@@ -170,7 +170,7 @@ func failed(status *v1alpha1.UnitedDeploymentStatus, of v1alpha1.UnitedDeploymen
 	return false
 }
 
-// writeStatus writes the status where it differs. (UD-12)
+// writeStatus writes the status if it differs. (UD-12)
 func (a *applier) writeStatus(ctx context.Context) error {
 	if sameStatus(&a.snapshot.Set.Status, a.status) {
 		return nil

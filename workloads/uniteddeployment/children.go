@@ -33,7 +33,7 @@ const (
 var kinds = []TemplateKind{StatefulSet, AdvancedStatefulSet, CloneSet, Deployment}
 
 // KindOf returns the kind of a template: that of its only field that is set. It is empty, and
-// false, where none is or several are. (UD-1)
+// false, if none is or several are. (UD-1)
 func KindOf(t *v1alpha1.SubsetTemplate) (TemplateKind, bool) {
 	var found []TemplateKind
 	for kind, set := range map[TemplateKind]bool{
@@ -58,11 +58,11 @@ type Child struct {
 	// Subset is the name of the subset, empty for a workload that has none.
 	Subset string
 	// Revision is the name of the revision of the UnitedDeployment that it was last written
-	// at, and Hash what it was written for beside that; empty where it does not say. (UD-9)
+	// at, and Hash what it was written for beside that; empty if it does not say. (UD-9)
 	Revision, Hash string
 	// Replicas is the number of pods that it is to have.
 	Replicas int32
-	// Partition is the number of pods that it holds back; nil where its kind or its strategy
+	// Partition is the number of pods that it holds back; nil if its kind or its strategy
 	// has no partition, or the partition is a percentage.
 	Partition *int32
 	// Partitioned says that its kind and its strategy have a partition.
@@ -153,7 +153,7 @@ func deploymentChild(o *appsv1.Deployment) Child {
 	return c
 }
 
-// unlabelled is the Hash of a workload that somebody has taken the label of its subset from,
+// unlabelled is the Hash of a workload that has lost the label of its subset,
 // so that it is written again. Its selector still has it.
 const unlabelled = "unlabelled"
 

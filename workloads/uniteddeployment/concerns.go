@@ -26,7 +26,7 @@ func addRevisionIndex(informer cache.SharedIndexInformer) error {
 }
 
 // changed returns the function that enqueues the UnitedDeployments that a workload concerns, if
-// their plans may differ: its owner, and where it has no controller those that may adopt it.
+// their plans may differ: its owner, and if it has no controller those that may adopt it.
 func changed[O metav1.Object](o *Options, read func(O) Child) func(before, after O, enqueue controller.Enqueue) {
 	return func(before, after O, enqueue controller.Enqueue) {
 		var none O
@@ -56,7 +56,7 @@ func (c *Child) same(other *Child) bool {
 	return equal && a == b
 }
 
-// controllerOf is the UID of an object's controller, empty where it has none.
+// controllerOf is the UID of an object's controller, empty if it has none.
 func controllerOf(object metav1.Object) types.UID {
 	if by := metav1.GetControllerOfNoCopy(object); by != nil {
 		return by.UID
@@ -120,7 +120,7 @@ func sameScheduling(before, after *corev1.Pod) bool {
 }
 
 // podConcerns names the UnitedDeployment of a pod: the revision in its label begins with it,
-// where the name is not too long. (UD-7)
+// if the name is not too long. (UD-7)
 func (o *Options) podConcerns(pod *corev1.Pod, enqueue controller.Enqueue) {
 	revision := pod.Labels[v1alpha1.SubsetRevisionLabel]
 	if revision == "" {

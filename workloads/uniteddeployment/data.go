@@ -109,7 +109,7 @@ func sameTemplate(a, b *appsv1.ControllerRevision) bool {
 	return err == nil && equality.Semantic.DeepEqual(x, y)
 }
 
-// treeOf is a value as it is sent, integers as integers.
+// treeOf is a value in the form that is sent, integers as integers.
 func treeOf(v any) (tree map[string]any, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

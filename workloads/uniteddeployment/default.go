@@ -42,7 +42,7 @@ func Default(set, old *v1alpha1.UnitedDeployment, o DefaultOptions) {
 	templates(&spec.Template).Default(stored)
 }
 
-// defaultReplicas sets replicas that are absent, but where subsets give numbers: their sum counts then.
+// defaultReplicas sets replicas that are absent, unless subsets give numbers: their sum counts then.
 // An update that leaves them out keeps them: no default scales pods in. (UD-3.4)
 func defaultReplicas(set, old *v1alpha1.UnitedDeployment) {
 	if _, some, _ := givenNumbers(set.Spec.Topology.Subsets); set.Spec.Replicas != nil {

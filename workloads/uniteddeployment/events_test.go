@@ -93,7 +93,7 @@ func situations(t *testing.T, kind TemplateKind) map[string]*world {
 }
 
 // The filter of events against the planner itself: whatever changes about a UnitedDeployment or
-// about what it reads, where that changes the plan, it is enqueued.
+// about what it reads, if that changes the plan, it is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	for _, kind := range kinds {
 		reads := mutation.Reads{}
@@ -160,7 +160,7 @@ func matters[T any, O interface {
 
 func specOf(object any) any { return reflect.ValueOf(object).Elem().FieldByName("Spec").Interface() }
 
-// Where workloads and pods come from nowhere, change hands and go, those are enqueued whom it concerns.
+// When workloads and pods come from nowhere, change hands and go, those are enqueued whom it concerns.
 func TestWhomEventsConcern(t *testing.T) {
 	set := newSet(t)
 	o := informed(t, set)

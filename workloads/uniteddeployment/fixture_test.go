@@ -30,7 +30,7 @@ func templateYAML(kind TemplateKind, more string) string {
 }
 
 // newSet is a UnitedDeployment with the lines in its spec, of CloneSets in the subsets a and b
-// where these say nothing else.
+// if these say nothing else.
 func newSet(t testing.TB, lines ...string) *v1alpha1.UnitedDeployment {
 	t.Helper()
 	spec := strings.Join(lines, "\n")

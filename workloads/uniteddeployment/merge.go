@@ -14,7 +14,7 @@ import (
 )
 
 // scalePatch is the merge patch that sets the number of pods and the partition of a
-// workload. It is refused where another workload has taken the name. (UD-10.1)
+// workload. It is refused if another workload has taken the name. (UD-10.1)
 func (c *Child) scalePatch(replicas int32, partition int32) []byte {
 	spec := map[string]any{"replicas": replicas}
 	if c.Partitioned && c.Kind == CloneSet {
@@ -28,9 +28,9 @@ func (c *Child) scalePatch(replicas int32, partition int32) []byte {
 
 // updatePatch is the merge patch that makes a workload, as it was read, what is wanted. Fields
 // that the workload was given before, and that are not wanted any more, are removed; those
-// that the template never said anything of stay. Where nothing is known of before, all that the
+// that the template never said anything of stay. If nothing is known of before, all that the
 // wanted pod template does not hold is removed from the pod template. The patch is refused
-// where the workload has changed since it was read. (UD-10.2)
+// if the workload has changed since it was read. (UD-10.2)
 func (u *Update) updatePatch(live []byte) ([]byte, error) {
 	var found unstructured.Unstructured
 	if err := utiljson.Unmarshal(live, &found.Object); err != nil {

@@ -20,7 +20,7 @@ import (
 // several goroutines.
 type SubsetMetrics interface {
 	// Subsets is called in each reconcile of a UnitedDeployment with the state of its subsets,
-	// in the order of the topology; with none where it is gone.
+	// in the order of the topology; with none if it is gone.
 	Subsets(of types.NamespacedName, subsets []SubsetState)
 }
 
@@ -55,7 +55,7 @@ type Options struct {
 	Without []TemplateKind
 	// UnitedDeployments, StatefulSets (of apps/v1), AdvancedStatefulSets, CloneSets,
 	// Deployments, Revisions and Pods are informers that the caller shares and runs. The
-	// controller adds indexes to them, so they must not have been started before New. Where
+	// controller adds indexes to them, so they must not have been started before New. If
 	// one is nil, the controller makes and runs its own.
 	UnitedDeployments, StatefulSets, AdvancedStatefulSets, CloneSets, Deployments, Revisions, Pods cache.SharedIndexInformer
 

@@ -18,7 +18,7 @@ import (
 // Plan is what to do about a UnitedDeployment now: data, to be looked at, compared and
 // applied. The same Snapshot gives the same Plan.
 type Plan struct {
-	// Kind is that of the template; empty where there is none, or several.
+	// Kind is that of the template; empty if there is none, or several.
 	Kind TemplateKind
 	// Revisions is what is done to the history.
 	Revisions revision.Changes
@@ -46,7 +46,7 @@ type Plan struct {
 	// Held is how many substitutes of pods that are ready by now are kept until enough pods are.
 	// (UD-21.3)
 	Held int32
-	// Closed are subsets whose pods find no nodes any more, and Reopened those where they do
+	// Closed are subsets whose pods find no nodes any more, and Reopened those whose pods do
 	// again. (UD-21)
 	Closed, Reopened []string
 	// RequeueAfter is the time after which the plan may be another without any change; 0 for
@@ -56,10 +56,10 @@ type Plan struct {
 	// HeldUp lists the subsets that keep the UnitedDeployment from its spec. (UD-22)
 	HeldUp []rollout.Hold
 
-	// Status is the status to write where all that is planned succeeds, beside the
+	// Status is the status to write if all that is planned succeeds, beside the
 	// conditions that say so.
 	Status *v1alpha1.UnitedDeploymentStatus
-	// Problems are errors in the spec, each with what to do about it. Where there is one,
+	// Problems are errors in the spec, each with what to do about it. If there is one,
 	// no workload is written.
 	Problems []error
 }
@@ -72,7 +72,7 @@ type SubsetPlan struct {
 	Replicas, Partition int32
 	// Reserved is how many of Replicas others have substitutes for. (UD-21.3)
 	Reserved int32
-	// Child is the workload, nil where it is to be created.
+	// Child is the workload, nil if it is to be created.
 	Child *Child
 }
 
@@ -94,10 +94,10 @@ type Update struct {
 	Child Child
 	// Replicas and Partition are what it is to have.
 	Replicas, Partition int32
-	// Wanted is the workload as it should be, without a name; nil where nothing but Replicas
+	// Wanted is the workload as it should be, without a name; nil if nothing but Replicas
 	// and Partition is to change.
 	Wanted Workload
-	// last is what it was made of last, but for its patch; nil where that is not known.
+	// last is what it was made of last, but for its patch; nil if that is not known.
 	last *rendering
 }
 
@@ -136,7 +136,7 @@ func (p *planner) planAll() {
 	p.planPods()
 }
 
-// writesNothing drops what was planned: a UnitedDeployment with a problem is left as it is.
+// writesNothing drops what was planned: a UnitedDeployment with a problem is left alone.
 func (p *planner) writesNothing() {
 	p.plan.Adopt, p.plan.Release, p.plan.Create, p.plan.Update, p.plan.Delete = nil, nil, nil, nil, nil
 	p.plan.Reserve, p.plan.Unreserve = nil, nil

@@ -55,7 +55,7 @@ func (p *planner) planPods() {
 }
 
 // waitsFor returns the pod that a StatefulSet waits for, and its ordinal: the first that is not ready,
-// from the lowest on, or from the highest where it creates all at once. Nil where there is none, or
+// from the lowest on, or from the highest if it creates all at once. Nil if there is none, or
 // one before it is missing, which the StatefulSet makes itself. (UD-11.1)
 func (c *Child) waitsFor(pods []*corev1.Pod) (*corev1.Pod, int32) {
 	byOrdinal := make(map[int32]*corev1.Pod, len(pods))

@@ -18,7 +18,7 @@ import (
 )
 
 // planRevisions finds the revision of the present template, or makes it, and the one that
-// pods come from. It returns false, and reports why, where there is none. (UD-R1 to UD-R4)
+// pods come from. It returns false, and reports why, if there is none. (UD-R1 to UD-R4)
 func (p *planner) planRevisions() bool {
 	wanted, err := p.newRevision()
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *planner) newRevision() (*appsv1.ControllerRevision, error) {
 	}, nil
 }
 
-// history returns the revisions that the UnitedDeployment controls, and those of nobody that
+// history returns the revisions that the UnitedDeployment controls, and those without a controller that
 // hold one of its templates.
 func (p *planner) history() []*appsv1.ControllerRevision {
 	return slices.DeleteFunc(slices.Clone(p.Revisions), func(r *appsv1.ControllerRevision) bool {
@@ -105,7 +105,7 @@ func (p *planner) planHistory(current string) {
 }
 
 // revisionValue is the value that the revision labels have for a revision. The full name is
-// the rule; where it is too long for a label, its hash stands alone. (UD-7)
+// the rule; if it is too long for a label, its hash stands alone. (UD-7)
 func revisionValue(name string) string {
 	if len(name) > validation.LabelValueMaxLength {
 		return revision.ShortHash(name)

@@ -43,7 +43,7 @@ func expect(t *testing.T, plan *Plan, want ...string) {
 	}
 }
 
-// set is the workload of a subset, as it is now.
+// set is the present workload of a subset.
 func (w *world) set(subset string) Child {
 	w.Helper()
 	for _, c := range w.children() {
@@ -62,7 +62,7 @@ func (w *world) edit(change func(*v1alpha1.UnitedDeploymentSpec)) {
 	w.Set.Generation++
 }
 
-// edited makes a copy of a workload that somebody has changed.
+// edited makes a copy of a workload that another client has changed.
 func edited[T metav1.Object](w *world, object T, change func(T)) {
 	object = any(any(object).(runtime.Object).DeepCopyObject()).(T)
 	change(object)
@@ -217,7 +217,7 @@ func TestPlanUnusual(t *testing.T) {
 			test.do(w)
 			got := words(NewPlan(&w.Snapshot))
 			for i := range got {
-				if i < len(test.want) && strings.HasSuffix(test.want[i], ": ") { // the rest is somebody else's
+				if i < len(test.want) && strings.HasSuffix(test.want[i], ": ") { // the rest is another writer's
 					got[i] = got[i][:min(len(got[i]), len(test.want[i]))]
 				}
 			}
@@ -231,8 +231,8 @@ func TestPlanUnusual(t *testing.T) {
 	}
 }
 
-// UD-10.3: what somebody else has set stays, what an earlier template has set goes, also where
-// nobody knows that template any more.
+// UD-10.3: what another client has set stays, what an earlier template has set goes, also if
+// that template is not known any more.
 func TestUpdateKeepsWhatOthersSet(t *testing.T) {
 	for _, forgotten := range []bool{false, true} {
 		t.Run(fmt.Sprint("the revision is forgotten: ", forgotten), func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestDeletePods(t *testing.T) {
 			for i, letter := range test.pods {
 				w.blocking(b.Object, i+int(b.start), letter, old, NewPlan(&w.Snapshot).Revisions.Update.Name)
 			}
-			w.pod(b.Object.GetName()+"-1", w.Set, old, false) // of somebody else
+			w.pod(b.Object.GetName()+"-1", w.Set, old, false) // of another owner
 			plan := NewPlan(&w.Snapshot)
 			if diff := cmp.Diff([][]int{test.want, test.left}, [][]int{ordinals(plan.DeletePods), ordinals(plan.Blocking)}); diff != "" {
 				t.Errorf("deleted, and left (-want +got):\n%s", diff)

@@ -64,7 +64,7 @@ func (p *planner) madeOtherwise(c *Child, r *rendering) bool {
 	return c.Hash != r.hash()
 }
 
-// last is what a workload was made of last, but for its patch; nil where the history does
+// last is what a workload was made of last, but for its patch; nil if the history does
 // not know.
 func (p *planner) last(c *Child, r *rendering) *rendering {
 	at := slices.IndexFunc(p.Revisions, func(r *appsv1.ControllerRevision) bool {
@@ -90,7 +90,7 @@ func (p *planner) last(c *Child, r *rendering) *rendering {
 const maxPrefix = 47
 
 // newName returns the name of a new workload: "<UnitedDeployment>-<subset>-" and five
-// characters, which are always the same where the name is free. So a workload whose
+// characters, which are always the same if the name is free. So a workload whose
 // creation had no answer is not created twice. (UD-6)
 func (p *planner) newName(subset string) string {
 	prefix := p.Set.Name + "-" + subset + "-"

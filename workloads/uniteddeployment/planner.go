@@ -29,7 +29,7 @@ type planner struct {
 	others   []Child          // that are in the way: of other kinds, of no subset, beside another
 	revision string           // the value of the revision labels
 	replicas int32            // of all subsets together
-	sites    []*site          // where the schedule strategy is Adaptive, the subsets
+	sites    []*site          // if the schedule strategy is Adaptive, the subsets
 }
 
 // findKind finds out what the template makes. (UD-1)
@@ -47,7 +47,7 @@ func (p *planner) findKind() bool {
 }
 
 // findSubsets checks that workloads can be told apart: by the selector and by the names of the
-// subsets. What admission refuses is a problem here, where there was no webhook.
+// subsets. What admission refuses is a problem here, if there was no webhook.
 func (p *planner) findSubsets() bool {
 	match, err := p.selector()
 	if err != nil || match.Empty() || p.Set.Spec.Selector == nil {
@@ -150,8 +150,8 @@ func (p *planner) allocate() bool {
 	return true
 }
 
-// wantedReplicas is spec.replicas. Where it is absent it is the sum of the subsets: of the numbers that they
-// give, and of what the workloads of the others have; 1 where there is neither. (UD-3.4)
+// wantedReplicas is spec.replicas. If it is absent it is the sum of the subsets: of the numbers that they
+// give, and of what the workloads of the others have; 1 if there is neither. (UD-3.4)
 func (p *planner) wantedReplicas() int32 {
 	if p.Set.Spec.Replicas != nil {
 		return max(*p.Set.Spec.Replicas, 0)

@@ -40,7 +40,7 @@ type rendering struct {
 	partition int32
 }
 
-// podTemplate is what the pods of a template are made of; nil where there is none.
+// podTemplate is what the pods of a template are made of; nil if there is none.
 func podTemplate(t *v1alpha1.SubsetTemplate) *corev1.PodTemplateSpec {
 	switch {
 	case t.StatefulSetTemplate != nil:
@@ -114,7 +114,7 @@ func typeMeta(apiVersion, kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}
 }
 
-// setPointer returns what a pointer points to, something new where it is nil.
+// setPointer returns what a pointer points to, something new if it is nil.
 func setPointer[T any](p **T) *T {
 	if *p == nil {
 		*p = new(T)

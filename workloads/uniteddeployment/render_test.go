@@ -86,7 +86,7 @@ func asTemplate(o metav1.Object) *v1alpha1.SubsetTemplate {
 }
 
 // UD-8.1, UD-10.2: whatever field of a template changes, a new workload gets it, and one that is
-// there becomes the same by its patch; and where the field is taken back, so is that of the workload.
+// there becomes the same by its patch; and if the field is taken back, so is that of the workload.
 func TestEveryFieldOfATemplateReachesTheWorkload(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -248,7 +248,7 @@ func same(a, b string) string {
 	return a
 }
 
-// UD-7: where the name of a revision is too long for a label, its hash stands alone. UD-6: names leave room for such a hash.
+// UD-7: if the name of a revision is too long for a label, its hash stands alone. UD-6: names leave room for such a hash.
 func TestLongName(t *testing.T) {
 	set := newSet(t)
 	set.Name = strings.Repeat("a", 60)
@@ -263,7 +263,7 @@ func TestLongName(t *testing.T) {
 }
 
 // UD-6: the name begins with those of the UnitedDeployment and the subset, is the same for the
-// same, and another where it is taken.
+// same, and another if it is taken.
 func TestNames(t *testing.T) {
 	set := newSet(t)
 	plan := NewPlan(&Snapshot{Set: set})

@@ -12,11 +12,11 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond. Reading shared informers counts, also those that the caller runs. Recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. A Role is enough where
+// that a manifest can be written without a cluster. A Role is enough if
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	const own = "get list watch create patch delete"
@@ -24,7 +24,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		// get finds out whether the cache is behind, before anything is deleted.
 		manifests.Rule(v1alpha1.GroupName, "uniteddeployments", "get list watch"),
 		manifests.Rule(v1alpha1.GroupName, "uniteddeployments/status", "patch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a workload block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "uniteddeployments/finalizers", "update"),
 		manifests.Rule("apps", "controllerrevisions", own),

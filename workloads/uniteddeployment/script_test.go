@@ -37,7 +37,7 @@ import (
 //	image nginx:2               changes the image of its template
 //	edit-workload a             changes the workload of a subset by the merge patch that follows
 //	orphan a                    takes the owner from the workload of a subset
-//	delete                      deletes it, and orphans what it has where the word orphan follows
+//	delete                      deletes it, and orphans what it has if the word orphan follows
 //	work [5]                    lets the controllers of the workloads do what they do, so many times
 //	stop, start                 the controller; adaptive starts it with AdaptiveScheduling
 //	room a 2                    lets a subset have no more than so many pods on its nodes
@@ -107,7 +107,7 @@ func (w *world) start() {
 	w.stop = w.Start(func(ctx context.Context) error { return controller.Run(ctx) })
 }
 
-// recorder shows events where they happen.
+// recorder shows events when they happen.
 type recorder struct {
 	*fixture.Recorder
 	world *world

@@ -45,7 +45,7 @@ func (w *world) adapt(command string, words []string) error {
 	return nil
 }
 
-// schedule finds a node for a pod where its subset has room.
+// schedule finds a node for a pod if its subset has room.
 func (w *world) schedule(pod *corev1.Pod) string {
 	subset := pod.Labels[v1alpha1.SubsetNameLabel]
 	if room, limited := w.room[subset]; limited && len(w.placed(subset)) >= room {

@@ -152,7 +152,7 @@ func anyAdaptiveTopology(r *rand.Rand) string {
 	return specPatch("topology", topology)
 }
 
-// runByNode is run where of pods that are too many those without a node go first, whatever their ordinals.
+// runByNode is run in which, of the pods that are too many, those without a node go first, whatever their ordinals.
 func (m *model) runByNode(u *simulation.User, pods []*corev1.Pod) {
 	taken := map[string]bool{}
 	for _, pod := range u.Pods() {

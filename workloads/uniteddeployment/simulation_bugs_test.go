@@ -175,7 +175,7 @@ func fromTheCache(r Reconciler) {
 	self.sets = cachedSets{self.sets, self.options.Reader.(observer).Reader}
 }
 
-// cachedSets reads UnitedDeployments from the cache where they are to be read past it.
+// cachedSets reads UnitedDeployments from the cache although they are to be read past it.
 type cachedSets struct {
 	apiwriter.Live
 	reader Reader

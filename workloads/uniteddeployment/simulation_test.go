@@ -281,7 +281,7 @@ func actOnChild(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand
 	}
 }
 
-// takeName has somebody else create a workload, of the name that the one of a subset is to get.
+// takeName has another client create a workload, of the name that the one of a subset is to get.
 func takeName(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) {
 	p := &planner{Snapshot: &Snapshot{Set: set}, plan: &Plan{}}
 	subset := []string{"a", "b", "c", "d"}[r.IntN(4)]

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// UD-6: where the name of a new workload is somebody else's, it gets another one.
+// UD-6: if the name of a new workload is another owner's, it gets another one.
 func TestNameIsTaken(t *testing.T) {
 	play(t, func(t *testing.T, w *world) {
 		workloads := newClient(t, w.Server, fixture.TestUser)
@@ -39,7 +39,7 @@ func TestNameIsTaken(t *testing.T) {
 	})
 }
 
-// UD-R3: where the name of the revision is one with other data, it gets another one.
+// UD-R3: if the name of the revision is one with other data, it gets another one.
 func TestRevisionIsTaken(t *testing.T) {
 	set := newSet(t, uniteddeployment.CloneSet, "web", "")
 	r := uniteddeployment.NewPlan(&uniteddeployment.Snapshot{Set: set}).Revisions.Create

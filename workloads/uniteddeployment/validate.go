@@ -36,7 +36,7 @@ func ValidateCreate(set *v1alpha1.UnitedDeployment) field.ErrorList {
 	return validateCreate(set, false)
 }
 
-// validateCreate judges the sum of minReplicas and maxReplicas where they are read.
+// validateCreate judges the sum of minReplicas and maxReplicas if they are read.
 func validateCreate(set *v1alpha1.UnitedDeployment, adaptive bool) field.ErrorList {
 	return slices.Concat(validateSpec(&set.Spec), unworkable(&set.Spec), validateSum(&set.Spec, adaptive))
 }
@@ -44,8 +44,8 @@ func validateCreate(set *v1alpha1.UnitedDeployment, adaptive bool) field.ErrorLi
 // ValidateUpdate says what is wrong with the change from the stored UnitedDeployment old to set,
 // field by field; an empty list means it can be saved.
 //
-// Nothing is judged when the whole spec stays the same. Where the subsets stay the same, their
-// replicas need not add up: whoever changes spec.replicas alone, as autoscalers do, does not
+// Nothing is judged when the whole spec stays the same. If the subsets stay the same, their
+// replicas need not add up: a writer of spec.replicas alone, as autoscalers are, does not
 // know them. (UD-15.2, UD-15.3)
 func ValidateUpdate(set, old *v1alpha1.UnitedDeployment) field.ErrorList {
 	return validateUpdate(set, old, false)

@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// validateAdaptive checks minReplicas, maxReplicas and the schedule strategy, also where they are
+// validateAdaptive checks minReplicas, maxReplicas and the schedule strategy, also if they are
 // not read. (UD-15.5)
 func validateAdaptive(topology *v1alpha1.Topology) (errs field.ErrorList) {
 	for i := range topology.Subsets {

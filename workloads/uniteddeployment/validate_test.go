@@ -109,7 +109,7 @@ func TestValidateUpdate(t *testing.T) {
 	}
 }
 
-// UD-15.5: minReplicas and maxReplicas leave room for spec.replicas, where they are read and change.
+// UD-15.5: minReplicas and maxReplicas leave room for spec.replicas, if they are read and change.
 func TestValidateLimits(t *testing.T) {
 	least, most := "topology: {subsets: [{name: a, minReplicas: 3}, {name: b, replicas: 2}]}", "topology: {subsets: [{name: a, maxReplicas: 3}, {name: b, replicas: 2}]}"
 	for _, test := range []struct {

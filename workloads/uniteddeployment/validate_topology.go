@@ -45,7 +45,7 @@ func validateSubsets(subsets []v1alpha1.Subset, path *field.Path) (errs field.Er
 }
 
 // validateSum checks that the replicas which subsets ask for add up, and with them minReplicas and
-// maxReplicas where these are read. (UD-15.3, UD-15.5)
+// maxReplicas if these are read. (UD-15.3, UD-15.5)
 func validateSum(spec *v1alpha1.UnitedDeploymentSpec, adaptive bool) field.ErrorList {
 	if _, some, _ := givenNumbers(spec.Topology.Subsets); spec.Replicas == nil && some {
 		return nil // they are the sum of the subsets, or have an error of their own

@@ -38,14 +38,14 @@ type Webhook struct {
 	DisableDeletionProtection bool
 
 	// AdaptiveScheduling also judges whether minReplicas and maxReplicas leave room for
-	// spec.replicas: set it where Options.AdaptiveScheduling is. Default false. (UD-15.5)
+	// spec.replicas: set it if Options.AdaptiveScheduling is. Default false. (UD-15.5)
 	AdaptiveScheduling bool
 
 	// Templates judges new and changed templates by all the rules of a pod, beside those of
 	// CloneSets, see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
 	// It is asked last, about UnitedDeployments without any other problem, and only a
-	// verdict counts: where it cannot be had in time, the UnitedDeployment is allowed with a
+	// verdict counts: if it cannot be had in time, the UnitedDeployment is allowed with a
 	// warning.
 	Templates workloads.TemplateChecker
 }

@@ -38,7 +38,7 @@ var (
 )
 
 // newSet is a UnitedDeployment with the lines in its spec, of a kind of workloads in the subsets a and b
-// where these say nothing else.
+// if these say nothing else.
 func newSet(t testing.TB, kind uniteddeployment.TemplateKind, name, lines string) *v1alpha1.UnitedDeployment {
 	t.Helper()
 	for _, line := range []string{

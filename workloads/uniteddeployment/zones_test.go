@@ -91,7 +91,7 @@ func (z *zones) replace(pod *corev1.Pod, change func(*corev1.Pod)) {
 	change(z.Pods[at])
 }
 
-// scale plays the controllers of the workloads where pods are too many.
+// scale plays the controllers of the workloads when pods are too many.
 func (z *zones) scale() {
 	for _, c := range z.children() {
 		pods := z.of(&c)
