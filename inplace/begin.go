@@ -26,11 +26,11 @@ type BeginOptions struct {
 
 // Begin starts an in-place update of a pod (IP-11 to IP-13, IP-15 to IP-17, IP-19,
 // IP-28). It puts into the patch what to write: the pod out of service, then the
-// record of the update together with the first batch of the change or, with a
-// grace period, with the change that waits. The caller adds the revision labels
+// record of the update together with the first batch of the change. With a grace period it
+// is recorded with the change that waits. The caller adds the revision labels
 // of its workload, and what its lifecycle asks for, to the same patch.
 //
-// An update may begin while an earlier one is still running; what the earlier
+// An update may begin while an earlier one is still running. What the earlier
 // one has not done yet is inherited, as long as the new one does not change it.
 // An update that KeepsServing leaves the pod in service, and waits for no grace period:
 // nothing stops. (IP-36)

@@ -16,7 +16,7 @@ import (
 
 // Running says in words why a container does not run the image of the spec yet; empty if
 // it does (IP-24). It is for those who replace images beside the workload of a pod and
-// have records of their own: state is called if it is needed, and returns what Replace
+// have records of their own. state is called if it is needed, and returns what Replace
 // made of them, nil for nothing. A container that is not recorded there runs what it was
 // created with, once it has a status. The error says which report of the node agent cannot
 // be read.
@@ -47,7 +47,7 @@ func Running(pod *corev1.Pod, name string, state func() *v1alpha1.State) (waitin
 }
 
 // Replacing says in words which container of a pod does not run yet what Replace made of it,
-// by what that recorded in state; empty if all do. It costs as much as Running for each
+// by what that recorded in state. Empty if all do. It costs as much as Running for each
 // container. A report of the node agent that cannot be read leaves open what a container runs.
 func Replacing(pod *corev1.Pod, state *v1alpha1.State) (waiting string) {
 	for _, name := range recorded(state) {
@@ -90,10 +90,10 @@ func Replace(p *podpatch.Patch, pod *corev1.Pod, name, image string, state *v1al
 }
 
 // Underway says in words what an in-place update of a pod by its workload waits for, and
-// when it began: with the first write of it, the condition, which has no state yet or that
+// when it began. It began with the first write of it, the condition, which has no state yet or that
 // of an update before. Empty if none is under way. Of a pod whose records cannot be read
 // nothing is known: then none is. Unlike Complete it does not take a pod that is in service for
-// one whose update is complete: a manager that read older data may have put it there.
+// one whose update is complete. A manager that read older data may have put it there.
 func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
 	state, err := readState(pod)
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inplace changes running pods instead of replacing them: it decides
+// Package inplace changes running pods instead of replacing them. It decides
 // whether a pod can go from one revision of its template to another in place,
 // and takes it there step by step.
 //
@@ -26,13 +26,13 @@
 //     condition becomes True.
 //
 // With a grace period the change is recorded with Begin and made by a later
-// Refresh, so that the pod is out of service for a while before its containers
+// Refresh. So the pod is out of service for a while before its containers
 // stop. With launch priorities the containers change in batches, and Refresh
 // starts a batch when the containers of the one before it are ready.
 //
 // New cpu and memory are requested of the node last. If no container restarts for
-// them, and nothing else restarts one, the pod stays in service ([KeepsServing]), and
-// it is in service while a node has no room for them. [Unresized] tells of pods that
+// them, and nothing else restarts one, the pod stays in service ([KeepsServing]). It
+// also is in service while a node has no room for them. [Unresized] tells of pods that
 // never get them.
 //
 // A pod without the readiness gate takes the same steps, except for conditions.
@@ -54,7 +54,7 @@
 // From OpenKruise 1.4, if its behaviour hurts:
 //   - A new update on a pod whose earlier one is still running inherits what
 //     that one has not done yet. Otherwise containers that wait for their batch
-//     would keep an image of a revision before the last, and a pod would return
+//     would keep an image of a revision before the last. A pod would return
 //     to service with a container still to be restarted.
 //   - Begin refuses a pod in its grace period, for every kind of workload. The
 //     change that waits would be lost.
@@ -76,7 +76,7 @@
 //     image's change of name, since runtimes report one name of an image for all.
 //   - A container does not count as updated by an image ID alone that came after
 //     nothing (it had not been started when the update began), or that belongs to
-//     an earlier update which was not complete; nor before it was started; nor
+//     an earlier update which was not complete. Nor does it before it was started, or
 //     while the kubelet reports on an older generation of the pod.
 //   - Containers that the kubelet identifies by name and image only, as it does
 //     since Kubernetes 1.31, are recognised by the hash too.

@@ -19,7 +19,7 @@ import (
 // so that such a pod takes no place from another.
 //
 // A pod in its grace period is no error as long as its change can still be made,
-// although Begin refuses it: it has only to be waited for, see InGrace.
+// although Begin refuses it. It has only to be waited for, see InGrace.
 //
 // It decides by the pod and the update alone, and allocates nothing for a pod
 // in service.

@@ -29,7 +29,7 @@ const (
 
 // ExpectedEnv returns the variables of a container that come from single
 // labels and annotations, with the values that the pod's metadata gives them
-// now; a key that is absent gives the empty value. The order is that of the
+// now. A key that is absent gives the empty value. The order is that of the
 // specification.
 func ExpectedEnv(pod *corev1.Pod, c *corev1.Container) []EnvValue {
 	var out []EnvValue

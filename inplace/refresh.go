@@ -28,14 +28,14 @@ type Progress struct {
 	Complete bool
 	// Waiting says in words what the update waits for; empty when Complete.
 	Waiting string
-	// GoBack is the revision label that the caller puts back, in the same patch: the
+	// GoBack is the revision label that the caller puts back, in the same patch. The
 	// update is given up before it has changed anything, and has to begin anew.
 	// Empty: the label stays. (IP-34)
 	GoBack string
 	// Resizing is how far the resize is that the update is not complete without.
 	Resizing Resizing
 	// InService tells that the update is not complete, and only since the node has not given
-	// the pod its new resources yet: the pod is in service with what it has. (IP-38)
+	// the pod its new resources yet. The pod is in service with what it has. (IP-38)
 	InService bool
 }
 
@@ -50,11 +50,11 @@ func (p Progress) String() string {
 // Refresh continues an in-place update (IP-18, IP-20 to IP-22, IP-24 to
 // IP-26): it makes the change when the grace period is over, starts the next batch
 // of containers when the batch before it is done, and puts the pod back into
-// service at the end; what is to be written goes into the patch. It is called
+// service at the end. What is to be written goes into the patch. It is called
 // for every pod in every reconcile, and costs nothing for a pod that has nothing to do.
 //
 // The error says which record of the pod cannot be read, or is missing. Such a
-// pod is not changed, but a new one is put into service for the first time: no
+// pod is not changed, but a new one is put into service for the first time. No
 // update has taken it out of service, whatever its record says.
 func Refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error) {
 	if settled(pod) {
@@ -104,7 +104,7 @@ func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 	return Progress{Complete: true}, nil
 }
 
-// Serve puts a pod with the readiness gate back into service. Refresh does so at the end of an update; it is exported for
+// Serve puts a pod with the readiness gate back into service. Refresh does so at the end of an update. It is exported for
 // those who know that what the update waits for never comes, and that the containers run.
 func Serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 	if readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) && !inService(pod) {

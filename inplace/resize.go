@@ -36,7 +36,7 @@ const (
 	ResizeInfeasible Resizing = "Infeasible"
 )
 
-// KeepsServing tells whether an update can be made with the pod in service: it changes
+// KeepsServing tells whether an update can be made with the pod in service. Such an update changes
 // cpu and memory of containers that need no restart for it, and otherwise at most metadata
 // that no container refers to. The pod is asked for its resize policies. (IP-36)
 func KeepsServing(pod *corev1.Pod, u *Update) bool {

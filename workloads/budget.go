@@ -9,7 +9,7 @@ import (
 )
 
 // Budget is asked before an update, in place or by recreation, takes a pod out of
-// service: about one pod at a time and, after it has refused one, only about pods whose
+// service. It is asked about one pod at a time. After it has refused one, it is asked only about pods whose
 // annotation kruise.io/related-pub names another budget, and about pods that are not ready,
 // which the update may repair. (CS-32, CT-10)
 type Budget interface {

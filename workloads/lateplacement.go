@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 )
 
-// LatePlacement is a Placement that is made later than the controllers that ask it, and perhaps never: when the API server
+// LatePlacement is a Placement that is made later than the controllers that ask it, and perhaps never. It is made when the API server
 // begins to serve what says where pods go, such as WorkloadSpreads, whose CRD may come after that of CloneSets.
 // NewLatePlacement makes one. It may be used by many goroutines.
 type LatePlacement struct{ placement *admission.Known[Placement] }
@@ -28,7 +28,7 @@ func (p *LatePlacement) Missing() { p.placement.Missing() }
 func (p *LatePlacement) Set(placement Placement) { p.placement.Set(placement) }
 
 // PlacePod asks the Placement, if there is one. Until Missing or Set has been called it waits, and returns an error when the
-// context is done before: no pod is created that a Placement may yet have to place.
+// context is done before. So no pod is created that a Placement may yet have to place.
 func (p *LatePlacement) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	placement, there, err := p.placement.Get(ctx)
 	if err != nil || !there {

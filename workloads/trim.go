@@ -5,7 +5,7 @@ package workloads
 import "github.com/podwright/podwright/internal/caches"
 
 // Trim is a transform for informers of pods, claims, revisions, nodes and Kubernetes' own workloads that
-// several controllers share; those that a controller makes itself are trimmed. It
+// several controllers share. Those that a controller makes itself are trimmed. It
 // drops what no controller of podwright reads:
 //
 //   - of every object metadata.managedFields;
@@ -16,9 +16,9 @@ import "github.com/podwright/podwright/internal/caches"
 //     the annotations and templates, but for the annotation of a ReplicaSet with its revision; a StatefulSet
 //     keeps the annotations that ask for a PersistentPodState.
 //
-// Other readers of such an informer must not take for empty what is missing, and
+// Other readers of such an informer must not take for empty what is missing. They
 // must not write an object from it back with an update, which would remove these
-// fields from the cluster, or be refused: send patches, or read the object anew.
+// fields from the cluster, or be refused. Send patches, or read the object anew.
 // Do not set it on an informer whose objects other code updates.
 //
 //	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(workloads.Trim))

@@ -20,7 +20,7 @@ const (
 // MutatingWebhookConfiguration and a ValidatingWebhookConfiguration hold.
 // Every call returns new values, which the caller may change.
 //
-// Who serves them says in the ClientConfig of each how they are reached: the name
+// The server of the webhooks says in the ClientConfig of each how they are reached. It gives the name
 // and namespace of the service (whose path is set), or a URL that ends in the
 // path, and the certificate authority. The paths are those of
 // cloneset.Webhook, statefulset.Webhook, daemonset.Webhook, broadcastjob.Webhook,

@@ -13,7 +13,7 @@ import (
 )
 
 // Apply returns a copy of the pod as it will be after the patch. It is meant
-// for tests and for tools that show a plan: it does what an API server does with
+// for tests and for tools that show a plan. It does what an API server does with
 // the requests of [Patch.Writes], but for the resourceVersion. The pod that was
 // given is not changed.
 //

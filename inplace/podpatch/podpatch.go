@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package podpatch collects what several rules want to change in one pod and
-// writes it down as the fewest requests: at most one patch of the pod's status
+// writes it down as the fewest requests. These are at most one patch of the pod's status
 // and one of the pod itself, and none for what already stands.
 //
 // The status endpoint of a pod takes labels and annotations too. So a label

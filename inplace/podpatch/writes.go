@@ -19,7 +19,7 @@ import (
 // none when everything already stands.
 //
 // A resize follows from what was written before it and takes no labels along, so it is
-// always chained to that: another manager may have gone on with the pod meanwhile.
+// always chained to that. Another manager may have gone on with the pod meanwhile.
 // It fails if Metadata is not JSON of an object.
 func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	meta, err := p.metadata(pod)
@@ -152,7 +152,7 @@ func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
 }
 
 // Holds tells whether a pod on whose status the first write of the patch was made is still
-// what the patch was made for, so that the second can follow (see Throughout): it has the
+// what the patch was made for, so that the second can follow (see Throughout). It has the
 // labels, annotations, images and, for a resize, resources with which it was read, the same containers run, and the
 // conditions of the patch have their status.
 func (p *Patch) Holds(read, live *corev1.Pod) bool {

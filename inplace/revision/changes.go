@@ -22,7 +22,7 @@ type Changes struct {
 	// pods come from. They are the same when nothing is rolled out.
 	Current, Update *appsv1.ControllerRevision
 	// Missing is the name that the status gives to the current revision if the
-	// history does not have it, else empty: Current is then a guess, and a history
+	// history does not have it, else empty. Current is then a guess, and a history
 	// that comes from a cache may only be behind.
 	Missing string
 	// Adopt lists revisions without a controller that the workload adopts.
@@ -78,8 +78,8 @@ func (c Changes) String() string {
 // Plan decides what to do with the history of a workload: see Next for wanted
 // and the error. Current is the name that the workload's status gives to the
 // revision that pods come from. If there is no such revision, it is the latest
-// one but Update that pods come from, by the values of their revision labels; and
-// if there is none either, nothing is rolled out.
+// one but Update that pods come from, by the values of their revision labels.
+// If there is none either, nothing is rolled out.
 func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, current string, podLabels iter.Seq[string]) (Changes, error) {
 	history = Usable(history)
 	live := liveOf(podLabels)

@@ -13,7 +13,7 @@ import (
 )
 
 // Equal tells whether two revisions hold the same pod template. Equal bytes
-// decide at once; otherwise both are decoded, and the order of keys, the
+// decide at once. Otherwise both are decoded, and the order of keys, the
 // notation of quantities, and null against absent or empty lists and maps make
 // no difference. An empty object against an absent one does.
 //

@@ -56,7 +56,7 @@ func New(
 }
 
 // Usable returns the revisions of a history that decisions are made by. It leaves
-// out nil ones, and those without a controller that cannot be read: they merely
+// out nil ones, and those without a controller that cannot be read. They merely
 // match a selector, and it is not known whose they are. The given slice is not changed.
 func Usable(history []*appsv1.ControllerRevision) []*appsv1.ControllerRevision {
 	useless := func(r *appsv1.ControllerRevision) bool {
@@ -140,7 +140,7 @@ func (d Decision) String() string {
 // not changed.
 //
 // A revision that cannot be read is skipped, unless it has the wanted name and
-// a controller: that is a hash over the data it had, so it is the wanted one, and
+// a controller. That name is a hash over the data it had, so it is the wanted one, and
 // Decision.Revision is a copy of it with the wanted data. A wanted revision that
 // is nil or cannot be read is an error.
 func Next(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision) (Decision, error) {

@@ -7,7 +7,7 @@ type Progress struct {
 	// Wanted is the number of pods that the workload shall have.
 	Wanted int32
 	// Updated is how many of those are there, are not about to leave, and are at
-	// the update revision; and ready or available, if the kind asks for that.
+	// the update revision. They are also ready or available, if the kind asks for that.
 	Updated int32
 	// Behind is the number of pods that exist and do not count as Updated for
 	// their revision or readiness, wanted or not.

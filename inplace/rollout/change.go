@@ -27,7 +27,7 @@ type PodPatch struct {
 	Patch *podpatch.Patch
 	// Kind says what the patch is for.
 	Kind PatchKind
-	// ForUpdate tells that it begins an update, in place or by recreation: it is of the
+	// ForUpdate tells that it begins an update, in place or by recreation. It is of the
 	// kind PatchUpdateInPlace, or has the hook asked to prepare the pod for the update.
 	ForUpdate bool
 	// InService tells that it leaves the pod in service: no budget has to allow it.
@@ -35,7 +35,7 @@ type PodPatch struct {
 }
 
 // Tries tells whether the API server may refuse the patch because of what the update of the
-// pod asks for: it begins the update, or requests a resize that is left of it.
+// pod asks for. Such a patch begins the update, or requests a resize that is left of it.
 func (p *PodPatch) Tries() bool { return p.ForUpdate || p.Patch != nil && len(p.Patch.Resources) > 0 }
 
 // PatchKind says what a patch of a pod is for.
@@ -62,7 +62,7 @@ const (
 )
 
 // AffectsAvailability tells whether a patch of this kind changes the numbers that
-// the rest of its plan was computed from: it takes a pod out of service, or
+// the rest of its plan was computed from. Such a patch takes a pod out of service, or
 // cancels that. The other kinds record what is so already.
 func (k PatchKind) AffectsAvailability() bool {
 	return k == PatchUpdateInPlace || k == PatchPrepare || k == PatchCancelDelete

@@ -19,7 +19,7 @@ type DeletionOptions struct {
 	// a node go before those that are alone on theirs.
 	Constraints []corev1.TopologySpreadConstraint
 	// Topology returns the value of a node's label, "" if there is none or
-	// the node is not known; it is called once for each pod and constraint. May
+	// the node is not known. It is called once for each pod and constraint. May
 	// be nil, and then only the constraints on the host name count.
 	Topology func(nodeName, key string) string
 }

@@ -28,7 +28,7 @@ const defaultMaxUnavailable = 20
 // replicas.
 //
 // A number counts pods. A percentage, which may have a fraction ("12.5%"), is
-// rounded up; but unless it is written exactly "100%", one of several replicas
+// rounded up. But unless it is written exactly "100%", one of several replicas
 // is always left to update. Nil means 0. A string without "%" is an error.
 // (CS-5)
 func Partition(partition *intstr.IntOrString, replicas int32) (int32, error) {

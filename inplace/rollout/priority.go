@@ -18,14 +18,14 @@ import (
 // SortByPriority returns the pods in the order that a priority strategy asks for.
 //
 // With weightPriority the pods with the larger sum of weights go first. With
-// orderPriority the pods without any of the keys go first; then come those
-// with the first key, those with the second, and so on; among the pods of one
+// orderPriority the pods without any of the keys go first. Then come those
+// with the first key, those with the second, and so on. Among the pods of one
 // key the one with the larger integer at the end of the label's value goes
 // first ("web-10" before "web-9"; a value without one counts as 0). If both
 // are set, weightPriority counts.
 //
 // Pods of equal priority are returned in the reverse of their order in the
-// list, also if the strategy is nil or empty: give the pods of a stateful
+// list, also if the strategy is nil or empty. Give the pods of a stateful
 // workload by ascending ordinal, and others by name.
 //
 // A selector that is not valid is an error. The pods and the list stay as they

@@ -43,8 +43,8 @@ type PodDeletion struct {
 	// Unchanged says that the pod is deleted because of the state in which it
 	// was observed: if it has changed since, it is not deleted.
 	Unchanged bool
-	// ChangeClaims lists what to change about claims before the pod is deleted:
-	// a claim that goes with its pod has to say so before the pod is gone.
+	// ChangeClaims lists what to change about claims before the pod is deleted.
+	// A claim that goes with its pod has to say so before the pod is gone.
 	ChangeClaims []ClaimPatch
 	// DeleteClaims lists the claims to delete after the pod.
 	DeleteClaims []*corev1.PersistentVolumeClaim

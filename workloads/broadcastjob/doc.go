@@ -26,11 +26,11 @@
 //   - status.nodeResults holds how the pod of every node ended. A finished pod stays
 //     counted when it is deleted, and its node is not run again. OpenKruise counts
 //     the pods that exist, and runs the node again. A failed pod that is deleted while
-//     the failure policy is Pause is forgotten, as in OpenKruise: that is how a user has its
+//     the failure policy is Pause is forgotten, as in OpenKruise. That is how a user has its
 //     node run again. It names 1,000 nodes; the others are in status.moreNodeResults.
 //   - Pods have names that follow from job, node and the pod that the node had before, with
-//     generateName beside them: no lost answer leads to a second pod on a node.
-//   - A pod that fails while it is being deleted has not failed: to drain or to cordon
+//     generateName beside them. So no lost answer leads to a second pod on a node.
+//   - A pod that fails while it is being deleted has not failed. To drain or to cordon
 //     a node does not fail a job of the policy FailFast, and its node is run again.
 //     OpenKruise counts it if it happens to see it.
 //   - A job is complete when every desired node has a result; a pod that is being

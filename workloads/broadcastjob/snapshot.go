@@ -26,7 +26,7 @@ type Snapshot struct {
 	// TakenNames are names of pods of other owners. Nil: none are known.
 	TakenNames map[string]bool
 	// Former names the pods that nodes had last, and that are gone, by the names of the nodes, as far
-	// as a controller remembers: no new pod has the name of one that it replaces.
+	// as a controller remembers. No new pod has the name of one that it replaces.
 	Former map[string]string
 	// BackOff says when pods may be deleted that no scheduler has bound, since something has made
 	// them other than the template, which fits their nodes: by the names of the nodes. Others may

@@ -12,7 +12,7 @@
 // of pods to create, to delete and to update out.
 //
 // A reconcile waits until the caches have seen what earlier reconciles wrote. No decision
-// depends on anything else that is remembered: a lost event or a pod that is gone
+// depends on anything else that is remembered. A lost event or a pod that is gone
 // before it was seen cannot stop a CloneSet.
 //
 // What a CloneSet does stands rule by rule in
@@ -44,14 +44,14 @@
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes.
 //   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached. A new
-//     generation is not called observed as long as its counters would mislead, and pods are counted by the reconcile that
+//     generation is not called observed as long as its counters would mislead. Pods are counted by the reconcile that
 //     creates them: consumers called a new CloneSet healthy for having 0 of 0 pods.
 //   - If the name of a revision is too long for a label value, its hash is
 //     written alone, also without Features.ShortHash.
 //   - A claim whose former pod is still terminating is waited for without
 //     sending requests that must fail. A claim whose former pod has failed is
-//     kept aside while that pod exists, and the new pod gets claims of its own;
-//     it would block the CloneSet otherwise.
+//     kept aside while that pod exists, and the new pod gets claims of its own.
+//     Otherwise that claim would block the CloneSet.
 //   - While the update is paused, no surge pods are created for it.
 //   - A pod that another workload controls is left alone, also if it names the CloneSet
 //     as a plain owner, so that it is collected with it.
@@ -62,15 +62,15 @@
 //     clonesets.podwright.io/reused-by. A deletion which the manager before it has sent,
 //     and which comes late, does not take them from under the new pods.
 //   - If a PodUnavailableBudget denies the eviction of a pod, and there is a maxSurge, another
-//     pod is created first: the budget lets the old one go then.
+//     pod is created first. The budget lets the old one go then.
 //   - A claim that is deleted from under a pod without a node is created again:
 //     the pod could never be scheduled.
 //   - With disablePVCReuse, a claim that was made for a pod which the API server refused is
-//     used for the next pod; it would be deleted and made again in every reconcile.
+//     used for the next pod. Otherwise it would be deleted and made again in every reconcile.
 //   - While no pods can be created from the current revision, those of the update revision
-//     are, within scaleStrategy.maxUnavailable, and none in the place of the others.
+//     are, within scaleStrategy.maxUnavailable. None comes in the place of the others.
 //   - Pods marked for deletion that are not ready, or not for minReadySeconds, count against
-//     maxUnavailable too, so that available ones marked for deletion beside them wait.
+//     maxUnavailable too. So available ones marked for deletion beside them wait.
 //   - While pods are missing that are not created now, since scaleStrategy.maxUnavailable or
 //     the API server holds them back, two kinds are deleted: pods marked for deletion that are not ready, and
 //     pods in the state PreparingDelete that no hook holds any more.
@@ -83,15 +83,15 @@
 //   - A negative percentage as partition is refused, also if it would round to 0.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
-//     holds it back, or the template becomes one that InPlaceOnly cannot bring it to;
-//     it would stay unavailable, with markPodNotReady out of service.
+//     holds it back, or the template becomes one that InPlaceOnly cannot bring it to.
+//     Otherwise it would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable: it is out
 //     of service already, and scaleStrategy.maxUnavailable may wait for it.
 //   - A CloneSet in deletion writes nothing but its status; the rest is for the
 //     garbage collector.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind. If pods are gone that the status counts, or the current
-//     revision is, the status is written first, and nothing is created if that
+//     revision is, the status is written first. Nothing is created if that
 //     shows that the CloneSet is gone.
 //   - If the last write of an update in place is refused, or gets no answer, the
 //     next update is tried after a second, and then after twice as long each time, up to 5
@@ -101,23 +101,23 @@
 //     template are known as those of the current revision. So the partition
 //     holds, and new pods for it are made from that template.
 //   - status.currentRevision moves to the update revision only when all wanted
-//     pods are there, if the partition holds any back: those would come back
+//     pods are there, if the partition holds any back. Otherwise those would come back
 //     updated after they were evicted. Nor does it move while a raised partition
 //     sends pods back, also if InPlaceOnly does not let them go: a condition says so.
 //   - With the rollback of a raised partition switched on, pods are updated or rolled back only from a
-//     revision that has too many pods to one that has too few; otherwise one is
+//     revision that has too many pods to one that has too few. Otherwise one is
 //     restarted, and later updated again.
-//   - An update that comes to a pod which must wait goes on with the pods behind it:
-//     with a priority strategy, which puts broken pods anywhere, one of them would stop
-//     it for good. Pods that are missing narrow maxUnavailable for available pods alone,
-//     and one pod that is unavailable may always be updated: what is missing may wait for it.
+//   - An update that comes to a pod which must wait goes on with the pods behind it.
+//     Otherwise, with a priority strategy, which puts broken pods anywhere, one of them would stop
+//     it for good. Pods that are missing narrow maxUnavailable for available pods
+//     alone. One pod that is unavailable may always be updated: what is missing may wait for it.
 //   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
 //   - Surplus pods that are ready, and only wait for minReadySeconds, are scaled in at once, as long as enough pods
-//     are ready without them; a workload that was scaled in would wait for minReadySeconds otherwise.
+//     are ready without them. A workload that was scaled in would wait for minReadySeconds otherwise.
 //   - If the API server refuses to create the revision of a new template, missing pods come from the
-//     current one, and only the update waits; lost pods would not be replaced.
+//     current one, and only the update waits. Otherwise lost pods would not be replaced.
 //   - A budget that allows no update holds up no pod of another budget: its pods come after all others.
 //   - No update in place begins on a pod whose node cannot be reached. When that has lasted for 5 minutes, the pod is recreated for the
-//     update, unless the type is InPlaceOnly or the pod has claims; otherwise the others would wait for it for ever.
+//     update, unless the type is InPlaceOnly or the pod has claims. Otherwise the others would wait for it for ever.
 package cloneset

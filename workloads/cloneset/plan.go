@@ -32,7 +32,7 @@ type Plan struct {
 }
 
 // NewPlan decides what to do about a CloneSet. It never fails: what is wrong
-// with the CloneSet or its pods is listed in Plan.Problems; so are objects of the
+// with the CloneSet or its pods is listed in Plan.Problems. So are objects of the
 // Snapshot that do not belong to the CloneSet, which are left out. A Snapshot
 // without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {

@@ -43,7 +43,7 @@ type Unavailable struct {
 //
 // At most |Diff.Update| pods are updated. So that the target revision cannot break
 // more pods than that, no more than Diff.UpdateMaxUnavailable may be
-// unavailable at it, or updated; and so that service goes on, no available pod
+// unavailable at it, or updated. So that service goes on, no available pod
 // is updated if so many pods of any revision are unavailable. Pods that are
 // missing narrow that limit, but not for a pod that is unavailable already: the
 // missing ones may wait for it. With a maxSurge, a pod that only waits for

@@ -58,7 +58,7 @@ type Tally struct {
 	// Settling is how many of the unavailable ones serve, and only wait for minReadySeconds. (CS-23)
 	Settling int32
 	// Evicted is how many of the pods that are neither in the state PreparingDelete nor
-	// marked for deletion a client wants to evict, and was denied; EvictedOld of them are
+	// marked for deletion a client wants to evict, and was denied. EvictedOld of them are
 	// old. (CS-10)
 	Evicted, EvictedOld int32
 
@@ -67,7 +67,7 @@ type Tally struct {
 	// RollBack rolls pods back to the current revision if the partition
 	// was raised (OpenKruise: feature gate CloneSetPartitionRollback).
 	RollBack bool
-	// OnDelete updates no pod, and makes no room for that: who updates a pod deletes it, and
+	// OnDelete updates no pod, and makes no room for that. A user updates a pod by deleting it, and
 	// what is created in its place is as the partition says. (CS-37)
 	OnDelete bool
 	// Paused makes no further room for an update: the pods beyond replicas that are there

@@ -23,7 +23,7 @@ const kind = "CloneSet"
 // an unset field counts as its default.
 //
 // Of the pod template it knows the rules that a CloneSet adds and the mistakes
-// that are made most; the rest is for the API server, see workloads.DryRun.
+// that are made most. The rest is for the API server, see workloads.DryRun.
 // The names in podsToDelete are for ValidatePodsToDelete.
 func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 	path := field.NewPath("spec")
@@ -32,10 +32,10 @@ func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
-// set, field by field; an empty list means it can be saved.
+// set, field by field. An empty list means it can be saved.
 //
 // Only the selector is immutable. A template is judged when it changes, and
-// nothing is when the whole spec stays the same: labels, annotations and
+// nothing is when the whole spec stays the same. Labels, annotations and
 // finalizers of a set can always be changed.
 //
 // With type InPlaceOnly cpu and memory of containers cannot change; if the controller

@@ -34,7 +34,7 @@
 // persistentVolumeClaimRetentionPolicy, status.updatedReadyReplicas and
 // status.updatedAvailableReplicas. Here they are kept. They still go when a
 // v1alpha1 client replaces the object by a manifest without the annotation, as
-// any field does that a manifest leaves out; patches and server-side apply
+// any field does that a manifest leaves out. Patches and server-side apply
 // leave them alone.
 //
 // One annotation holds all such fields, and server-side apply merges it as a

@@ -30,8 +30,8 @@ func Handler() http.Handler { return kinds.Handler() }
 // serves Handler. A definition that has one version only is left unchanged.
 //
 // The definitions come without a webhook, because only the caller knows where
-// Handler runs, and because a definition that names a webhook which no process
-// serves is worse than one that names none: every v1alpha1 request would fail,
+// Handler runs. Also, a definition that names a webhook which no process
+// serves is worse than one that names none. With it every v1alpha1 request would fail,
 // while requests in v1beta1, the version in which StatefulSets are stored, need
 // no conversion in either case. So call this where Handler is served, after the
 // server has its certificate.
@@ -45,7 +45,7 @@ func SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.W
 }
 
 // ServeV1beta1 does as SetWebhook, and adds v1beta1 to the definitions of
-// DaemonSet, BroadcastJob and AdvancedCronJob, which come with v1alpha1 alone:
+// DaemonSet, BroadcastJob and AdvancedCronJob, which come with v1alpha1 alone. v1beta1 is
 // served, and converted by the webhook to v1alpha1, in which objects are still
 // stored. Its schema is made of that of v1alpha1. All other definitions are left
 // as they are.

@@ -21,7 +21,7 @@ type DefaultOptions struct {
 // Old is the stored one of an update, and nil for a new one.
 //
 // The pod template is defaulted in a new cron job, and in an update that changes
-// it: so a manifest without defaults can be applied again. (ACJ-14.2)
+// it. So a manifest without defaults can be applied again. (ACJ-14.2)
 func Default(cronJob, old *v1alpha1.AdvancedCronJob, o DefaultOptions) {
 	spec := &cronJob.Spec
 	if spec.ConcurrencyPolicy == "" {

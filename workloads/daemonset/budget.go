@@ -18,7 +18,7 @@ type Rollout struct {
 	// Unserved is how many nodes have an old pod that has never been ready.
 	Unserved int32
 	// Interrupted is how many nodes have an old pod that is unavailable, and may be so
-	// because of an earlier update: it has never been available, or it is of a revision
+	// because of an earlier update. It has never been available, or it is of a revision
 	// between the current and the present one.
 	Interrupted int32
 	// Unavailable is how many other nodes have an old pod that is unavailable.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package daemonset manages Advanced DaemonSets: it runs a pod on every node that
-// fits it, and updates the pods node by node, in place if it can.
+// fits it. It updates the pods node by node, in place if it can.
 //
 // Every reconcile of a DaemonSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to create,
@@ -24,7 +24,7 @@
 //   - A preDelete hook of labels and finalizers that no pod can have is refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (DS-23)
 //   - maxUnavailable is the most that an update takes out of service. In OpenKruise and
-//     Kubernetes, old pods that are not available are replaced beside it: a restart of
+//     Kubernetes, old pods that are not available are replaced beside it. A restart of
 //     all kubelets, or two updates within minReadySeconds, lets all pods go at once.
 //     Old pods that never became ready are replaced at once here too: no client misses them.
 //   - With maxSurge, an old pod that served stays until the new one beside it serves, also
@@ -34,22 +34,22 @@
 //   - A pod that is created on a node that partition or selector hold back is of the
 //     revision that the node had. OpenKruise creates it of the present template.
 //     status.currentRevision names that revision.
-//   - A pod on a node that takes no new pods, because of a taint NoSchedule, is not
+//   - A pod on a node that takes no new pods, for a taint NoSchedule, is not
 //     recreated by an update: it would not come back. It stays unchanged until the
 //     taint goes. It takes no part in partition and maxUnavailable.
 //   - Pods on nodes that fit no more do not count in maxUnavailable.
 //   - Of several pods on a node an available one stays, and otherwise the oldest.
 //   - Pods have names that follow from DaemonSet, node and the pod that the node had before,
-//     with generateName beside them: no lost answer leads to a second pod on a node.
+//     with generateName beside them. So no lost answer leads to a second pod on a node.
 //   - A node for which the API server refuses a pod does not keep others from theirs.
 //   - A percentage in burstReplicas stands for one pod at least.
 //   - maxSurge 0 alone means maxUnavailable 1, as in Kubernetes; OpenKruise refuses it.
 //   - conditions and collisionCount of the status are maintained.
-//   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached: consumers that know no
+//   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached. Consumers that know no
 //     more of a kind than its conditions took an update in progress for its end.
 //   - What the webhook refuses has the code 422.
 //   - v1beta1, as OpenKruise 1.9 has it, is served on demand and converted to
 //     v1alpha1, which is stored; see workloads/conversion.
 //   - If the API server refuses to create the revision of a new template, missing pods come from the
-//     current one, and only the update waits; lost pods would not be replaced.
+//     current one, and only the update waits. Otherwise lost pods would not be replaced.
 package daemonset

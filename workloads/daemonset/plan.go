@@ -34,7 +34,7 @@ type NodeWait struct {
 }
 
 // NewPlan decides what to do about a DaemonSet. It never fails: what is wrong
-// with the DaemonSet or its pods is listed in Plan.Problems; so are objects of
+// with the DaemonSet or its pods is listed in Plan.Problems. So are objects of
 // the Snapshot that do not belong to the DaemonSet, which are left out. A Snapshot
 // without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {

@@ -37,7 +37,7 @@ type Snapshot struct {
 	// among Pods.
 	Taken map[string]bool
 	// Former names the pods that nodes had last, and that are gone, by the names of the nodes, as far
-	// as a controller remembers: no new pod has the name of one that it replaces.
+	// as a controller remembers. No new pod has the name of one that it replaces.
 	Former map[string]string
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals

@@ -25,7 +25,7 @@ const kind = "DaemonSet"
 // an unset field counts as its default.
 //
 // Of the pod template it knows the rules that a DaemonSet adds and the mistakes
-// that are made most; the rest is for the API server, see workloads.DryRun.
+// that are made most. The rest is for the API server, see workloads.DryRun.
 func ValidateCreate(set *v1alpha1.DaemonSet) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := append(validateSpec(set, path), unworkable(&set.Spec, path)...)
@@ -33,10 +33,10 @@ func ValidateCreate(set *v1alpha1.DaemonSet) field.ErrorList {
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
-// set, field by field; an empty list means it can be saved.
+// set, field by field. An empty list means it can be saved.
 //
 // Every field may change. A template is judged when it changes, and nothing is
-// when the whole spec stays the same: labels, annotations and finalizers of a set
+// when the whole spec stays the same. Labels, annotations and finalizers of a set
 // can always be changed.
 func ValidateUpdate(set, old *v1alpha1.DaemonSet) field.ErrorList {
 	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) && equality.Semantic.DeepEqual(conversion.DaemonSetPartition(set), conversion.DaemonSetPartition(old)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package fakecluster is a small Kubernetes cluster in memory, to test a program
-// with that embeds controllers of this library: an API server that the real
+// with that embeds controllers of this library. It has an API server that the real
 // clients and informers talk to, and kubelets that act when the test asks them to.
 // No socket is opened and no goroutine is started, so it also runs in a
 // testing/synctest bubble, where time is virtual.
@@ -18,8 +18,8 @@
 // containers. Validation is that of metadata, and of what may change in a pod. A
 // test of those needs a real control plane.
 //
-// client-go's fake clientset is not enough for these controllers: it has no
-// REST client and no resourceVersions, without which there is no consistency: a
+// client-go's fake clientset is not enough for these controllers. It has no
+// REST client and no resourceVersions, without which there is no consistency. A
 // controller never learns that its caches hold its own last writes.
 package fakecluster
 

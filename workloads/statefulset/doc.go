@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package statefulset manages StatefulSets (apps.kruise.io): a number of pods
-// with names, claims and an order of their own, that are updated in place if
+// with names, claims and an order of their own. They are updated in place if
 // the change allows it.
 //
 // Every reconcile of a StatefulSet has three steps. Observe reads the caches into
@@ -19,7 +19,7 @@
 // write to objects of two kinds may be seen in any order. A change of the
 // StatefulSet can be applied before the controller sees that a pod turned
 // unready just before, as in Kubernetes. What the status counts has been seen.
-// No decision depends on anything else that is remembered: a lost event or a pod
+// No decision depends on anything else that is remembered. A lost event or a pod
 // that is gone before it was seen cannot stop a StatefulSet.
 //
 // What a StatefulSet does stands rule by rule in
@@ -41,14 +41,14 @@
 //     older one, when no pod is available at its revision, or when all pods above
 //     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this,
 //     nor are those of the current revision while pods have the update and none
-//     of them is available: an outage lets no bad image out.
+//     of them is available. So an outage lets no bad image out.
 //     With unorderedUpdate the partition holds no pod back if current and
 //     update revision are the same.
-//   - maxUnavailable counts all wanted pods that do not serve before one that is ready is taken for the update:
+//   - maxUnavailable counts all wanted pods that do not serve before one that is ready is taken for the update. It counts
 //     those beyond the partition and the walk, and those that hooks have taken aside, too. Pods that do not serve are
 //     updated meanwhile. OpenKruise counts all from 1.5.5 on, and ends the walk there.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
-//     releases it, although that has taken it and a lower one out of service.
+//     releases it. It goes although the hook has taken it and a lower one out of service.
 //   - With OrderedReady pods that are left over and have ended, which never get ready
 //     again, go without waiting for one another.
 //   - A pod whose in-place update cannot begin, since its record is corrupt or it
@@ -56,12 +56,12 @@
 //     passed over and reported, and the update of the others goes on.
 //   - No pod is updated to a template that the selector does not match.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
-//     that are wanted, not from the number of replicas alone: with reserved
+//     that are wanted, not from the number of replicas alone. With reserved
 //     ordinals a pod that stays keeps its claims, and so does one whose ordinal
 //     was reserved.
 //   - A pod in the state PreparingDelete whose ordinal is wanted again, or whose
 //     update is paused or undone, is taken back. If markPodNotReady forbids
-//     that, it is deleted and replaced once its hook releases it: in order, within
+//     that, it is deleted and replaced once its hook releases it. It is deleted in order, within
 //     maxUnavailable, and while the update is paused only if it is out of service
 //     and comes back unchanged.
 //   - Progress of in-place updates and hooks is written down for every pod, also
@@ -72,7 +72,7 @@
 //   - A pod that ends without having run, as one that its kubelet rejects, is
 //     recreated at once the first time, and then after 1 second, 2, 4 and so on, up
 //     to 5 minutes.
-//   - With Parallel, all pods that are left over are deleted in one reconcile, and a
+//   - With Parallel, all pods that are left over are deleted in one reconcile. A
 //     pod whose claim is about to be deleted does not hold up the others.
 //   - A claim that goes with a former pod, or with a former StatefulSet of the
 //     same name, is waited for, whatever the retention policy says by now.
@@ -94,7 +94,7 @@
 //     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes; so is updatedReadyReplicas.
-//   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached: consumers that know no
+//   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached. Consumers that know no
 //     more of a kind than its conditions took an update in progress for its end.
 //   - If the name of a revision is too long for a label value, its hash is
 //     written alone.
@@ -107,13 +107,13 @@
 //   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
-//     holds it back, or when InPlaceOnly does not let it go to a new template; it
+//     holds it back, or when InPlaceOnly does not let it go to a new template. Otherwise it
 //     would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable, nor for its
-//     turn with OrderedReady: it is out of service already, and others may wait for it.
+//     turn with OrderedReady. It is out of service already, and others may wait for it.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind. If pods are gone that the status counts, or the current
-//     revision is, the status is written first, and nothing is created if that
+//     revision is, the status is written first. Nothing is created if that
 //     shows that the StatefulSet is gone.
 //   - If the last write of an update in place is refused, or gets no answer, the
 //     next update is tried after a second, and then after twice as long each time, up to 5
@@ -123,10 +123,10 @@
 //     template are known as those of the current revision. So the partition
 //     holds, and new pods for it are made from that template.
 //   - status.currentRevision moves to the update revision only when all wanted
-//     pods are there and available. A broken update of the only pod would become the current one otherwise,
-//     and those that a partition holds back would come back updated after they were evicted.
+//     pods are there and available. A broken update of the only pod would become the current one
+//     otherwise. Also, those that a partition holds back would come back updated after they were evicted.
 //   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
 //   - If the API server refuses to create the revision of a new template, missing pods come from the
-//     current one, and only the update waits; lost pods would not be replaced.
+//     current one, and only the update waits. Otherwise lost pods would not be replaced.
 package statefulset

@@ -24,7 +24,7 @@ type Plan struct {
 }
 
 // NewPlan decides what to do about a StatefulSet. It never fails: what is
-// wrong with the StatefulSet or its pods is listed in Plan.Problems; so are
+// wrong with the StatefulSet or its pods is listed in Plan.Problems. So are
 // objects of the Snapshot that do not belong to the StatefulSet, which are left
 // out. A Snapshot without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {

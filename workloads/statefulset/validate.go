@@ -26,7 +26,7 @@ const kind = "StatefulSet"
 // an unset field counts as its default.
 //
 // Of the pod template it knows the rules that a StatefulSet adds and the
-// mistakes that are made most; the rest is for the API server, see
+// mistakes that are made most. The rest is for the API server, see
 // workloads.DryRun.
 func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 	path := field.NewPath("spec")
@@ -36,11 +36,11 @@ func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
-// set, field by field; an empty list means it can be saved.
+// set, field by field. An empty list means it can be saved.
 //
 // The selector, serviceName and podManagementPolicy are immutable. A template
-// is judged when it changes, and nothing is when the whole spec stays the same:
-// labels, annotations and finalizers of a set can always be changed.
+// is judged when it changes, and nothing is when the whole spec stays the same.
+// Labels, annotations and finalizers of a set can always be changed.
 //
 // With podUpdatePolicy InPlaceOnly cpu and memory of containers cannot change; if the
 // controller changes them in place, see Webhook.InPlaceResize.

@@ -46,7 +46,7 @@ type Webhook struct {
 	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
 	// It is asked last, about sets without any other problem, and only a
-	// verdict counts: if it cannot be had in time (no permission, no quota,
+	// verdict counts. If it cannot be had in time (no permission, no quota,
 	// an API server in trouble), the set is allowed with a warning. A rollback
 	// must not fail because a check does, and what slips through is refused
 	// when the pods are created.

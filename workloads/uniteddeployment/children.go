@@ -58,11 +58,11 @@ type Child struct {
 	// Subset is the name of the subset, empty for a workload that has none.
 	Subset string
 	// Revision is the name of the revision of the UnitedDeployment that it was last written
-	// at, and Hash what it was written for beside that; empty if it does not say. (UD-9)
+	// at, and Hash what it was written for beside that. Both are empty if it does not say. (UD-9)
 	Revision, Hash string
 	// Replicas is the number of pods that it is to have.
 	Replicas int32
-	// Partition is the number of pods that it holds back; nil if its kind or its strategy
+	// Partition is the number of pods that it holds back. Nil if its kind or its strategy
 	// has no partition, or the partition is a percentage.
 	Partition *int32
 	// Partitioned says that its kind and its strategy have a partition.

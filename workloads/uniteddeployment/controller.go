@@ -26,7 +26,7 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
 // A reconcile is due when a UnitedDeployment changes, or one of its workloads, revisions or
-// pods; and when a workload appears that has no controller and matches its selector.
+// pods. It is also due when a workload appears that has no controller and matches its selector.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

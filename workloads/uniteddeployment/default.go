@@ -19,7 +19,7 @@ type DefaultOptions struct {
 // stored one of an update, and nil for a new one.
 //
 // Of the templates only that of StatefulSets of apps/v1 is defaulted, in a new UnitedDeployment
-// and in an update that changes it: saving anything else never starts a rollout. (UD-14)
+// and in an update that changes it. Saving anything else never starts a rollout. (UD-14)
 func Default(set, old *v1alpha1.UnitedDeployment, o DefaultOptions) {
 	spec := &set.Spec
 	defaultReplicas(set, old)

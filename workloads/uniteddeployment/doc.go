@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package uniteddeployment manages UnitedDeployments (apps.kruise.io): it runs one workload
+// Package uniteddeployment manages UnitedDeployments (apps.kruise.io). It runs one workload
 // in each of several groups of nodes, splits the replicas over them, and updates each as far
 // as its partition lets it.
 //
@@ -35,7 +35,7 @@
 //   - Orphans of subsets that the topology does not have are left alone. OpenKruise adopts and deletes them.
 //   - UnitedDeployments of CloneSets have a history. OpenKruise finds none of their revisions.
 //   - A Deployment that is as it should be is not written. OpenKruise writes it in every reconcile.
-//   - Of the pods for which the update of a StatefulSet waits, the one that blocks it is deleted, and
+//   - Of the pods for which the update of a StatefulSet waits, the one that blocks it is deleted, but
 //     not before it has been out of service for minutes. OpenKruise deletes all that are not ready
 //     at a moment.
 //   - Fields of a StatefulSet's template that it lets change can be changed. The selector cannot:

@@ -20,7 +20,7 @@ import (
 // several goroutines.
 type SubsetMetrics interface {
 	// Subsets is called in each reconcile of a UnitedDeployment with the state of its subsets,
-	// in the order of the topology; with none if it is gone.
+	// in the order of the topology. It gets none if the UnitedDeployment is gone.
 	Subsets(of types.NamespacedName, subsets []SubsetState)
 }
 
@@ -50,7 +50,7 @@ type Options struct {
 	Workloads client.Interface
 
 	// Without lists kinds of templates that are not to be used, for API servers that do not
-	// serve their workloads: such workloads are not watched, and a UnitedDeployment with such
+	// serve their workloads. Such workloads are not watched, and a UnitedDeployment with such
 	// a template creates nothing. Default: all are used.
 	Without []TemplateKind
 	// UnitedDeployments, StatefulSets (of apps/v1), AdvancedStatefulSets, CloneSets,

@@ -37,7 +37,7 @@ type Plan struct {
 	// Update lists the workloads to change.
 	Update []Update
 	// DeletePods are pods of StatefulSets that keep an update from going on, one of each subset at
-	// most, and Blocking those that do and are left for now, because they have been ready. (UD-11)
+	// most. Blocking are those that do and are left for now, because they have been ready. (UD-11)
 	DeletePods, Blocking []*corev1.Pod
 
 	// Reserve are pods that get v1alpha1.ReservedPodLabel, and Unreserve pods that lose it.

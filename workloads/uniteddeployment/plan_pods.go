@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// UnreadyFor is how long a pod that was ready is left while the update of its StatefulSet waits for it:
-// most are ready again by then. (UD-11.2)
+// UnreadyFor is how long a pod that was ready is left while the update of its StatefulSet waits for it.
+// Most are ready again by then. (UD-11.2)
 const UnreadyFor = 5 * time.Minute
 
 // RuleUnready is why a pod in Plan.Blocking is left: it has not been ready for less than UnreadyFor.

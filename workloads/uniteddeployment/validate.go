@@ -42,7 +42,7 @@ func validateCreate(set *v1alpha1.UnitedDeployment, adaptive bool) field.ErrorLi
 }
 
 // ValidateUpdate says what is wrong with the change from the stored UnitedDeployment old to set,
-// field by field; an empty list means it can be saved.
+// field by field. An empty list means it can be saved.
 //
 // Nothing is judged when the whole spec stays the same. If the subsets stay the same, their
 // replicas need not add up: a writer of spec.replicas alone, as autoscalers are, does not

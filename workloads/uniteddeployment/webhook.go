@@ -45,7 +45,7 @@ type Webhook struct {
 	// CloneSets, see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
 	// It is asked last, about UnitedDeployments without any other problem, and only a
-	// verdict counts: if it cannot be had in time, the UnitedDeployment is allowed with a
+	// verdict counts. If it cannot be had in time, the UnitedDeployment is allowed with a
 	// warning.
 	Templates workloads.TemplateChecker
 }

@@ -5,11 +5,11 @@
 // # Validation
 //
 // The CustomResourceDefinitions made from these types carry, as CEL rules, all
-// checks that need nothing but the object and its former state, so that the API
+// checks that need nothing but the object and its former state. So the API
 // server refuses a wrong manifest even if no webhook runs. Left to the
 // webhook is what such rules cannot say: whether the pod template is valid,
 // carries the labels of the selector and has the readiness gate that an
-// in-place update needs, and, because of the API server's limit on the cost of
+// in-place update needs. Also left to it is, because of the API server's limit on the cost of
 // a rule, whether reserveOrdinals repeats an entry and whether a nested label
 // selector is well formed.
 //
