@@ -26,8 +26,8 @@ type calculated struct {
 	obstacles []Obstacle
 }
 
-// For returns the update of a pod by the value of its revision label, and
-// otherwise nil and the reasons why there is none, at least one. A revision
+// For returns the update of a pod by the value of its revision label. Otherwise it
+// returns nil and the reasons why there is none, at least one. A revision
 // that is gone or cannot be read is such a reason. The update is shared by all
 // pods of a revision.
 func (c *Calculator) For(revisionLabel string) (*Update, []Obstacle) {

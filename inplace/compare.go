@@ -53,7 +53,7 @@ type Resize struct {
 }
 
 // Compare tells what a running pod of one template has to go through to become
-// one of the other: nothing, new metadata, restarts of some containers, or to
+// one of the other. That is nothing, new metadata, restarts of some containers, or to
 // be recreated. It is Calculate for people, who have templates and no revisions.
 //
 // It fails on a nil template.

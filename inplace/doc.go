@@ -42,9 +42,9 @@
 // The progress stands in annotations of the pod and nowhere else, so any
 // process can continue where another stopped. Their JSON is that of OpenKruise
 // 1.4, with exceptions that no reader notices. Metadata inside of it has no
-// "creationTimestamp":null. The state has keys of its own: lastContainers,
-// which says which containers ran when their images were replaced, and
-// nextContainerResources, which holds what they have still to get.
+// "creationTimestamp":null. The state has keys of its
+// own. lastContainers says which containers ran when their images were replaced,
+// and nextContainerResources holds what they have still to get.
 //
 // What is done stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/inplace/RULES.md
@@ -59,8 +59,8 @@
 //   - Begin refuses a pod in its grace period, for every kind of workload. The
 //     change that waits would be lost.
 //   - A pod that another manager puts back into service during its grace period
-//     begins its update, or its grace period, anew, instead of changing its
-//     containers in service.
+//     begins its update, or its grace period, anew. Its containers are not
+//     changed in service.
 //   - Begin refuses a pod that lacks a container of the update.
 //   - Of a template's metadata only labels, annotations and finalizers count,
 //     since nothing else of it reaches a pod. A changed metadata.name of a
@@ -73,10 +73,10 @@
 //   - Image references are compared in full: a runtime that reports
 //     docker.io/library/nginx:1.21 runs nginx:1.21.
 //   - The same image ID in another container than the recorded one completes an
-//     image's change of name, since runtimes report one name of an image for all.
+//     image's change of name: runtimes report one name of an image for all.
 //   - A container does not count as updated by an image ID alone that came after
-//     nothing (it had not been started when the update began), or that belongs to
-//     an earlier update which was not complete. Nor does it before it was started, or
+//     nothing: it had not been started when the update began. Nor does it by
+//     one of an earlier update which was not complete, or before it was started, or
 //     while the kubelet reports on an older generation of the pod.
 //   - Containers that the kubelet identifies by name and image only, as it does
 //     since Kubernetes 1.31, are recognised by the hash too.
@@ -84,6 +84,6 @@
 //     rollout names that RuleSidecarUpdating.
 //   - An update whose image a policy has put back to one from before is not complete. The pod
 //     does not count as updated, and the update is tried again, ever more rarely.
-//   - Images are written on the condition that the pod has not changed since it was read,
-//     because the image IDs recorded with them would otherwise be outdated.
+//   - Images are written on the condition that the pod has not changed since it was
+//     read. The image IDs recorded with them would otherwise be outdated.
 package inplace

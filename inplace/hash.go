@@ -60,7 +60,7 @@ func EnvHash(env []EnvValue) (uint64, error) {
 }
 
 // PlainHashes returns the hashes that kubelets give to a container of this
-// specification: over all of it, as they did first, and over its name and
+// specification. They are over all of it, as kubelets did first, and over its name and
 // image, as they do since Kubernetes 1.31. A kubelet may know other fields
 // than this program does, so a hash that is not among them proves nothing.
 func PlainHashes(c *corev1.Container) ([]uint64, error) {

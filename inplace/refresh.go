@@ -20,7 +20,7 @@ import (
 
 // Progress is how far the in-place update of a pod has come.
 type Progress struct {
-	// RequeueAfter is when to look again although nothing happens to the pod: what is left of the
+	// RequeueAfter is when to look again although nothing happens to the pod. It is what is left of the
 	// grace period, or of the time in which a node may answer a resize, in whole seconds. Zero: no need to.
 	RequeueAfter time.Duration
 	// Complete tells that the pod, as it was read, has taken the whole update.
@@ -48,7 +48,7 @@ func (p Progress) String() string {
 }
 
 // Refresh continues an in-place update (IP-18, IP-20 to IP-22, IP-24 to
-// IP-26): it makes the change when the grace period is over, starts the next batch
+// IP-26). It makes the change when the grace period is over, starts the next batch
 // of containers when the batch before it is done, and puts the pod back into
 // service at the end. What is to be written goes into the patch. It is called
 // for every pod in every reconcile, and costs nothing for a pod that has nothing to do.

@@ -179,7 +179,7 @@ func requestResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State) {
 }
 
 // Resized puts into the patch what is to be recorded after the API server has accepted the resize
-// of a pod: that the pod has other quantities than those requested, since a policy has changed
+// of a pod. It records that the pod has other quantities than those requested, since a policy has changed
 // them. They are what the containers get. The pod is that of the answer. The patch stays empty
 // if the pod has what was requested, and if nothing was. (IP-38)
 func Resized(p *podpatch.Patch, pod *corev1.Pod) error {
@@ -217,7 +217,7 @@ func BeingResized(pod *corev1.Pod) bool {
 }
 
 // Unresized says in words why a pod that was updated in place does not get its new
-// resources, ever: the node said so, or refused, if not nil, of the API server, did so
+// resources, ever. The node said so, or refused, if not nil, of the API server, did so
 // before the node learned of it. Empty if it gets them or has to get none. It decodes
 // nothing for a pod of which neither is true. (IP-39)
 func Unresized(pod *corev1.Pod, refused error) string {

@@ -40,7 +40,7 @@ var schemaDefaults = map[string][]schemaDefault{
 }
 
 // CRDsWithDefaults returns the definitions of CRDs with some defaults in their
-// schemas: those of fields that autoscalers (spec.replicas) and the health checks
+// schemas. They are those of fields that autoscalers (spec.replicas) and the health checks
 // of Argo CD (spec.updateStrategy of CloneSet, StatefulSet and DaemonSet) read, and
 // take for 0, for a pause or for an error if they are absent. They are the
 // defaults of the webhooks, so nothing changes if those are served. A DaemonSet

@@ -13,7 +13,7 @@ import "github.com/podwright/podwright/internal/caches"
 //     and imagePullSecrets, and status.podIPs and hostIPs;
 //   - of a node status.images, volumesInUse and volumesAttached;
 //   - of a Deployment, a ReplicaSet, a StatefulSet of Kubernetes and a ReplicationController
-//     the annotations and templates, but for the annotation of a ReplicaSet with its revision; a StatefulSet
+//     the annotations and templates, but for the annotation of a ReplicaSet with its revision. A StatefulSet
 //     keeps the annotations that ask for a PersistentPodState.
 //
 // Other readers of such an informer must not take for empty what is missing. They

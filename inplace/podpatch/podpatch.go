@@ -29,7 +29,7 @@ type Patch struct {
 	AddFinalizers []string
 
 	// AddOwner is an owner reference to add, unless the pod has one of its UID, which
-	// becomes the controller if AddOwner says so; nil adds none.
+	// becomes the controller if AddOwner says so. Nil adds none.
 	AddOwner *metav1.OwnerReference
 	// RemoveOwner is the UID of an owner reference to remove; empty removes none.
 	RemoveOwner types.UID

@@ -13,7 +13,7 @@ import (
 )
 
 // String lists what the patch asks for, one change a line, whether a pod has it
-// already or not; "no change" if it asks for nothing. The same patch always
+// already or not. It is "no change" if it asks for nothing. The same patch always
 // gives the same text. It is for people: nothing reads it back.
 func (p Patch) String() string {
 	if p.Empty() {

@@ -14,7 +14,7 @@ import (
 )
 
 // Writes returns the requests that bring the pod to what the patch asks for,
-// in the order in which they must be sent: the status first, a resize last. If only
+// in the order in which they must be sent. The status comes first, a resize last. If only
 // conditions, labels and annotations change, one request does it. It returns
 // none when everything already stands.
 //
@@ -153,7 +153,7 @@ func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
 
 // Holds tells whether a pod on whose status the first write of the patch was made is still
 // what the patch was made for, so that the second can follow (see Throughout). It has the
-// labels, annotations, images and, for a resize, resources with which it was read, the same containers run, and the
+// labels, annotations, images and, for a resize, resources with which it was read. The same containers run, and the
 // conditions of the patch have their status.
 func (p *Patch) Holds(read, live *corev1.Pod) bool {
 	if live.UID != read.UID || (live.DeletionTimestamp == nil) != (read.DeletionTimestamp == nil) ||

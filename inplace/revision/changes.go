@@ -153,7 +153,7 @@ func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string,
 }
 
 // Prune plans to delete the revisions beyond the limit (nil: DefaultHistoryLimit)
-// that nothing uses: neither Current nor Update, nor one that a pod comes from,
+// that nothing uses. Those are neither Current nor Update, nor one that a pod comes from,
 // by the values of the pods' revision labels. (CS-CR7)
 //
 // It does nothing if Current or Update is nil.

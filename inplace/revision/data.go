@@ -13,7 +13,7 @@ import (
 )
 
 // Encode encodes a value as compact JSON, as the data of a revision and the hashes of
-// kinds that have their own want it: the same bytes whatever release of Go built the
+// kinds that have their own want it. The bytes are the same whatever release of Go built the
 // program. The keys of maps are sorted, the fields of structs stay in their order. The
 // error is that of encoding/json.
 func Encode(v any) ([]byte, error) { return stablejson.Marshal(v) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package revision reads and writes the ControllerRevisions in which a
-// workload records the pod templates of its past: their data, their names, their
+// workload records the pod templates of its past. It covers their data, their names, their
 // order, and which of them is the template of today.
 //
 // Everything here is a pure function of its arguments. What must be written to
@@ -16,7 +16,7 @@
 // compact, with sorted keys. Its bytes are part of the contract, because the
 // hash over them is the name of the revision and the label of every pod. They
 // are those that a program built on the Kubernetes 1.22 types writes, for every
-// template which such a program knows in full: a zero creationTimestamp is
+// template which such a program knows in full. A zero creationTimestamp is
 // null, for example, although newer encoders leave it out. Pod fields that came
 // later are kept.
 //

@@ -22,12 +22,12 @@ import (
 const HashLabel = "controller.kubernetes.io/hash"
 
 // New returns the revision of a workload for a pod template (CS-CR3), to be
-// created in the workload's namespace: labelled as the template's pods plus
+// created in the workload's namespace. It is labelled as the template's pods plus
 // HashLabel, annotated and owned as the workload, with the given number (see
 // NextNumber). A nil collisionCount counts as 0.
 //
 // When the API server answers that the name exists, with data that is not
-// Equal, the workload's collision count is raised by one and New called again.
+// Equal, raise the workload's collision count by one and call New again.
 func New(
 	owner metav1.Object, kind schema.GroupVersionKind, template *corev1.PodTemplateSpec,
 	number int64, collisionCount *int32,
@@ -115,7 +115,7 @@ const (
 // Decision is the outcome of Next.
 type Decision struct {
 	Action Action
-	// Revision is the workload's update revision as it must stand: an existing
+	// Revision is the workload's update revision as it must stand. It is an existing
 	// one (Use), a copy of an existing one with the new number (Raise), or the
 	// wanted one (Create).
 	Revision *appsv1.ControllerRevision
@@ -140,7 +140,7 @@ func (d Decision) String() string {
 // not changed.
 //
 // A revision that cannot be read is skipped, unless it has the wanted name and
-// a controller. That name is a hash over the data it had, so it is the wanted one, and
+// a controller. That name is a hash over the data it had, so it is the wanted one.
 // Decision.Revision is a copy of it with the wanted data. A wanted revision that
 // is nil or cannot be read is an error.
 func Next(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision) (Decision, error) {
@@ -151,7 +151,7 @@ func Next(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevisio
 	return next(Usable(history), wanted, find.equal)
 }
 
-// NextOf is Next for revisions whose data is no pod template: holds tells of each, none
+// NextOf is Next for revisions whose data is no pod template. holds tells of each, none
 // of which is nil, whether it holds what the wanted one does. The history may come in any
 // order and is not changed.
 func NextOf(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, holds func(*appsv1.ControllerRevision) bool) Decision {

@@ -15,7 +15,7 @@ type Progress struct {
 }
 
 // MayAdvance tells whether the update revision becomes the current one, from which
-// pods that the partition holds back are created: every wanted pod is there and updated,
+// pods that the partition holds back are created. It does when every wanted pod is there and updated,
 // and no pod is behind. A pod that is missing tells nothing of a revision that may never have run. If it
 // counted as updated, a broken update could become the current one, and to raise the
 // partition would bring it back. Without pods that are wanted nothing is waited for.

@@ -4,7 +4,7 @@ package rollout
 
 import "strings"
 
-// String lists what the plan does and what waits, one decision a line: revisions,
+// String lists what the plan does and what waits, one decision a line. These are revisions,
 // problems, claims, pods, waits with their reasons, images to pull ahead, and when
 // to look again. An empty plan gives "no revision".
 func (p Plan) String() string {
@@ -57,7 +57,7 @@ func (c ClaimPatch) String() string {
 }
 
 // String lists the jobs to create and to delete, one a line, and why images are
-// not pulled ahead; empty if there is nothing to do and to say.
+// not pulled ahead. It is empty if there is nothing to do and to say.
 func (d PreDownload) String() string {
 	var lines []string
 	for _, job := range d.Create {

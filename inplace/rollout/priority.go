@@ -21,7 +21,7 @@ import (
 // orderPriority the pods without any of the keys go first. Then come those
 // with the first key, those with the second, and so on. Among the pods of one
 // key the one with the larger integer at the end of the label's value goes
-// first ("web-10" before "web-9"; a value without one counts as 0). If both
+// first: "web-10" before "web-9". A value without one counts as 0. If both
 // are set, weightPriority counts.
 //
 // Pods of equal priority are returned in the reverse of their order in the

@@ -28,7 +28,7 @@ type Stages struct {
 	Stage
 
 	// Otherwise is planned from the same numbers, as if Stage changed nothing. So
-	// it is applied when that has turned out to be true: no creation or deletion of
+	// it is applied when that has turned out to be true. That is, no creation or deletion of
 	// Stage was made, nor a patch with [PatchKind.AffectsAvailability], and of none
 	// it is unknown whether it was. It is empty if Stage makes no such change, since
 	// all of the plan is in Stage then.

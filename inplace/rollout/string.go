@@ -61,8 +61,8 @@ func (s Stage) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// String lists what is done at first, one pod a line, and then, below a line that
-// says so, what is done if that comes to nothing.
+// String lists what is done at first, one pod a line. Below a line that says so
+// it lists what is done if that comes to nothing.
 func (s Stages) String() string {
 	text := s.Stage.String()
 	if s.Otherwise.Empty() {

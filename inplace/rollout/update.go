@@ -24,7 +24,7 @@ type UpdateOptions struct {
 
 // SortForUpdate returns the pods in the order in which they are to be updated.
 //
-// Without options those go first that serve least: no node before a node; the
+// Without options those go first that serve least. The order is: no node before a node; the
 // phase Pending before Unknown before Running; not Ready; Ready for the shorter
 // time; more restarts; younger; and at last the name. A priority replaces this
 // order by that of [SortByPriority]; scattering then puts some pods elsewhere. Pods in

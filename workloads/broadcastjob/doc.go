@@ -5,7 +5,7 @@
 //
 // Every reconcile of a job has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to create
-// and to delete, and for each node that waits the rule and the number that hold it.
+// and to delete. For each node that waits it has the rule and the number that hold it.
 // Apply does what the plan says. So every decision can be called in a unit test, shown
 // before it happens, and explained afterwards.
 //
@@ -39,7 +39,7 @@
 //   - A pod that has restarted too often has failed, and the job does not wait for it, and
 //     deletes it when it ends. In OpenKruise such a job never completes, and if it
 //     fails the pod restarts for ever.
-//   - A job of the type Never runs on a node that takes the place and the name of another,
+//   - A job of the type Never runs on a node that takes the place and the name of another. It does so
 //     also if the finished pod of the other is still there.
 //   - When a job fails, its results are written before its pods are deleted. Deletion is
 //     tried until it succeeds. A pod that leaves a node that fits no more is not

@@ -19,7 +19,7 @@ type Plan struct {
 	Parallelism int32
 
 	// Nodes are those that the job is for, and those that its pods are on, as they are
-	// now: by name, and after them those that are gone. Nodes that do not fit and have
+	// now. They come by name, and after them those that are gone. Nodes that do not fit and have
 	// neither pod nor result are left out. Nil for a job that has finished.
 	Nodes []Node
 	// Delete lists the pods to delete, by name.

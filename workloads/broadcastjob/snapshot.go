@@ -29,7 +29,7 @@ type Snapshot struct {
 	// as a controller remembers. No new pod has the name of one that it replaces.
 	Former map[string]string
 	// BackOff says when pods may be deleted that no scheduler has bound, since something has made
-	// them other than the template, which fits their nodes: by the names of the nodes. Others may
+	// them other than the template, which fits their nodes. It is by the names of the nodes. Others may
 	// be deleted at once.
 	BackOff map[string]time.Time
 	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default

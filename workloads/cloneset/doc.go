@@ -5,8 +5,8 @@
 //
 // Every reconcile of a CloneSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
-// create, to delete and to change, and for each pod that should be updated and is
-// not, the rule and the number that hold it. Apply applies the plan. So
+// create, to delete and to change. For each pod that should be updated and is not, it
+// has the rule and the number that hold it. Apply applies the plan. So
 // every decision can be called in a unit test, shown before it happens, and
 // explained afterwards. [Tally] is the arithmetic alone: numbers of pods in, numbers
 // of pods to create, to delete and to update out.
@@ -53,7 +53,7 @@
 //     kept aside while that pod exists, and the new pod gets claims of its own.
 //     Otherwise that claim would block the CloneSet.
 //   - While the update is paused, no surge pods are created for it.
-//   - A pod that another workload controls is left alone, also if it names the CloneSet
+//   - A pod that another workload controls is left alone. That holds also if it names the CloneSet
 //     as a plain owner, so that it is collected with it.
 //   - A pod that is released, since the selector no longer matches it, becomes the owner
 //     of its claims first. They are removed together with it, and no new pod asks for
@@ -72,10 +72,10 @@
 //   - Pods marked for deletion that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too. So available ones marked for deletion beside them wait.
 //   - While pods are missing that are not created now, since scaleStrategy.maxUnavailable or
-//     the API server holds them back, two kinds are deleted: pods marked for deletion that are not ready, and
+//     the API server holds them back, two kinds are deleted. They are pods marked for deletion that are not ready, and
 //     pods in the state PreparingDelete that no hook holds any more.
 //   - While the API server refuses to create or to delete pods, others are updated.
-//   - A template is validated by the API server itself, by a dry run, so that it
+//   - A template is validated by the API server itself, by a dry run. So it
 //     is judged by the release that has to accept the pods. If the dry run gives no
 //     verdict, the CloneSet is allowed with a warning.
 //   - An update that does not change the spec is never refused; a template that
@@ -94,7 +94,7 @@
 //     revision is, the status is written first. Nothing is created if that
 //     shows that the CloneSet is gone.
 //   - If the last write of an update in place is refused, or gets no answer, the
-//     next update is tried after a second, and then after twice as long each time, up to 5
+//     next update is tried after a second. Each further one waits twice as long, up to 5
 //     minutes. A new generation is tried at once. A dry run goes before the write that
 //     takes the pod out of service then, and other pods need not wait for it.
 //   - If the template changes before a status was written, pods of the former
@@ -104,7 +104,7 @@
 //     pods are there, if the partition holds any back. Otherwise those would come back
 //     updated after they were evicted. Nor does it move while a raised partition
 //     sends pods back, also if InPlaceOnly does not let them go: a condition says so.
-//   - With the rollback of a raised partition switched on, pods are updated or rolled back only from a
+//   - With the rollback of a raised partition on, pods change only from a
 //     revision that has too many pods to one that has too few. Otherwise one is
 //     restarted, and later updated again.
 //   - An update that comes to a pod which must wait goes on with the pods behind it.

@@ -38,7 +38,7 @@ type Unavailable struct {
 // SelectForUpdate says which of the candidates are updated now, and why the
 // others wait. The candidates are the pods of the revision that pods leave
 // from (the old one; the update revision if Diff.Update is negative), in
-// the order in which they are to be updated, without those that cannot be
+// the order in which they are to be updated. Left out are those that cannot be
 // updated for reasons of their own.
 //
 // At most |Diff.Update| pods are updated. So that the target revision cannot break
@@ -151,16 +151,16 @@ func (w *walk) reason(why hold) *rollout.Reason {
 }
 
 // SelectForDeletion says which of the pods chosen for deletion go now, and why
-// the others wait: pods that are not ready go freely, ready ones within
+// the others wait. Pods that are not ready go freely, ready ones within
 // Diff.DeleteReadyBudget. Chosen are either all pods marked for deletion that
 // are not in the state PreparingDelete or, if there are none of both,
-// surplus pods; in the order in which they are to be deleted.
+// surplus pods. They are in the order in which they are to be deleted.
 // A surplus pod that is settling is unavailable before and after: it goes as long as enough pods serve without it.
 // (CS-22, CS-23)
 //
 // Pods marked for deletion do not count as unavailable in a [Tally]. Those of
-// them that are not ready, or are settling, take their share of the budget here,
-// so that marking some cannot take down more than maxUnavailable.
+// them that are not ready, or are settling, take their share of the budget
+// here. So marking some cannot take down more than maxUnavailable.
 func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []rollout.Wait) {
 	t = t.counts()
 	unavailable, marked := t.unavailable(), t.specified() > 0
@@ -205,7 +205,7 @@ func notAvailable(candidates []Candidate) (n int64) {
 }
 
 // ScaleDownBlocked returns why surplus pods are not deleted although
-// Diff.ScaleDown asks for it: pods that were marked for deletion, or that are
+// Diff.ScaleDown asks for it. Pods that were marked for deletion, or that are
 // in the state PreparingDelete, go first. Nil if nothing is in the way.
 // (CS-23)
 func (t Tally) ScaleDownBlocked() *rollout.Reason {

@@ -29,7 +29,7 @@ type Snapshot struct {
 	Pods []*corev1.Pod
 	// Claims are those that the CloneSet controls.
 	Claims []*corev1.PersistentVolumeClaim
-	// Unused are the instance ids of which no pod could be created, so that no pod has used their claims, as far as that is
+	// Unused are the instance ids of which no pod could be created. So no pod has used their claims, as far as that is
 	// remembered. It is read if claims are not to be reused.
 	Unused map[string]bool
 	// NodeLabels holds the labels of nodes by node name. It is read if the

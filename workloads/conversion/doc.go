@@ -39,7 +39,7 @@
 //
 // One annotation holds all such fields, and server-side apply merges it as a
 // whole. Once a client has written in v1alpha1, as the controllers of most kinds
-// do, what a v1beta1 manifest leaves out stays as long as the annotation holds
+// do, what a v1beta1 manifest leaves out stays. It does so as long as the annotation holds
 // anything else. A patch or an update takes it away, and server-side apply with
 // another value changes it.
 //

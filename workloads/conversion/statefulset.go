@@ -41,11 +41,11 @@ func laterField[T any](path ...string) admission.ConvertedField {
 // apps.kruise.io/v1alpha1 or apps.kruise.io/v1beta1.
 //
 // It moves the fields that only one version has and leaves the rest of the
-// document as it stands, so that fields too new for this code pass unharmed.
+// document as it stands. So fields too new for this code pass unharmed.
 // What goes to v1alpha1 and comes back unchanged is what it was; so is what goes
 // to v1beta1 and comes back.
 //
-// An error names the part of the document that is not as it should be: it is no
+// An error names the part of the document that is not as it should be. It is no
 // JSON object, no StatefulSet, of an unknown version, or KeptFieldsAnnotation
 // does not hold what this function puts there.
 func StatefulSet(object []byte, apiVersion string) ([]byte, error) {

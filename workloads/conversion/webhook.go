@@ -19,7 +19,7 @@ var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{state
 // Handler answers the API server's ConversionReviews (apiextensions.k8s.io/v1)
 // for every kind that SetWebhook and ServeV1beta1 know. An object that cannot be
 // converted is answered by a failure that names the object and what is wrong
-// with it, and that the user reads whose request needs it.
+// with it. The user whose request needs the object reads it.
 //
 // Conversion needs no client and keeps nothing: every replica can serve it,
 // whether it leads or not.

@@ -4,7 +4,7 @@
 // BroadcastJob at the times of a schedule.
 //
 // Every reconcile of a cron job has three steps. Observe reads the caches into a
-// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] holds the job to create,
+// [Snapshot]. [NewPlan], a pure function, decides. A [Plan] holds the job to create,
 // or why none is created, the jobs to delete, the status, and when to look again.
 // Apply does what the plan says. So every decision can be called in a unit test,
 // shown before it happens, and explained afterwards.
@@ -12,7 +12,7 @@
 // A scheduled time is run once at most. status.lastScheduleTime claims it before its
 // job is created, and never goes back: what becomes of the job afterwards, and of the
 // controller, does not matter. If the API server refuses the job, it is tried
-// again after a back-off, also by another process, until a later time has come or the starting
+// again after a back-off, also by another process. It is tried until a later time has come or the starting
 // deadline is over. What it finds invalid waits for the next time.
 //
 // What the controller does stands rule by rule in
@@ -25,12 +25,12 @@
 //
 //   - Deadlines of 0 seconds, with which no job ever runs a pod, are refused.
 //   - lastScheduleTime is remembered. OpenKruise computes it from the jobs that are
-//     left, and runs a time again whose jobs are gone: by the history limits, by their
+//     left, and runs a time again whose jobs are gone. They go by the history limits, by their
 //     time to live, or by hand.
 //   - After more than 100 missed times a job is created for the latest one, with an
 //     event. OpenKruise stops until the object is edited.
 //   - Events tell of a time that has passed its starting deadline, a time that an active job keeps
-//     from being run, times that clocks skip or show twice, and a schedule or time zone that cannot be read.
+//     from being run, and times that clocks skip or show twice. They tell of a schedule or time zone that cannot be read.
 //     They also tell of jobs that are created, deleted, or refused.
 //   - Times of a changed schedule are due from the change on, which an annotation of the cron
 //     job holds. OpenKruise runs times before the change at once.

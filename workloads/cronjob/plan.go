@@ -41,7 +41,7 @@ type Plan struct {
 	// by which no time is run twice.
 	Status *v1alpha1.AdvancedCronJobStatus
 	// Unclaimed is written instead of Status if a job in Replace could not be
-	// deleted: the same without the claim, as Start is not created then. Nil if
+	// deleted. It is the same without the claim, as Start is not created then. Nil if
 	// the present one stands, or Replace is empty.
 	Unclaimed *v1alpha1.AdvancedCronJobStatus
 
@@ -69,7 +69,7 @@ type Start struct {
 	// Scheduled is the time for which it is created.
 	Scheduled time.Time
 	// WallClock says which scheduled times near it are skipped or come twice because the clock of the time zone is set, and what
-	// becomes of them; empty for none. (ACJ-19)
+	// becomes of them. Empty for none. (ACJ-19)
 	WallClock string
 	// Job or BroadcastJob is what to create; the other one is nil.
 	Job          *batchv1.Job

@@ -11,7 +11,7 @@ type Rollout struct {
 	MaxUnavailable, MaxSurge int32
 
 	// Underway is how many nodes have no old pod that serves, and no updated one that is
-	// available: an update, or something else, has taken their pod out of service.
+	// available. An update, or something else, has taken their pod out of service.
 	// With MaxSurge, it is how many have an updated pod that is not available, be it beside the
 	// old one or alone, or no pod at all.
 	Underway int32

@@ -5,7 +5,7 @@
 //
 // Every reconcile of a DaemonSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to create,
-// to delete and to change, and for each pod that waits the rule and the number that hold
+// to delete and to change. For each pod that waits it has the rule and the number that hold
 // it. Apply does what the plan says. So every decision can be called in a unit test,
 // shown before it happens, and explained afterwards. [Rollout.Replace] is the
 // arithmetic of an update alone.

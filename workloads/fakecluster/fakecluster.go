@@ -12,9 +12,9 @@
 // pods, claims, nodes, events, ControllerRevisions, ConfigMaps, Secrets, the kinds of
 // this library, and those that are given to [New].
 //
-// It does not do what a cluster does beside: no admission, so no webhooks, no
-// defaults but those of pods, and no rules of CRDs; no RBAC; no server-side apply,
-// paging, dry runs or deletion of collections; nothing but JSON on the wire; no
+// It does not do what a cluster does beside. It has no admission, so no webhooks, no
+// defaults but those of pods, and no rules of CRDs. It has no RBAC, and no server-side apply, paging, dry
+// runs or deletion of collections. There is nothing but JSON on the wire; no
 // containers. Validation is that of metadata, and of what may change in a pod. A
 // test of those needs a real control plane.
 //
@@ -89,7 +89,7 @@ func New(more ...Resource) *Cluster {
 // JSON.
 func (c *Cluster) Config(user string) *rest.Config { return c.server.Config(user) }
 
-// Step has the kubelet of every pod act once, in all namespaces: it starts
+// Step has the kubelet of every pod act once, in all namespaces. It starts
 // containers, restarts those whose image has changed, reports readiness, and ends
 // pods that are being deleted. A container whose image contains "bad" does not
 // become ready. Then the garbage collector deletes what has lost its owner.

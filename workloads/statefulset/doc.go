@@ -6,13 +6,13 @@
 //
 // Every reconcile of a StatefulSet has three steps. Observe reads the caches into
 // a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
-// create, to delete and to change, and for each pod that should be updated and is
-// not, the rule that holds it. Apply applies the plan. So every decision
+// create, to delete and to change. For each pod that should be updated and is not, it
+// has the rule that holds it. Apply applies the plan. So every decision
 // can be called in a unit test, shown before it happens, and explained
 // afterwards.
 //
 // In all that is not said here it does as the StatefulSet of Kubernetes
-// (apps/v1) does: names and identity of pods and claims, ordered and parallel
+// (apps/v1) does. That covers names and identity of pods and claims, ordered and parallel
 // start, rolling updates from the highest ordinal down, adoption, history.
 //
 // A reconcile waits until the caches have seen what earlier reconciles wrote. What others
@@ -35,12 +35,12 @@
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (STS-29)
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. If nothing else could be updated, since OrderedReady waits or
-//     maxUnavailable is used up, a pod that is not ready is updated nevertheless if
-//     its revision is wanted no more, or if its deletion or update is being
-//     prepared. One of the current revision is updated too, when the update goes back to an
-//     older one, when no pod is available at its revision, or when all pods above
-//     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this,
-//     nor are those of the current revision while pods have the update and none
+//     maxUnavailable is used up, a pod that is not ready is updated nevertheless. Its
+//     revision must be wanted no more, or its deletion or update must be under
+//     preparation. One of the current revision is updated too, when the update goes back to an
+//     older one, or when no pod is available at its revision. So it is when all pods above
+//     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this.
+//     Nor are those of the current revision while pods have the update and none
 //     of them is available. So an outage lets no bad image out.
 //     With unorderedUpdate the partition holds no pod back if current and
 //     update revision are the same.
@@ -64,13 +64,13 @@
 //     that, it is deleted and replaced once its hook releases it. It is deleted in order, within
 //     maxUnavailable, and while the update is paused only if it is out of service
 //     and comes back unchanged.
-//   - Progress of in-place updates and hooks is written down for every pod, also
+//   - Progress of in-place updates and hooks is written down for every pod. That holds also
 //     when the StatefulSet is paused, of the type OnDelete, or waits for a pod
 //     of a lower ordinal.
 //   - A pod that ended in the phase Succeeded is recreated as a Failed one is. The
 //     replacement is created when the former pod is gone, not before.
 //   - A pod that ends without having run, as one that its kubelet rejects, is
-//     recreated at once the first time, and then after 1 second, 2, 4 and so on, up
+//     recreated at once the first time. Then it is recreated after 1 second, 2, 4 and so on, up
 //     to 5 minutes.
 //   - With Parallel, all pods that are left over are deleted in one reconcile. A
 //     pod whose claim is about to be deleted does not hold up the others.
@@ -79,10 +79,10 @@
 //   - Pods that lack a claim of the template are reported without requests that
 //     must fail, and nothing else waits for them. A claim that was deleted from
 //     under a Pending pod is created again.
-//   - Owners of claims are kept claim by claim: also if a pod lacks another claim,
+//   - Owners of claims are kept claim by claim. That holds also if a pod lacks another claim,
 //     and if the claim template is gone from which its claim was made.
 //   - A claim that no pod of the StatefulSet mounts loses it as an owner when the
-//     retention policy does not say any more that claims go with it.
+//     retention policy no longer says that claims go with it.
 //   - A claim that something else controls, or that a former StatefulSet of the
 //     same name owns, is left alone.
 //   - The readiness gate KruisePodReady is in the pod from its creation on. No
@@ -98,7 +98,7 @@
 //     more of a kind than its conditions took an update in progress for its end.
 //   - If the name of a revision is too long for a label value, its hash is
 //     written alone.
-//   - A template is validated by the API server itself, by a dry run, so that it
+//   - A template is validated by the API server itself, by a dry run. So it
 //     is judged by the release that has to accept the pods. If the dry run gives no
 //     verdict, the StatefulSet is allowed with a warning. With InPlaceOnly
 //     nothing of the pods' spec may change but images.
@@ -116,7 +116,7 @@
 //     revision is, the status is written first. Nothing is created if that
 //     shows that the StatefulSet is gone.
 //   - If the last write of an update in place is refused, or gets no answer, the
-//     next update is tried after a second, and then after twice as long each time, up to 5
+//     next update is tried after a second. Each further one waits twice as long, up to 5
 //     minutes. A new generation is tried at once. A dry run goes before the write that
 //     takes the pod out of service then.
 //   - If the template changes before a status was written, pods of the former

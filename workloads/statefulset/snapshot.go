@@ -28,7 +28,7 @@ type Snapshot struct {
 	// them, whatever their phase, in any order.
 	Pods []*corev1.Pod
 	// Claims holds the existing claims of the pods that there are and of those
-	// that should be, and others that name the StatefulSet as an owner, by name.
+	// that should be. It also holds others that name the StatefulSet as an owner, by name.
 	Claims map[string]*corev1.PersistentVolumeClaim
 	// Jobs names the image pull jobs that the StatefulSet controls.
 	Jobs []string

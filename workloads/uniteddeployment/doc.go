@@ -5,7 +5,7 @@
 // as its partition lets it.
 //
 // Every reconcile of a UnitedDeployment has three steps. Observe reads the caches into a
-// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] holds what each subset is to have,
+// [Snapshot]. [NewPlan], a pure function, decides. A [Plan] holds what each subset is to have,
 // the workloads to create, to change and to delete, and the status. Apply does what the plan
 // says. So every decision can be called in a unit test, shown before it happens, and
 // explained afterwards. [Allocate] and [AllocateWithin] are the arithmetic of replicas alone.
@@ -35,15 +35,15 @@
 //   - Orphans of subsets that the topology does not have are left alone. OpenKruise adopts and deletes them.
 //   - UnitedDeployments of CloneSets have a history. OpenKruise finds none of their revisions.
 //   - A Deployment that is as it should be is not written. OpenKruise writes it in every reconcile.
-//   - Of the pods for which the update of a StatefulSet waits, the one that blocks it is deleted, but
-//     not before it has been out of service for minutes. OpenKruise deletes all that are not ready
+//   - Of the pods for which the update of a StatefulSet waits, the one that blocks it is deleted. It is not
+//     deleted before it has been out of service for minutes. OpenKruise deletes all that are not ready
 //     at a moment.
 //   - Fields of a StatefulSet's template that it lets change can be changed. The selector cannot:
 //     workloads keep theirs.
 //   - Names of workloads leave room for the hash in the revision label of their pods.
 //   - Failures are in the conditions. OpenKruise never writes those.
 //   - If the API server refuses to create the revision of a new template, subsets follow the replicas with
-//     the template of the current one, and only the update waits.
+//     the template of the current one. Only the update waits.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.
 //   - With Options.AdaptiveScheduling, which is off, also minReplicas, maxReplicas and the

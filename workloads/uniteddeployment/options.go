@@ -60,7 +60,7 @@ type Options struct {
 	UnitedDeployments, StatefulSets, AdvancedStatefulSets, CloneSets, Deployments, Revisions, Pods cache.SharedIndexInformer
 
 	// AdaptiveScheduling reads what OpenKruise has since its release 1.5: minReplicas and
-	// maxReplicas of subsets, and the schedule strategy, by which other subsets run what a
+	// maxReplicas of subsets, and the schedule strategy. With that strategy, other subsets run what a
 	// subset cannot schedule. Default false: these fields have no effect. (UD-20, UD-21)
 	AdaptiveScheduling bool
 

@@ -6,11 +6,11 @@
 //
 // The CustomResourceDefinitions made from these types carry, as CEL rules, all
 // checks that need nothing but the object and its former state. So the API
-// server refuses a wrong manifest even if no webhook runs. Left to the
-// webhook is what such rules cannot say: whether the pod template is valid,
+// server refuses a wrong manifest even if no webhook runs. The webhook judges what
+// such rules cannot say. It finds out whether the pod template is valid,
 // carries the labels of the selector and has the readiness gate that an
-// in-place update needs. Also left to it is, because of the API server's limit on the cost of
-// a rule, whether reserveOrdinals repeats an entry and whether a nested label
+// in-place update needs. The API server limits the cost of a rule. So the webhook
+// also judges whether reserveOrdinals repeats an entry and whether a nested label
 // selector is well formed.
 //
 // All rules stand at the root of the schema, which is otherwise exactly the one
