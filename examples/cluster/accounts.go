@@ -41,7 +41,7 @@ type Account struct {
 }
 
 // Account applies a manifest with one ServiceAccount, and roles, bindings and policies for it, and returns the account when it
-// has all its rights. Namespaces are created where they are missing. Policies come into force a moment later.
+// has all its rights. Namespaces are created if they are missing. Policies come into force a moment later.
 func (c *Cluster) Account(ctx context.Context, manifest []byte) (*Account, error) {
 	objects, err := permissions.Objects(manifest)
 	if err != nil {

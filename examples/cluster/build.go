@@ -62,7 +62,7 @@ func Build(ctx context.Context, log io.Writer) (string, error) {
 }
 
 // BuildRealNodes compiles what real nodes run besides the kubelet, as Build does the control plane, and returns the directory.
-// With cold caches this takes a minute or two. The error is a MissingError where this machine can run none.
+// With cold caches this takes a minute or two. The error is a MissingError if this machine can run none.
 func BuildRealNodes(ctx context.Context, log io.Writer) (string, error) {
 	if missing := RealNodesMissing(); len(missing) > 0 {
 		return "", &MissingError{missing}

@@ -89,7 +89,7 @@ func (c *Cluster) component(name string) (*process, error) {
 		logFile:   filepath.Join(c.dir, name+".log"),
 	}
 	_ = os.Remove(filepath.Join(c.dir, readyFile(name)))
-	// If this program dies, someone has to remove the temporary directory: the child that writes most of it.
+	// If this program dies, the child that writes most of the temporary directory removes it.
 	if name == Etcd && c.options.Dir == "" {
 		p.environment = []string{"PODWRIGHT_REMOVE_DIR=" + c.dir}
 		p.outlives = true

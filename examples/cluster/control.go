@@ -56,7 +56,7 @@ func (c *components) start(ctx context.Context, name string) error {
 	}
 }
 
-// gaveUp says, by the end of its log, whether a component ended for one of the reasons for which whoever runs it is to start it
+// gaveUp says, by the end of its log, whether a component ended for one of the reasons for which its service manager is to start it
 // again: what it was given is not at fault.
 func gaveUp(name, log string) bool {
 	switch name {
@@ -65,7 +65,7 @@ func gaveUp(name, log string) bool {
 		// takes more than ten seconds, the look fails, and it takes another one after three minutes only.
 		return strings.Contains(log, `PostStartHook "start-service-ip-repair-controllers" failed`)
 	case Kwok:
-		// It builds the environment of its stages in several goroutines without a lock. Where they meet, it dies at once.
+		// It builds the environment of its stages in several goroutines without a lock. If they meet, it dies at once.
 		return strings.Contains(log, "lifecycle.(*Stage).init")
 	}
 	return false

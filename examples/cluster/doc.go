@@ -2,7 +2,7 @@
 
 // Package cluster runs a real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager and
 // kube-scheduler, built from their Go modules, and nodes simulated by KWOK. It needs a Go toolchain and nothing else: no
-// container runtime, no root, no downloaded binaries. Where these are at hand, it can have real nodes too.
+// container runtime, no root, no downloaded binaries. If these are at hand, it can have real nodes too.
 //
 //	c, err := cluster.Start(ctx, cluster.Options{Log: os.Stderr})
 //	if err != nil { … }

@@ -124,7 +124,7 @@ func (n *network) acquire() (bool, error) {
 		file.Close()
 		return false, nil
 	}
-	// Whoever had it may have removed the file just before we locked it.
+	// The cluster that had it may have removed the file just before we locked it.
 	ours, err := file.Stat()
 	current, failure := os.Stat(n.lockFile())
 	if err != nil || failure != nil || !os.SameFile(ours, current) {

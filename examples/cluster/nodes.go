@@ -151,7 +151,7 @@ func takesPods(node *corev1.Node) bool {
 }
 
 // removeVolumes removes the directories that the controller manager made for volumes which still stand. They are outside of
-// the cluster's directory, and without the API server nobody knows which are ours.
+// the cluster's directory, and only the API server knows which are ours.
 func (c *Cluster) removeVolumes() {
 	p, err := c.running(APIServer)
 	if err != nil || !p.alive() || c.options.Dir != "" {

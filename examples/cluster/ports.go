@@ -25,7 +25,7 @@ func freePorts(names ...string) (map[string]int, error) {
 	return ports, nil
 }
 
-// FreePort returns a port on which nobody listens on 127.0.0.1, and which no other call returns, in this process and in others
+// FreePort returns a port on which no process listens on 127.0.0.1, and which no other call returns, in this process and in others
 // of this user, as long as this process lives: who is to listen there may be down for a while. It lies below those that the
 // kernel gives to outgoing connections (Linux begins at 32768, macOS at 49152).
 func FreePort() (int, error) {

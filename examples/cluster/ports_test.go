@@ -4,7 +4,7 @@ package cluster
 
 import "testing"
 
-// A port is given once, although nobody listens on it.
+// A port is given once, although no process listens on it.
 func TestFreePort(t *testing.T) {
 	port, err := FreePort()
 	if err != nil {

@@ -27,7 +27,7 @@ func processesIn(dir string) []string {
 	return found
 }
 
-// processesFromLsof asks lsof, where there is no /proc.
+// processesFromLsof asks lsof, if there is no /proc.
 func processesFromLsof(dir string) []string {
 	out, _ := exec.Command("lsof", "-d", "cwd", "-F", "pn").Output()
 	real, err := filepath.EvalSymlinks(dir)

@@ -32,7 +32,7 @@ func (n *RealNode) component(name string) (*process, error) {
 			"--root-dir=" + filepath.Join(n.Dir, "kubelet"),
 			"--cert-dir=" + filepath.Join(n.Dir, "kubelet.certs"),
 			// Of the containers that have ended and those that are made but not started, by default it keeps one each: it loses the state
-			// of the former container where it cleans up just as the next one is to be started.
+			// of the former container if it cleans up just as the next one is to be started.
 			"--maximum-dead-containers-per-container=2",
 			"--node-labels=topology.kubernetes.io/zone=zone-" + string(rune('a'+n.number%3)) + ",topology.kubernetes.io/region=region-1",
 		}

@@ -47,7 +47,7 @@ func (c *Cluster) RealNodes() []*RealNode {
 }
 
 // AddRealNode adds a node that runs real containers, and returns when it takes pods. The name must be new. It fails with a
-// MissingError where RealNodesMissing finds something. The first real node on a machine compiles containerd,
+// MissingError if RealNodesMissing finds something. The first real node on a machine compiles containerd,
 // which takes a minute or two.
 func (c *Cluster) AddRealNode(ctx context.Context, name string) (*RealNode, error) {
 	n, err := c.newRealNode(ctx, name)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whoever lacks something reads what it is and how to get it.
+// A user who lacks something reads what it is and how to get it.
 func TestMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	got := (&MissingError{RealNodesMissing()}).Error()

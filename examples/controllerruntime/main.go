@@ -11,7 +11,7 @@
 //     controller-runtime: for an operator that has its own queues, predicates
 //     and metrics.
 //
-// Neither needs a webhook; AddWebhook adds it where a manager serves some.
+// Neither needs a webhook; AddWebhook adds it if a manager serves some.
 package main
 
 import (

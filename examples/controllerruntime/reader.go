@@ -46,7 +46,7 @@ func newCacheReader(ctx context.Context, m ctrl.Manager) (*cacheReader, error) {
 		}
 		shared, err := informer(ctx, m, kind)
 		if err != nil {
-			return nil, err // nobody could tell what it has seen
+			return nil, err // it could not tell what it has seen
 		}
 		reader.seen[resource] = shared
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// cronJobYAML is an AdvancedCronJob with these lines in its spec, beside schedule and template where the lines do not give
+// cronJobYAML is an AdvancedCronJob with these lines in its spec, beside schedule and template if the lines do not give
 // those themselves.
 func cronJobYAML(name, lines string) string {
 	const pods = "template: {spec: {restartPolicy: Never, containers: [{name: main, image: backup}]}}"

@@ -9,7 +9,7 @@ import (
 )
 
 // cloneSet is a CloneSet as YAML with these lines in its spec, besides selector
-// and template where the lines do not give those themselves.
+// and template if the lines do not give those themselves.
 func cloneSet(lines string) string {
 	for _, field := range []string{"selector: {matchLabels: {app: web}}", "template: {spec: {containers: [{name: main, image: web:1, newField: x}]}}"} {
 		if name, _, _ := strings.Cut(field, ":"); !strings.Contains(lines, name+":") {

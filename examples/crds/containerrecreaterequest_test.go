@@ -9,7 +9,7 @@ import (
 )
 
 // recreateRequest is a ContainerRecreateRequest as YAML with these lines in its
-// spec, besides podName and containers where the lines do not give those
+// spec, besides podName and containers if the lines do not give those
 // themselves.
 func recreateRequest(lines string) string {
 	for _, field := range []string{"podName: web-0", "containers: [{name: main}]"} {

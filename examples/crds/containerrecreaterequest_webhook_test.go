@@ -123,7 +123,7 @@ func TestContainerRecreateRequestRulesThatOnlyTheWebhookHas(t *testing.T) {
 	}
 }
 
-// The labels are the webhook's to guard, and other metadata is nobody's.
+// The webhook guards the labels, and no other metadata.
 func TestContainerRecreateRequestMetadata(t *testing.T) {
 	v := newValidator(t, "containerrecreaterequests.apps.kruise.io", "v1alpha1")
 	labelled := func(uid string) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// daemonSet is a DaemonSet as YAML with these lines in its spec, beside selector and template where the lines do not
+// daemonSet is a DaemonSet as YAML with these lines in its spec, beside selector and template if the lines do not
 // give those themselves.
 func daemonSet(lines string) string {
 	for _, field := range []string{"selector: {matchLabels: {app: web}}", "template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: web:1}]}}"} {

@@ -9,7 +9,7 @@ import (
 )
 
 // imagePullJob is an ImagePullJob as YAML with these lines in its spec, besides
-// image and completionPolicy where the lines do not give those themselves.
+// image and completionPolicy if the lines do not give those themselves.
 func imagePullJob(lines string) string {
 	for _, field := range []string{"image: nginx", "completionPolicy: {}"} {
 		if name, _, _ := strings.Cut(field, ":"); !strings.Contains(lines, name+":") {

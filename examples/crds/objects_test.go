@@ -51,7 +51,7 @@ func newValidator(t *testing.T, name, version string) *validator {
 	return nil
 }
 
-// judge returns the errors for a new object, or for a change where an old
+// judge returns the errors for a new object, or for a change if an old
 // object is given, as YAML. As in the API server, the rules are not asked
 // about an object that does not even fit the schema.
 func (v *validator) judge(t *testing.T, object, old string) []string {

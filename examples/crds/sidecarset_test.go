@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// sidecarSet is a SidecarSet as YAML with these lines in its spec, beside selector and containers where the lines do not
+// sidecarSet is a SidecarSet as YAML with these lines in its spec, beside selector and containers if the lines do not
 // give those themselves.
 func sidecarSet(lines string) string {
 	for _, field := range []string{"selector: {matchLabels: {app: web}}", "containers: [{name: log, image: log:1}]"} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// unitedYAML is a UnitedDeployment of CloneSets with these lines in its spec, beside selector, template and topology where the
+// unitedYAML is a UnitedDeployment of CloneSets with these lines in its spec, beside selector, template and topology if the
 // lines do not give those themselves.
 func unitedYAML(lines string) string {
 	for _, field := range []string{

@@ -27,7 +27,7 @@ import (
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
-// onDemand are the kinds that are served as v1beta1 where somebody asks for it, and how they are converted.
+// onDemand are the kinds that are served as v1beta1 if the user asks for it, and how they are converted.
 var onDemand = map[string]func([]byte, string) ([]byte, error){
 	"daemonsets.apps.kruise.io":       conversion.DaemonSet,
 	"broadcastjobs.apps.kruise.io":    conversion.BroadcastJob,
@@ -75,7 +75,7 @@ func versionsOf(crd *unstructured.Unstructured) (names []string) {
 	return names
 }
 
-// Kinds have v1beta1 where somebody asks for it, and no others do: what is not released is not served.
+// Kinds have v1beta1 if the user asks for it, and no others do: what is not released is not served.
 func TestWhoHasV1beta1(t *testing.T) {
 	for _, crd := range definitions() {
 		want := []string{"v1alpha1*"}
@@ -154,7 +154,7 @@ func differences(path string, a, b any) (found []string) {
 	return found
 }
 
-// anything draws an object that fits a schema; with some fields that nobody knows where the schema keeps such, or everywhere.
+// anything draws an object that fits a schema; with some unknown fields where the schema keeps such, or everywhere.
 func anything(t *rapid.T, s *schema.Structural, everywhere bool) any {
 	text := func(values ...any) any { return rapid.SampledFrom(values).Draw(t, "text") }
 	switch {
@@ -271,7 +271,7 @@ func converted(t *rapid.T, convert func([]byte, string) ([]byte, error), object 
 	return out
 }
 
-// What the rules of v1beta1 say where they are not those of v1alpha1.
+// What the rules of v1beta1 say if they are not those of v1alpha1.
 func TestRulesOfV1beta1(t *testing.T) {
 	const (
 		partition = "spec.updateStrategy.rollingUpdate.partition: must be a number of nodes, 0 or more, or a whole percentage up to 100%, is "

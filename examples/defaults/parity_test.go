@@ -29,7 +29,7 @@ func TestPodTemplateParity(t *testing.T) {
 }
 
 // TestPodTemplateParityOfSmallTemplates does the same with the templates that
-// people write, where nearly everything is left open.
+// people write, which leave nearly everything open.
 func TestPodTemplateParityOfSmallTemplates(t *testing.T) {
 	for name, text := range smallTemplates {
 		in := &corev1.PodTemplateSpec{}
@@ -142,7 +142,7 @@ func fill(seed int64, into any) {
 	random := rand.New(rand.NewSource(seed))
 	randfill.NewWithSeed(seed).NilChance(0.4).NumElements(0, 2).MaxDepth(16).Funcs(
 		func(q *resource.Quantity, c randfill.Continue) { *q = resource.MustParse(pick(random, quantities)) },
-		func(m *metav1.ObjectMeta, c randfill.Continue) {}, // nobody defaults it
+		func(m *metav1.ObjectMeta, c randfill.Continue) {}, // it has no defaults
 		// Half of the texts and numbers are left open: those are the ones to default.
 		func(s *string, c randfill.Continue) { *s = pick(random, []string{"", "text"}) },
 		func(n *int32, c randfill.Continue) { *n = pick(random, []int32{0, 8080}) },

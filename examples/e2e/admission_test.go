@@ -91,7 +91,7 @@ func (s *fixture[T]) refused(what string, err error, field string) {
 	}
 }
 
-// dryRun of a case of a table asks for a dry run where nothing but the API server's own verdict on the template can refuse the
+// dryRun of a case of a table asks for a dry run if nothing but the API server's own verdict on the template can refuse the
 // workload: that verdict may come too late, so that a real write is let through.
 func dryRun(name string) []string {
 	if strings.HasPrefix(name, "template, dry run") {

@@ -49,7 +49,7 @@ func (a *autoscaler) bound(least, most int32) {
 }
 
 // await waits until the autoscaler sees as many pods as it wants, and asks for the metrics of those that the selector of the
-// scale subresource names, which nobody measures here.
+// scale subresource names, which are not measured here.
 func (a *autoscaler) await(moment string, replicas int32) {
 	a.Helper()
 	asks := func(c autoscalingv2.HorizontalPodAutoscalerCondition) bool {

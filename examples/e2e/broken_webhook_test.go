@@ -55,7 +55,7 @@ func (s *fixture[T]) breakWebhook(resource string) (mend func()) {
 	return mend
 }
 
-// A webhook of somebody else breaks down while a workload scales up. What became of the creations that ended with a server error
+// A webhook of another program breaks down while a workload scales up. What became of the creations that ended with a server error
 // is found out, and each pod and claim is made once when the webhook is back.
 func TestWebhookOfOthersIsDown(t *testing.T) {
 	for _, resource := range []string{"pods", "persistentvolumeclaims"} {

@@ -80,7 +80,7 @@ func (s *cloneSetFixture) insist(do func() error) error {
 	}
 }
 
-// setImage updates a pod in place, as somebody who knows no CloneSet.
+// setImage updates a pod in place, as a client that knows no CloneSet.
 func (s *cloneSetFixture) setImage(pod *corev1.Pod, image string) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"containers":[{"name":%q,"image":%q}]}}`, pod.UID, pod.Spec.Containers[0].Name, image)
 	_, err := s.Core.CoreV1().Pods(pod.Namespace).Patch(s.Context(), pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})

@@ -45,7 +45,7 @@ func claimOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// claimUIDs are the claims that the pods of a CloneSet mount. It fails where one is not bound or not owned by the set.
+// claimUIDs are the claims that the pods of a CloneSet mount. It fails if one is not bound or not owned by the set.
 func (s *cloneSetFixture) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 	s.Helper()
 	uids := map[string]types.UID{}

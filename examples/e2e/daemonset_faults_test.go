@@ -48,7 +48,7 @@ func testDaemonSetsOutliveTheManager(t *testing.T, b *bed) {
 	}
 }
 
-// keptNodes fails where more than one of three nodes had no ready pod of a set, or one had two, at any moment.
+// keptNodes fails if more than one of three nodes had no ready pod of a set, or one had two, at any moment.
 func (s *daemonSetFixture) keptNodes(set string, since int) {
 	s.Helper()
 	podhistory.Replay(s.history.Changes(), since, func(all map[types.UID]*corev1.Pod, last podhistory.Change) {

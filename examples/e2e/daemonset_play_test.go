@@ -231,7 +231,7 @@ func (p *daemonPlay) settled(wanted ...string) {
 	p.settledApartFrom("", wanted...)
 }
 
-// settledApartFrom is settled where a node has a pod and should have none.
+// settledApartFrom is settled if a node has a pod and should have none.
 func (p *daemonPlay) settledApartFrom(letter string, wanted ...string) {
 	p.Helper()
 	desired := 0
@@ -324,7 +324,7 @@ func (p *daemonPlay) owners(object metav1.Object) (owners []string) {
 	return owners
 }
 
-// unavailableAtMost fails where more nodes than that had no ready pod at any moment since the set began.
+// unavailableAtMost fails if more nodes than that had no ready pod at any moment since the set began.
 func (p *daemonPlay) unavailableAtMost(most int) {
 	p.Helper()
 	p.replay(func(ready, _ int) {
@@ -334,7 +334,7 @@ func (p *daemonPlay) unavailableAtMost(most int) {
 	})
 }
 
-// podsAtMost fails where there were more pods than that at any moment since the set began.
+// podsAtMost fails if there were more pods than that at any moment since the set began.
 func (p *daemonPlay) podsAtMost(most int) {
 	p.Helper()
 	p.replay(func(_, pods int) {

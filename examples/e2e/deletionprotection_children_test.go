@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// inhabit creates pods in a namespace: one that has ended, one that is being deleted, and, where there are to be children, an
+// inhabit creates pods in a namespace: one that has ended, one that is being deleted, and, if there are to be children, an
 // active one. (DP-6)
 func (d *deletions) inhabit(namespace string, active bool) {
 	d.t.Helper()
@@ -45,7 +45,7 @@ func (d *deletions) inhabit(namespace string, active bool) {
 	}
 }
 
-// defineCarts creates a CRD with an object that is being deleted and, where there are to be children, an active one. (DP-7)
+// defineCarts creates a CRD with an object that is being deleted and, if there are to be children, an active one. (DP-7)
 func (d *deletions) defineCarts(value string, active bool) (name string) {
 	d.t.Helper()
 	name = fmt.Sprintf("carts-%d.example.com", d.objects)

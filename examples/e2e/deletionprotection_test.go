@@ -285,7 +285,7 @@ func (d *deletions) apply(resource schema.GroupVersionResource, namespace, name,
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { d.discard(resource, namespace, name) })
-	d.Cleanup(func() { d.discard(resource, namespace, name) }) // where that has failed, for want of a manager
+	d.Cleanup(func() { d.discard(resource, namespace, name) }) // if that has failed, for want of a manager
 }
 
 // applyPolicies puts the policies into force that the manager prints, and waits until they are. They go with the test.

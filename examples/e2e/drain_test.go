@@ -64,7 +64,7 @@ func (s *cloneSetFixture) budget(set string, maxUnavailable int32) {
 	}
 }
 
-// awaitProtected waits until the pods of a CloneSet are told of its budget, and counted: what is evicted earlier nobody asks about.
+// awaitProtected waits until the pods of a CloneSet are told of its budget, and counted: evictions before that are not judged.
 // (PUB-13, PUB-24)
 func (s *cloneSetFixture) awaitProtected(set string) {
 	s.Helper()

@@ -64,7 +64,7 @@ func newFixture[T metav1.Object](t *testing.T, b *bed, kind *kind[T]) *fixture[T
 	return s
 }
 
-// report says what it was like where a test failed.
+// report says what it was like if a test failed.
 func (s *fixture[T]) report() {
 	if !s.Failed() {
 		return
@@ -95,7 +95,7 @@ func (s *fixture[T]) run(set T) T {
 	return stored
 }
 
-// tryEdit changes a workload as a user does, again when somebody else was faster.
+// tryEdit changes a workload as a user does, again if another writer was faster.
 func (s *fixture[T]) tryEdit(name string, edits ...func(T)) error {
 	return s.tryUpdate(name, metav1.UpdateOptions{}, edits...)
 }
@@ -132,7 +132,7 @@ func (s *fixture[T]) edit(name string, edits ...func(T)) {
 	})
 }
 
-// set returns a workload as it is stored.
+// set returns the stored workload.
 func (s *fixture[T]) set(name string) T {
 	s.Helper()
 	set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})

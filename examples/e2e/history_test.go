@@ -60,7 +60,7 @@ func (s *fixture[T]) expect(set string, minAvailable, maxPods int) {
 	s.history.budgets[set] = &budget{minAvailable, maxPods, len(s.history.Changes())}
 }
 
-// keptBudget ends the judgement and fails the test where the budget was broken.
+// keptBudget ends the judgement and fails the test if the budget was broken.
 func (s *fixture[T]) keptBudget(set string) {
 	s.Helper()
 	b := s.history.budgets[set]

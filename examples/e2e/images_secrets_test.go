@@ -20,7 +20,7 @@ import (
 )
 
 // The pull secret of a job is copied to where nodes may read it, for as long as a job needs it; and with the rights of an
-// agent nobody reads any other secret of the cluster.
+// agent no client reads any other secret of the cluster.
 func TestImagePullSecrets(t *testing.T) {
 	t.Parallel()
 	s := &secrets{Scene: steady.NewScene(t, nil)}

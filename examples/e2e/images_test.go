@@ -67,7 +67,7 @@ func (a *agents) work(ctx context.Context, n *v1alpha1.NodeImage) {
 	}
 }
 
-// report sets what a node says about the tasks that it has not finished. It returns false where there are none.
+// report sets what a node says about the tasks that it has not finished. It returns false if there are none.
 func report(n *v1alpha1.NodeImage, phase v1alpha1.ImagePullPhase) bool {
 	states := map[string]v1alpha1.ImageStatus{}
 	open := false

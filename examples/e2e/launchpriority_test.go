@@ -159,7 +159,7 @@ func TestConfigMapOfSomebodyElse(t *testing.T) {
 	if err := configMaps.Delete(s.Context(), "web-barrier", metav1.DeleteOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	// It is still the turn of main, also where the manager looks again by itself, which it does after a minute.
+	// It is still the turn of main, also when the manager looks again by itself, which it does after a minute.
 	s.becomesReady(pod.Name, "side")
 	s.awaitKeys("another one of its own", pod, "p_0")
 }

@@ -175,7 +175,7 @@ func (a *nodeAgent) accepted() map[string]write {
 	return all
 }
 
-// repeat sends a write again as somebody else, to an object in whatever state, and returns the refusal.
+// repeat sends a write again as another user, to an object in whatever state, and returns the refusal.
 func (w write) repeat(ctx context.Context, as *rest.Config) error {
 	body := w.body
 	if strings.HasSuffix(w.contentType, "-patch+json") {

@@ -119,7 +119,7 @@ func (s *fixture[T]) anythingLeft() string {
 	return ""
 }
 
-// The garbage collector removes what belongs to a deleted CloneSet, and nobody creates it again.
+// The garbage collector removes what belongs to a deleted CloneSet, and no controller creates it again.
 func TestCascadingDeletion(t *testing.T) {
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(how), func(t *testing.T) {

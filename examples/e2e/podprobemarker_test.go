@@ -168,7 +168,7 @@ func TestPodProbeMarker(t *testing.T) {
 	s.AwaitPod(pod.Name, "PPM-2.4: what is on the pod stays", shows(corev1.ConditionUnknown, "no", ""))
 }
 
-// PPM-1.4: no probe leaves the pod, whoever judges the marker first.
+// PPM-1.4: no probe leaves the pod, whichever component judges the marker first.
 func TestPodProbeMarkerWithHost(t *testing.T) {
 	t.Parallel()
 	s := &probedFixture{cloneSetFixture: newCloneSetFixture(t)}

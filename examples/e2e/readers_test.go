@@ -106,7 +106,7 @@ func text(object *unstructured.Unstructured, fields ...string) string {
 	return s
 }
 
-// observed tells whether the status is one of the present spec. Before that nobody reads anything else.
+// observed tells whether the status is one of the present spec. Before that readers read nothing else.
 func observed(object *unstructured.Unstructured) bool {
 	n, found, err := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 	return err == nil && found && n == object.GetGeneration()
@@ -126,7 +126,7 @@ func rolloutOf(object *unstructured.Unstructured) string {
 	return "rolled out"
 }
 
-// healthOfDaemonSet reads the fields that Argo CD's health check of these DaemonSets does: generations, paused, partition,
+// healthOfDaemonSet reads the fields that Argo CD's health check of Advanced DaemonSets does: generations, paused, partition,
 // and the numbers of nodes desired, updated, available and unavailable.
 func healthOfDaemonSet(object *unstructured.Unstructured) string {
 	if !observed(object) {

@@ -113,7 +113,7 @@ func (s *distributed) edit(patch string) {
 	}
 }
 
-// await waits until the values in some namespaces are these, "" where there is nothing, and the status is this one: how many of
+// await waits until the values in some namespaces are these, "" if there is nothing, and the status is this one: how many of
 // how many have their copy, and what failed where.
 func (s *distributed) await(moment, status string, values map[string]string) {
 	s.Helper()
@@ -159,7 +159,7 @@ func listOf(names ...string) (list v1alpha1.ResourceDistributionTargetNamespaces
 	return list
 }
 
-// A Secret, or a ConfigMap, is distributed, stays as it is, follows its template and its namespaces, spares what is not its
+// A Secret, or a ConfigMap, is distributed, stays unchanged, follows its template and its namespaces, spares what is not its
 // own, and goes.
 func TestResourceDistribution(t *testing.T) {
 	t.Parallel()
@@ -286,7 +286,7 @@ func (s *distributed) grant(user, namespace string, rule rbacv1.PolicyRule) {
 	}
 }
 
-// Who may get a Secret has it distributed, and nobody else. The copies follow it, and stay when it goes.
+// A user who may get a Secret has it distributed, and no other user. The copies follow it, and stay when it goes.
 func TestResourceDistributionOfASource(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"Secret", "ConfigMap"} {

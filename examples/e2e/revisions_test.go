@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Somebody else has a ControllerRevision of the name that a workload needs: it is left alone, and the workload takes another
+// Another owner has a ControllerRevision of the name that a workload needs: it is left alone, and the workload takes another
 // name.
 func TestNameOfARevisionIsTaken(t *testing.T) {
 	t.Run("CloneSet", func(t *testing.T) {

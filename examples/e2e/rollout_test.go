@@ -104,7 +104,7 @@ func TestSurge(t *testing.T) {
 			s.expect("web", 4, 5)
 			s.edit("web", image("web:2"))
 			s.awaitSettled("web")
-			s.keptBudget("web") // CS-E4: nobody is missed
+			s.keptBudget("web") // CS-E4: no pod is missed
 			if n := s.updated("web"); n != 4 {
 				s.Errorf("CS-E4: expected 4 updated pods, observed %d", n)
 			}
@@ -112,7 +112,7 @@ func TestSurge(t *testing.T) {
 	}
 }
 
-// An image that nobody can pull stops a rollout where maxUnavailable says, and the next one gets over it.
+// An image that cannot be pulled stops a rollout at maxUnavailable, and the next one gets over it.
 func TestBadImageIsContained(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {

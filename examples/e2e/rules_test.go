@@ -5,7 +5,7 @@ package e2e
 // askedFor is why no test here needs some rules.
 const askedFor = "the admission plugin OwnerReferencesPermissionEnforcement asks for it within the API server, and no request shows that"
 
-// sharedRevisions is why nobody lists the revisions of one namespace.
+// sharedRevisions is why no controller lists the revisions of one namespace.
 const sharedRevisions = "the workloads' cache of revisions, of all namespaces, holds them too"
 
 // onlyFailures is why events are not recorded, or not a second time.

@@ -17,8 +17,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// A pod that is created while nobody answers the webhook, which is registered to be ignored then, is reported by a condition and
-// an event; also where policies inject, of a SidecarSet that no policy can inject. It is among TestFaults: the managers are
+// A pod that is created while no manager answers the webhook, which is registered to be ignored then, is reported by a condition and
+// an event; also if policies inject, of a SidecarSet that no policy can inject. It is among TestFaults: the managers are
 // others meanwhile. (SCS-22, SCS-23, SCS-25)
 func testPodsAreMissed(t *testing.T, b *bed) {
 	for _, test := range []struct {
@@ -74,7 +74,7 @@ func manyContainers() (all []v1alpha1.SidecarContainer) {
 }
 
 // controllersAndFront replaces the shared manager by one with the controllers, and one that serves the webhooks, which are to be
-// ignored where it does not answer. It returns the latter.
+// ignored if it does not answer. It returns the latter.
 func (s *sidecarFixture) controllersAndFront(name string, flags []string) (front interface{ Kill() }) {
 	s.Helper()
 	controllers, err := s.NewManager("controllers-"+name, append(slices.Clone(flags), "--leader-elect", "--enable-webhooks=false")...)

@@ -170,7 +170,7 @@ func containersOf(pod *corev1.Pod) (containers []string) {
 	return containers
 }
 
-// What is wrong with a SidecarSet is refused, with the names of both where two are in conflict.
+// What is wrong with a SidecarSet is refused, with the names of both if two are in conflict.
 func TestSidecarSetAdmission(t *testing.T) {
 	t.Parallel()
 	s := newSidecarFixture(t, steady)

@@ -77,7 +77,7 @@ func (s *statefulSetFixture) awaitLasting(names ...string) {
 	})
 }
 
-// A pod that stays keeps its claim, also where reserved ordinals give it a number beyond the replicas.
+// A pod that stays keeps its claim, also if reserved ordinals give it a number beyond the replicas.
 func TestClaimsOfReservedOrdinals(t *testing.T) {
 	testbed.Long(t)
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	s.awaitLasting("data-web-0", "data-web-1", "data-web-2")
 }
 
-// With whenDeleted Delete, the garbage collector removes the claims with the set, and nobody creates them again.
+// With whenDeleted Delete, the garbage collector removes the claims with the set, and no controller creates them again.
 func TestClaimsOfDeletedStatefulSets(t *testing.T) {
 	t.Parallel()
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {

@@ -100,7 +100,7 @@ func testStatefulSetTakeOver(t *testing.T, b *bed) {
 
 	s.edit("demo", s.spec(`{replicas: 4}`))
 	s.awaitSettled("demo")
-	s.keptBudget("demo") // nobody was out of service at any moment
+	s.keptBudget("demo") // no pod was out of service at any moment
 	s.restarted("demo", "main", "nginx:1.21", 0)
 	s.created(4)
 	s.wroteToPods(nil, map[string]int{

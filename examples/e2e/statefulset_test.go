@@ -96,7 +96,7 @@ func mainImage(name string) func(*v1beta1.StatefulSet) {
 	return func(set *v1beta1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = name }
 }
 
-// acted fails where something else has been done to the pods since the first acts, or in another order.
+// acted fails if something else has been done to the pods since the first acts, or in another order.
 func (s *statefulSetFixture) acted(rule string, since int, wanted ...string) {
 	s.Helper()
 	if diff := cmp.Diff(wanted, s.history.acted()[since:]); diff != "" {
@@ -112,7 +112,7 @@ func (s *statefulSetFixture) startedInOrder(replicas, maxUnavailable int) {
 	}
 }
 
-// outOfOrder says what is wrong where not every pod was updated in place once, from the highest ordinal down: as many pods as
+// outOfOrder says what is wrong if not every pod was updated in place once, from the highest ordinal down: as many pods as
 // may be unavailable are updated together, so one may overtake fewer than these. A pod that a manager has left behind as
 // it died may be overtaken again and again, by one after the other.
 func outOfOrder(acts []string, replicas, maxUnavailable int) string {

@@ -86,7 +86,7 @@ func (s *statefulSetFixture) updatedAndServing(n int32) func(*v1beta1.StatefulSe
 	}
 }
 
-// An image that nobody can pull stops a rollout where maxUnavailable says, and a roll-back gets out of it: without a user
+// An image that cannot be pulled stops a rollout at maxUnavailable, and a roll-back gets out of it: without a user
 // who deletes pods, and without touching those that serve.
 func TestStatefulSetBadImageIsRolledBack(t *testing.T) {
 	for _, test := range []struct {
@@ -134,7 +134,7 @@ func (s *statefulSetFixture) waitingForImage() (n int) {
 	return n
 }
 
-// keptClaims fails where claims are not those of before.
+// keptClaims fails if claims are not those of before.
 func (s *statefulSetFixture) keptClaims(before []*corev1.PersistentVolumeClaim) {
 	s.Helper()
 	for _, old := range before {

@@ -89,7 +89,7 @@ func testTakeOver(t *testing.T, b *bed) {
 	})
 	s.edit("demo", replicas(4)) // whatever the manager wants to change, it changes before this is done
 	s.awaitStatus("demo", "the set is settled with a fourth pod", s.unsettled)
-	s.keptBudget("demo") // nobody was out of service at any moment
+	s.keptBudget("demo") // no pod was out of service at any moment
 	s.restarted("demo", "main", "nginx:1.21", 0)
 	s.deletedOnly()
 	s.created(4)

@@ -107,7 +107,7 @@ func (s *unitedFixture) ready() []*corev1.Pod {
 	return slices.DeleteFunc(s.Pods.All(), func(pod *corev1.Pod) bool { return !podstate.InService(pod) })
 }
 
-// keeps fails where a pod is gone that was ready before.
+// keeps fails if a pod is gone that was ready before.
 func (s *unitedFixture) keeps(rule string, before, now []*corev1.Pod) {
 	s.Helper()
 	for _, pod := range before {

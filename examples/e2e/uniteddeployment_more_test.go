@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// An autoscaler scales a UnitedDeployment through the scale subresource, where one of the subsets has a number of pods of its
+// An autoscaler scales a UnitedDeployment through the scale subresource, if one of the subsets has a number of pods of its
 // own, and finds the selector of the pods there.
 func TestUnitedDeploymentIsScaledByAnAutoscaler(t *testing.T) {
 	testbed.Long(t)
@@ -44,7 +44,7 @@ func TestUnitedDeploymentIsScaledByAnAutoscaler(t *testing.T) {
 	}
 }
 
-// A StatefulSet of Kubernetes waits for a pod that cannot start, also where another template would replace it.
+// A StatefulSet of Kubernetes waits for a pod that cannot start, also if another template would replace it.
 func TestUnitedDeploymentReplacesWhatAStatefulSetWaitsFor(t *testing.T) {
 	t.Parallel()
 	s := newUnitedFixture(t, unitedStatefulSets)
@@ -63,7 +63,7 @@ func TestUnitedDeploymentReplacesWhatAStatefulSetWaitsFor(t *testing.T) {
 	s.awaitPods("UD-11", "zone-a node-0 web:2")
 }
 
-// The name of the revision is that of somebody else's.
+// The name of the revision is that of another owner's revision.
 func TestUnitedDeploymentWithoutTheNameOfItsRevision(t *testing.T) {
 	t.Parallel()
 	s := newUnitedFixture(t, unitedCloneSets)

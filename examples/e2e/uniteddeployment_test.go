@@ -170,7 +170,7 @@ func (s *unitedFixture) children() dynamic.ResourceInterface {
 	return s.Dynamic.Resource(s.of.resource).Namespace(s.Namespace)
 }
 
-// child returns the workload of a subset; nil where there is none.
+// child returns the workload of a subset; nil if there is none.
 func (s *unitedFixture) child(subset string) *unstructured.Unstructured {
 	s.Helper()
 	list, err := s.children().List(s.Context(), metav1.ListOptions{LabelSelector: v1alpha1.SubsetNameLabel + "=" + subset})
@@ -287,7 +287,7 @@ func TestUnitedDeployment(t *testing.T) {
 	}
 }
 
-// revisions says what is wrong where those that an object controls are not these.
+// revisions says what is wrong if those that an object controls are not these.
 func (s *unitedFixture) revisions(owner types.UID, want ...string) string {
 	var got []string
 	for _, r := range s.Revisions.All() {

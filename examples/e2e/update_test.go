@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
-// unmoved fails where a pod is not the one it was: another object, on another node, with another address; and where there are
+// unmoved fails if a pod is not the one it was: another object, on another node, with another address; and if there are
 // others beside them than the added ones.
 func (s *fixture[T]) unmoved(before []*corev1.Pod, set string, added ...string) {
 	s.Helper()
@@ -38,7 +38,7 @@ func (s *fixture[T]) unmoved(before []*corev1.Pod, set string, added ...string) 
 	}
 }
 
-// restarted fails where a container of the pods has another image or has been restarted more or less often.
+// restarted fails if a container of the pods has another image or has been restarted more or less often.
 func (s *fixture[T]) restarted(set, container, image string, restarts int32) {
 	s.Helper()
 	for _, pod := range s.owned(set) {

@@ -22,7 +22,7 @@ func (s *fixture[T]) updated(set string) (n int) {
 	return n
 }
 
-// updatedOnce fails where the update from before to now did more than it had to: in place, every pod is the same and its
+// updatedOnce fails if the update from before to now did more than it had to: in place, every pod is the same and its
 // container was restarted once; otherwise every pod was replaced by exactly one other.
 func (s *cloneSetFixture) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
 	s.Helper()
@@ -37,7 +37,7 @@ func (s *cloneSetFixture) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSe
 	s.created(2 * len(before))
 }
 
-// updatedInPlace fails where a pod is not the same as before, or its container was not restarted exactly once.
+// updatedInPlace fails if a pod is not the same as before, or its container was not restarted exactly once.
 func (s *fixture[T]) updatedInPlace(before []*corev1.Pod) {
 	s.Helper()
 	s.unmoved(before, "web")
@@ -47,7 +47,7 @@ func (s *fixture[T]) updatedInPlace(before []*corev1.Pod) {
 	s.created(len(before))
 }
 
-// deletedOnly fails where other pods than these have been deleted.
+// deletedOnly fails if other pods than these have been deleted.
 func (s *fixture[T]) deletedOnly(wanted ...string) {
 	s.Helper()
 	deleted := s.history.deleted()
@@ -56,7 +56,7 @@ func (s *fixture[T]) deletedOnly(wanted ...string) {
 	}
 }
 
-// created fails where more or fewer pods have been created in all.
+// created fails if more or fewer pods have been created in all.
 func (s *fixture[T]) created(wanted int) {
 	s.Helper()
 	if n := len(podhistory.Tracks(s.history.Changes(), 0)); n != wanted {

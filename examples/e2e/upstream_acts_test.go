@@ -125,7 +125,7 @@ func (p *play) createClaim(name string) {
 	p.outcome("") // which remembers it
 }
 
-// keptClaims fails where a claim that was there at a settled moment is gone, or another one has its name.
+// keptClaims fails if a claim that was there at a settled moment is gone, or another one has its name.
 func (p *play) keptClaims() {
 	p.Helper()
 	for name, uids := range p.claims {
@@ -135,7 +135,7 @@ func (p *play) keptClaims() {
 	}
 }
 
-// hasIdentity fails where a pod has other labels, but for those of its revision and its lifecycle, or is known by other names.
+// hasIdentity fails if a pod has other labels, but for those of its revision and its lifecycle, or is known by other names.
 func (p *play) hasIdentity(name string, labels map[string]string, subdomain string) {
 	p.Helper()
 	pod, _ := p.Pods.Named(name)
@@ -161,7 +161,7 @@ func (p *play) awaitLabel(name, key, value string) {
 	})
 }
 
-// createOrphan creates a pod of the set's labels that nobody owns.
+// createOrphan creates a pod of the set's labels without an owner.
 func (p *play) createOrphan(name string) {
 	p.Helper()
 	p.Orphan(name, map[string]string{"app": "web"})

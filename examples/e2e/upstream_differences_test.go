@@ -15,7 +15,7 @@ import (
 
 // difference is one in what there is on our side, at a settled moment.
 type difference struct {
-	// reason says why it is right. Manifests and clusters of OpenKruise 1.4 are to work unchanged: where that does it
+	// reason says why it is right. Manifests and clusters of OpenKruise 1.4 are to work unchanged: if that does it
 	// differently from Kubernetes, so do we.
 	reason string
 	// undo takes the difference away and tells whether it was there.
@@ -107,7 +107,7 @@ func undoDifferences(o *outcome) {
 	}
 }
 
-// everyDifferenceIsSeen fails where a difference that there may be is nowhere.
+// everyDifferenceIsSeen fails if a difference that there may be is nowhere.
 func everyDifferenceIsSeen(t *testing.T) {
 	for _, d := range differences {
 		if !d.seen.Load() {

@@ -99,7 +99,7 @@ func (p *play) check(n int) []string {
 // forget makes what happened so far not count in the next check.
 func (p *play) forget() { p.check(0) }
 
-// happened waits for as many events since the last check as are wanted. It fails where others happened, or in another order.
+// happened waits for as many events since the last check as are wanted. It fails if others happened, or in another order.
 // That a pod is replaced, as in "replace web-2 web:2", are four events.
 func (p *play) happened(wanted ...string) {
 	p.Helper()
@@ -109,7 +109,7 @@ func (p *play) happened(wanted ...string) {
 	}
 }
 
-// happenedInAnyOrder is happened where the order is not guaranteed.
+// happenedInAnyOrder is happened if the order is not guaranteed.
 func (p *play) happenedInAnyOrder(wanted ...string) {
 	p.Helper()
 	wanted = unfold(wanted)
@@ -134,7 +134,7 @@ func unfold(wanted []string) (events []string) {
 	return events
 }
 
-// neverActedWithin fails where a pod was created or deleted sooner than that after another one had become Ready.
+// neverActedWithin fails if a pod was created or deleted sooner than that after another one had become Ready.
 func (p *play) neverActedWithin(least time.Duration) {
 	p.Helper()
 	all := p.history.events()

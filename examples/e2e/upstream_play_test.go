@@ -45,7 +45,7 @@ func newPlay(t *testing.T, side *side, g *guarantee) *play {
 	return p
 }
 
-// tell says what it was like where a test failed.
+// tell says what it was like if a test failed.
 func (p *play) tell() {
 	if !p.Failed() {
 		return
@@ -230,7 +230,7 @@ func ready(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && podstate.Condition(pod, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
-// uncounted says how the status differs from the pods; nothing where it tells what is.
+// uncounted says how the status differs from the pods; nothing if it tells what is.
 func (p *play) uncounted() string {
 	set, status, found := p.set()
 	if !found {

@@ -19,7 +19,7 @@ import (
 type side struct {
 	name  string
 	group schema.GroupVersion
-	// moves says where a field of the manifest stands on this side, where that is elsewhere.
+	// moves says where a field of the manifest stands on this side, if that is elsewhere.
 	moves map[string][]string
 }
 

@@ -98,7 +98,7 @@ func (a *act) check(tracks map[types.UID]*podhistory.Track, p promise, drained s
 	return check{(kept == p.Pods || p.Some && kept > 0) && len(broken) == 0, text}
 }
 
-// verdict says what was checked of an act, and errChecks where a check failed.
+// verdict says what was checked of an act, and errChecks if a check failed.
 func verdict(name string, checks []check) (lines []line, err error) {
 	if len(checks) > 0 {
 		lines = []line{{}, {name + ", checked with the API server:", title}}
@@ -139,7 +139,7 @@ var rules = map[string]func(track) outcome{
 		n := restarts(t.Last()) - restarts(t.First())
 		return outcome{n == 1, n < 0 || n > 1}
 	},
-	// It is Ready with the image that it shall have in the end, in another container where one restarted.
+	// It is Ready with the image that it shall have in the end, in another container if one restarted.
 	"serves": func(t track) outcome {
 		main := t.Last().Spec.Containers[0]
 		before, after := podstate.ContainerStatus(t.First(), main.Name).ContainerID, podstate.ContainerStatus(t.Last(), main.Name).ContainerID

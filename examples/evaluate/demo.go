@@ -58,14 +58,14 @@ type demo struct {
 	own            bool         // the cluster is the demo's own
 	config         *rest.Config // of the cluster, and a namespace in it
 	namespace, dir string       // dir holds log files
-	close          func() error // leaves nothing behind, also where opening has failed
+	close          func() error // leaves nothing behind, also if opening has failed
 	controllers.Clients
 	untyped   dynamic.Interface
 	placement workloads.Placement // of CloneSets; nil: none
 }
 
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
-// errInterrupted, or nil where all had been shown.
+// errInterrupted, or nil if all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
 	d.print(line{d.heading(), title}, line{})
 	d.close = func() error { return nil }
@@ -203,7 +203,7 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) (err error) {
 	return err
 }
 
-// installCRDs makes the API server serve what the demo needs. A CRD that is there stays as it is.
+// installCRDs makes the API server serve what the demo needs. A CRD that is there is left alone.
 func (d *demo) installCRDs(ctx context.Context, _ *errgroup.Group) error {
 	for _, resource := range d.resources {
 		served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.Kubernetes.Discovery()), resource)

@@ -58,7 +58,7 @@ func (s *screen) print(lines ...line) {
 	}
 }
 
-// draw draws lines over the last ones that were drawn. It does nothing where there is no terminal.
+// draw draws lines over the last ones that were drawn. It does nothing if there is no terminal.
 func (s *screen) draw(lines ...line) {
 	if _, height, err := term.GetSize(int(s.out.Fd())); err == nil && height > 1 {
 		lines = lines[:min(len(lines), height-1)]

@@ -36,13 +36,13 @@ type observer struct {
 	pods       *mirror.Mirror[*corev1.Pod]
 	revisions  *mirror.Mirror[*appsv1.ControllerRevision]
 	nodes      *mirror.Mirror[*corev1.Node]
-	history    podhistory.History // of all pods of the namespace, where there are none but those of the workload
+	history    podhistory.History // of all pods of the namespace, which has none but those of the workload
 	since      int                // how many changes there were in it before the act that is played
 	noted      []check            // by the steps of the act
 	drained    string             // the node that was, in the act
 	generation int64              // to which the demo has changed the workload
-	// record judges every change by the invariants of the library's simulation. Where others may write as well, as in a cluster
-	// that is not the demo's own, nobody asks it.
+	// record judges every change by the invariants of the library's simulation. If others may write as well, as in a cluster
+	// that is not the demo's own, it is not asked.
 	record *invariants.Record
 }
 
@@ -105,7 +105,7 @@ func owned[T metav1.Object](objects []T, owner metav1.Object) []T {
 // play shows all acts, and says in the end what was checked of them.
 func (d *demo) play(ctx context.Context) (failed error) {
 	var report []line
-	defer func() { d.print(report...) }() // also where a later act fails
+	defer func() { d.print(report...) }() // also if a later act fails
 	for _, a := range d.Acts {
 		checks, err := d.perform(ctx, a)
 		if err != nil {

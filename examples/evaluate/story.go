@@ -62,7 +62,7 @@ type act struct {
 	Creates, Moves bool
 	Promises       []promise
 	Steps          []step
-	Asks           string   // names the clients that ask all the time, where containers run; empty: none
+	Asks           string   // names the clients that ask all the time, if containers run; empty: none
 	Answers        []string // have to come
 }
 
@@ -234,7 +234,7 @@ func (d *demo) do(ctx context.Context, s step) error {
 	return nil
 }
 
-// namespaceOf is that of the objects of a resource; empty where they are in none.
+// namespaceOf is that of the objects of a resource; empty if they are in none.
 func (d *demo) namespaceOf(resource schema.GroupVersionResource) string {
 	if resource.Resource == "sidecarsets" {
 		return ""

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command evictions measures how long evictions take, as dry runs and really, without a webhook, and with that of
-// PodUnavailableBudgets where a budget lets all pods go or none. It works on a control plane of its own, and prints a table: what
+// PodUnavailableBudgets if a budget lets all pods go or none. It works on a control plane of its own, and prints a table: what
 // who evicts waits for, and how much of that the webhook takes.
 //
 //	go run ./evictions -pods 500 -parallel 4
 //
 // There are no nodes: pods are told to be Ready, and go at once. All have the same budget, so that what is allowed is booked on
-// one object. An answer is checked: 429 where the budget lets none go, and 201 elsewhere.
+// one object. An answer is checked: 429 if the budget lets none go, and 201 otherwise.
 package main
 
 import (
@@ -77,7 +77,7 @@ type result struct {
 	way    way
 	dryRun bool
 	denied int
-	// took is how long evictions took, and webhook how long that did; empty where there is none.
+	// took is how long evictions took, and webhook how long that did; empty if there is none.
 	took, webhook []time.Duration
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// All evictions are answered as they should, whoever is asked, and all are measured. (PUB-15, PUB-28)
+// All evictions are answered as they should, with a webhook and without, and all are measured. (PUB-15, PUB-28)
 func TestEvictionsAreMeasured(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first start builds the control plane
 	defer cancel()

@@ -208,7 +208,7 @@ func (s *story) distributionUnsettled(d *v1alpha1.ResourceDistribution) string {
 	return ""
 }
 
-// copied is the value of a copy as a template has it, empty where there is none.
+// copied is the value of a copy as a template has it, empty if there is none.
 func (s *story) copied(kind, namespace string) string {
 	for _, secret := range s.secrets.All() {
 		if kind == "Secret" && secret.Namespace == namespace {

@@ -72,7 +72,7 @@ func (s *story) stirEphemeralJob() {
 }
 
 // endEphemeral is what a kubelet reports of the ephemeral containers of a pod: that it has seen them, that each runs, and how it ends, one of
-// ten badly. Where the pod has changed meanwhile, there will be another look.
+// ten badly. If the pod has changed meanwhile, there will be another look.
 func (s *story) endEphemeral(ctx context.Context, pod *corev1.Pod) {
 	if len(pod.Spec.EphemeralContainers) == 0 || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
 		return

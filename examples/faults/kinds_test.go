@@ -83,7 +83,7 @@ func killOther(m *managers) func() {
 	return m.revive
 }
 
-// killWebhooks kills replicas: where it is all, what a webhook must be asked about is refused.
+// killWebhooks kills replicas: if it is all, what a webhook must be asked about is refused.
 func killWebhooks(n int) func(*managers) func() {
 	return func(m *managers) func() {
 		for _, i := range m.random.Perm(replicas)[:n] {

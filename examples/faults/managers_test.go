@@ -35,7 +35,7 @@ func (s *story) startManagers() *managers {
 	s.Helper()
 	m := &managers{story: s}
 	s.managers = m
-	s.Cleanup(func() { // where a test fails within a fault
+	s.Cleanup(func() { // if a test fails within a fault
 		for _, component := range []string{cluster.Etcd, cluster.APIServer, cluster.ControllerManager} {
 			_ = bed.Control.Resume(component)
 		}

@@ -243,7 +243,7 @@ func (s *story) ticks() {
 	})
 }
 
-// lostFew fails where more scheduled times were claimed and not run than faults have struck: without one none is lost. (ACJ-13.2)
+// lostFew fails if more scheduled times were claimed and not run than faults have struck: without one none is lost. (ACJ-13.2)
 func (s *story) lostFew(faults int) {
 	s.Helper()
 	cron, found := s.cronJobs.Named(ticking)

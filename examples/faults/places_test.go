@@ -192,7 +192,7 @@ func (s *story) stirUnited(name string) {
 	default:
 		chosen := s.image(name)
 		s.editUnited(name, chosen, func(set *v1alpha1.UnitedDeployment) { unitedTemplate(set).Spec.Containers[0].Image = chosen })
-	case 0, 1: // where the subsets give more, they get a part of it
+	case 0, 1: // if the subsets give more, they get a part of it
 		n := int32(2 + s.random.IntN(5))
 		s.editUnited(name, fmt.Sprintf("%d replicas", n), func(set *v1alpha1.UnitedDeployment) { set.Spec.Replicas = &n })
 	case 2, 3:

@@ -71,7 +71,7 @@ func (s *story) state(pod types.UID) v1alpha1.ProbeState {
 	return v1alpha1.ProbeFailed
 }
 
-// probe is the agent of a node: it reports the present state of all that it is asked about. Where the NodePodProbe has
+// probe is the agent of a node: it reports the present state of all that it is asked about. If the NodePodProbe has
 // changed meanwhile, or the control plane does not answer, there will be another look.
 func (s *story) probe(ctx context.Context, node *v1alpha1.NodePodProbe) {
 	reported, wanted := map[types.UID]v1alpha1.ProbeState{}, map[types.UID]v1alpha1.ProbeState{}
@@ -130,7 +130,7 @@ func (s *story) markerUnsettled(m *v1alpha1.PodProbeMarker) string {
 	return ""
 }
 
-// touchMarker is touch for the PodProbeMarker: the order of policies is nothing to anybody.
+// touchMarker is touch for the PodProbeMarker: the order of policies means nothing.
 func (s *story) touchMarker() {
 	s.Helper()
 	version := s.editMarker("touched", func(m *v1alpha1.PodProbeMarker) { slices.Reverse(m.Spec.Probes[0].MarkerPolicy) })

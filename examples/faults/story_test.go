@@ -124,7 +124,7 @@ func newStory(t *testing.T, seed uint64) *story {
 }
 
 // strangers creates pods and claims with the labels of workloads, without an owner and with another one, and revisions without
-// labels, as those without an owner would be adopted. It returns them when nobody has anything to do to them any more.
+// labels, as those without an owner would be adopted. It returns them when no controller has anything to do to them any more.
 func (s *story) strangers() (uids []types.UID) {
 	s.Helper()
 	owner, err := bed.Core.CoreV1().ConfigMaps(s.Namespace).Create(s.Context(),
@@ -175,7 +175,7 @@ func (s *story) note(format string, arguments ...any) {
 	s.trace = append(s.trace, fmt.Sprintf("%s (%5.1f s) %s", time.Now().Format("15:04:05.000"), time.Since(s.begin).Seconds(), fmt.Sprintf(format, arguments...)))
 }
 
-// report says what has happened where the test failed.
+// report says what has happened if the test failed.
 func (s *story) report() {
 	if !s.Failed() {
 		return
@@ -201,7 +201,7 @@ func (s *story) report() {
 	}
 }
 
-// reviewed fails where an invariant has been broken.
+// reviewed fails if an invariant has been broken.
 func (s *story) reviewed() {
 	s.Helper()
 	if wrong := s.record.Review(); len(wrong) > 0 {

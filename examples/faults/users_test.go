@@ -37,7 +37,7 @@ type copied[T any] interface {
 }
 
 // edit changes a workload as a user does, again and again while the control plane does not answer. It returns the version with
-// the change, "" where that is refused.
+// the change, "" if that is refused.
 func edit[T copied[T]](s *story, client clientOf[T], name, what string, change func(T)) (version string) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("%s is changed: %s", name, what), func() string {
@@ -47,7 +47,7 @@ func edit[T copied[T]](s *story, client clientOf[T], name, what string, change f
 		if err != nil {
 			return err.Error()
 		}
-		s.observed(set) // with the change, where an answer got lost
+		s.observed(set) // with the change, if an answer got lost
 		changed := set.DeepCopy()
 		change(changed)
 		stored, err := client.Update(ctx, changed, metav1.UpdateOptions{})
@@ -198,7 +198,7 @@ func (s *story) answerHooks() {
 	}()
 }
 
-// answerHook writes the label of a hook where the state of a pod asks for it. Where the pod has changed meanwhile, or the
+// answerHook writes the label of a hook if the state of a pod asks for it. If the pod has changed meanwhile, or the
 // control plane does not answer, there will be another look.
 func (s *story) answerHook(ctx context.Context, pod *corev1.Pod) {
 	if pod.DeletionTimestamp != nil {

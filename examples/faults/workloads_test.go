@@ -26,7 +26,7 @@ const (
 	parallelRecreate = "hasty"     // Parallel, two at a time recreated, held by a preDelete hook, claims go
 	clonedInPlace    = "cloned"    // updated in place, with claims
 	clonedRecreate   = "recreated" // recreated, with claims
-	clonedSurge      = "surging"   // in place, nobody is missed
+	clonedSurge      = "surging"   // in place, no pod is missed
 	clonedHooked     = "hooked"    // in place, held by both hooks
 	clonedGuarded    = "guarded"   // with a budget; its users change nothing, and evict and delete its pods
 )

@@ -2,7 +2,7 @@
 
 // Package gitops holds what the controllers write to what programs make of it that know no more of a kind than its JSON:
 // Argo CD, whose own health checks judge the status; kstatus, which Flux and Helm ask; Karmada. It holds only tests, and is a
-// module of its own, since nobody who copies from the examples needs Argo CD.
+// module of its own, since users who copy from the examples do not need Argo CD.
 //
 // What they show is theirs to choose. Good to know is:
 //
@@ -13,7 +13,7 @@
 //     DaemonSet that a partition holds back it calls progressing, for ever.
 //   - It calls an AdvancedCronJob degraded until its first job has run.
 //   - Its checks read fields that users may leave out and the webhooks fill in. So do the CRDs of workloads.CRDsWithDefaults,
-//     which the example manager installs, where no webhook does. Those of workloads.CRDs have no defaults, as those of OpenKruise
+//     which the example manager installs, if no webhook does. Those of workloads.CRDs have no defaults, as those of OpenKruise
 //     have none: with them and without webhooks, write spec.updateStrategy.partition: 0 into CloneSets, and
 //     spec.updateStrategy.rollingUpdate with partition: 0 into StatefulSets and DaemonSets: without, the checks fail, or a CloneSet
 //     is shown as suspended after its first change. The check of a StatefulSet of the type OnDelete, which may have no rollingUpdate,
@@ -21,7 +21,7 @@
 //   - kstatus takes an object for current once its status is about the newest spec, unless a condition Reconciling or Stalled says
 //     otherwise. CloneSets, StatefulSets and DaemonSets have Reconciling until the spec is reached: Flux and Helm wait for the update,
 //     but not for pods that a partition holds back, or that OnDelete leaves to users. They do wait for an update that is paused.
-//     Stalled they have where the spec cannot be read, and CloneSets when their progress deadline is exceeded. Jobs have
+//     They have Stalled if the spec cannot be read, and CloneSets also when their progress deadline is exceeded. Jobs have
 //     neither: they are there when they are accepted, but for a BroadcastJob that has failed, which is Stalled. Helm's older way of
 //     waiting, --wait=legacy, does not look at any of them.
 package gitops

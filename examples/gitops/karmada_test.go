@@ -71,7 +71,7 @@ func servedSchema(t *testing.T, name, version string) map[string]any {
 	return nil
 }
 
-// typeOf is the type of a field in a schema: any, where the API server keeps whatever is there; empty where there is no such field.
+// typeOf is the type of a field in a schema: any, if the API server keeps whatever is there; empty if there is no such field.
 func typeOf(schema map[string]any, path string) string {
 	for _, field := range strings.Split(path, ".") {
 		schema, _, _ = unstructured.NestedMap(schema, "properties", field)

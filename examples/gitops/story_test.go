@@ -69,7 +69,7 @@ func updatedAndAvailable(pods []*corev1.Pod, template *corev1.PodTemplateSpec, w
 	return n == len(pods) && n == wanted
 }
 
-// never fails where those who ask kstatus are told too early that the spec is reached.
+// never fails if those who ask kstatus are told too early that the spec is reached.
 func (s *story) never(reached bool) {
 	s.Helper()
 	if is := current(s.T, s.object()); is == "Current" && !reached {

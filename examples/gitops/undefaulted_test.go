@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// written is an object as its user wrote it, and the API server stores it where no webhook fills in defaults: without what
+// written is an object as its user wrote it, and the API server stores it if no webhook fills in defaults: without what
 // is empty.
 func written(t *testing.T, object any) (fields map[string]any) {
 	t.Helper()
@@ -40,9 +40,9 @@ func withoutEmpty(fields map[string]any) {
 	}
 }
 
-// The CRDs of OpenKruise have no defaults: the webhooks fill them in. Where these are not served, and the CRDs have none either, the
+// The CRDs of OpenKruise have no defaults: the webhooks fill them in. If the webhooks are not served, and the CRDs have none either, the
 // fields have to be written by the user for Argo CD to show what is the case: this is what it does with those who leave
-// them out, and what it does where the API server fills in the defaults of workloads.CRDsWithDefaults.
+// them out, and what it does if the API server fills in the defaults of workloads.CRDsWithDefaults.
 func TestWithoutWebhooks(t *testing.T) {
 	set, ordered, daemons, job, cron := newStateless(), newOrderly(), newFleet(), newErrand(), newTicker()
 	set.Set.Spec.UpdateStrategy = v1alpha1.CloneSetUpdateStrategy{}

@@ -74,7 +74,7 @@ func (r *running) stop() error {
 	return r.group.Wait()
 }
 
-// start runs the controllers that make revisions and, where that is the way, policies.
+// start runs the controllers that make revisions and, if that is the way, policies.
 func (r *bench) start(ctx context.Context, w way) (*running, error) {
 	sets, err := sidecarset.New(sidecarset.Options{Kubernetes: r.Core, Sidecar: r.sidecar})
 	if err != nil {

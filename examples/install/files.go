@@ -102,7 +102,7 @@ func toTemplate(text []byte) []byte {
 	return []byte(strings.NewReplacer(append([]string{"{{", `{{ "{{" }}`}, values...)...).Replace(string(text)))
 }
 
-// agentTemplate is a template that renders nothing where no agents are wanted.
+// agentTemplate is a template that renders nothing if no agents are wanted.
 func agentTemplate(text []byte) []byte {
 	return fmt.Appendf(nil, "{{- if .Values.nodeagent.enabled }}\n%s{{- end }}\n", toTemplate(text))
 }

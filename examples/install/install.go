@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/examples/process/permissions"
 )
 
-// The images, without the registry that the release workflow pushes them to: whoever installs them from there names it.
+// The images, without the registry that the release workflow pushes them to: a user who installs them from there names it.
 const (
 	ManagerRepository   = "podwright-manager"
 	NodeAgentRepository = "podwright-nodeagent"

@@ -23,7 +23,7 @@ const (
 	healthPort  = "health"
 )
 
-// Deployment returns the managers. They run as nobody in particular, and write to no file.
+// Deployment returns the managers. They run as a user who owns no file, and write to none.
 func (o Options) Deployment() (*appsv1.Deployment, error) {
 	config, err := o.managerConfig()
 	if err != nil {

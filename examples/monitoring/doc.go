@@ -20,7 +20,7 @@
 // kruise_cloneset_spec_replicas and kruise_cloneset_status_replicas are names of kruise-state-metrics, and so are
 // kruise_workloadspread_subset_replicas and kruise_workloadspread_subset_missing. All other names are formed in the same way:
 // kruise_, the kind, and what kube-state-metrics calls the same field of a Deployment, a StatefulSet, a DaemonSet, a Job or a CronJob
-// (kruise_daemonset_status_number_ready as kube_daemonset_status_number_ready). Where kruise-state-metrics has another name, a
+// (kruise_daemonset_status_number_ready as kube_daemonset_status_number_ready). If kruise-state-metrics has another name, a
 // line in customresourcestate.yaml is what there is to change. kube-state-metrics itself adds the labels customresource_group,
 // customresource_version and customresource_kind.
 //

@@ -20,7 +20,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the dashboards and the golden files anew")
 
-// golden fails a test where a file is not what is wanted of it.
+// golden fails a test if a file is not what is wanted of it.
 func golden(t *testing.T, file string, want []byte) {
 	t.Helper()
 	if *rewrite {

@@ -31,7 +31,7 @@ func existing(t *testing.T) metrics {
 		for line := range strings.Lines(string(data)) {
 			name, rest, _ := strings.Cut(strings.TrimSuffix(line, "}\n"), "{")
 			all[name] = append(all[name], strings.Split(rest, ",")...)
-			if strings.HasSuffix(name, "_seconds") { // a histogram, or a gauge for which nobody asks by these names
+			if strings.HasSuffix(name, "_seconds") { // a histogram, or a gauge that no query asks for by these names
 				for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 					all[name+suffix] = append(all[name], "le")
 				}

@@ -107,7 +107,7 @@ func checkPaths(root *apiextensionsv1.JSONSchemaProps, g customresourcestate.Gen
 			return err
 		}
 		each := len(g.Each.Gauge.ValueFrom) > 0 || g.Each.Gauge.LabelFromKey != ""
-		maybe := g.Name == "spec_replicas" || g.Name == "status_observed_generation" // not zero where they are absent
+		maybe := g.Name == "spec_replicas" || g.Name == "status_observed_generation" // not zero if they are absent
 		switch zero := g.Each.Gauge.NilIsZero; {
 		case each && zero:
 			err = fmt.Errorf("nilIsZero shows a zero without an item")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What gRPC traces with reaches methods by names that are made at run time. Where it is linked in, the linker keeps every
-// method of every type: the agent has 93 MB instead of 51, and takes a third more memory. Templates do the same where
+// What gRPC traces with reaches methods by names that are made at run time. If it is linked in, the linker keeps every
+// method of every type: the agent has 93 MB instead of 51, and takes a third more memory. Templates do the same if
 // something executes them.
 func TestNothingKeepsAllMethods(t *testing.T) {
 	for tags, traces := range map[string]bool{"grpcnotrace": false, "": true} {

@@ -231,7 +231,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A token that names no node writes for all of them where that is asked for; one that
+// A token that names no node writes for all of them if that is asked for; one that
 // names a node is held to it.
 func TestUnboundTokens(t *testing.T) {
 	j := agentJudge(t, func(o *policies.Options) { o.UnboundTokens = true })

@@ -34,7 +34,7 @@ type judge struct {
 	validators []validating.Validator
 }
 
-// newJudge fails the test where an expression does not compile.
+// newJudge fails the test if an expression does not compile.
 func newJudge(t *testing.T, policies []admissionregistrationv1.ValidatingAdmissionPolicy) *judge {
 	t.Helper()
 	j := &judge{policies: policies}

@@ -38,7 +38,7 @@ type mutator struct {
 	mutation cel.MutatingEvaluator
 }
 
-// newMutator gives an error where an expression does not compile.
+// newMutator gives an error if an expression does not compile.
 func newMutator(policy *admissionregistrationv1.MutatingAdmissionPolicy) (*mutator, error) {
 	compiler, err := cel.NewCompositedCompiler(environment.MustBaseEnvSet(oldestMutating))
 	if err != nil {

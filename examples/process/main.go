@@ -72,7 +72,7 @@ func (p Program) command(arguments []string) *cobra.Command {
 	return command
 }
 
-// printManifest prints what a manifest has, also where it is an error.
+// printManifest prints what a manifest has, also if it is an error.
 func printManifest(command *cobra.Command, manifest func() ([]byte, error)) error {
 	text, err := manifest()
 	fmt.Fprint(command.OutOrStdout(), string(text))

@@ -55,7 +55,7 @@ func (b *Testbed) KubeconfigVia(name, address string) (string, error) {
 	return file, clientcmd.WriteToFile(*config, file)
 }
 
-// freePorts returns addresses that nobody else gets.
+// freePorts returns addresses that no other caller gets.
 func freePorts(n int) ([]string, error) {
 	var free []string
 	for range n {

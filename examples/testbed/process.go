@@ -176,7 +176,7 @@ func (p *process) LogTail(about string) string {
 	return strings.Join(append(Last(relevant, 15), Last(lines, 15)...), "\n")
 }
 
-// Last returns the last n of all, or all where there are fewer.
+// Last returns the last n of all, or all if there are fewer.
 func Last[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
 
 // Names returns the names of objects, sorted.

@@ -102,7 +102,7 @@ func entry(part permissions.Part, verb, resource string) string {
 func (j *Judge) Beyond() []string {
 	wrong := maps.Clone(j.outside)
 	for asked := range j.forbidden {
-		// A client that may not watch for a moment lists, and whoever may do one of both may do the other.
+		// A client that may not watch for a moment lists, and a client that may do one of both may do the other.
 		watched := strings.Replace(asked, "list ", "watch ", 1)
 		if !j.authorized[asked] && !j.authorized[watched] {
 			wrong["forbidden: "+asked] = true

@@ -26,7 +26,7 @@ import (
 // that is busy with other things takes many times as long.
 const Patience = 10 * time.Minute
 
-// Conflicts is for retry.RetryOnConflict: a change that somebody else was ahead of is tried again until Patience is over.
+// Conflicts is for retry.RetryOnConflict: a change that another writer was ahead of is tried again until Patience is over.
 var Conflicts = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 1, Steps: int(Patience / (100 * time.Millisecond))}
 
 // Options says what the tests of a package need.
@@ -35,7 +35,7 @@ type Options struct {
 	StartDelay time.Duration
 	// Parallel is how many tests run at once, unless the flag -parallel says so. They wait most of the time. 0 means 12.
 	Parallel int
-	// RealNodes is the number of nodes that run real containers, each with an agent. Where a machine can run none, the tests say
+	// RealNodes is the number of nodes that run real containers, each with an agent. If a machine can run none, the tests say
 	// what is missing and do nothing. 0 means that all nodes are simulated.
 	RealNodes int
 	// FeatureGates is a list like "CloneSetShortHash=true" for the managers, whose account then has the rights that this takes.
@@ -52,7 +52,7 @@ type Options struct {
 	Unused map[string]map[string]string
 }
 
-// Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of these up
+// Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of the three up
 // have Another, or are not parallel, so that they run before all others, one by one.
 type Testbed struct {
 	Control *cluster.Cluster

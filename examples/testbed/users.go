@@ -16,9 +16,9 @@ import (
 )
 
 // Config returns a configuration for clients of users, who have all rights. They repeat a write until there is a verdict on it:
-// where the API server fails it because a webhook has not answered in the ten seconds that it has, where a dry run says that a
-// template was not checked in full, and where a merge was not done within a minute, which changes nothing the second time. On
-// a machine that is busy with other things, each of these happens to any write.
+// if the API server fails it because a webhook has not answered in the ten seconds that it has, if a dry run says that a
+// template was not checked in full, and if a merge was not done within a minute, which changes nothing the second time. On
+// a machine that is busy with other things, each of the three happens to any write.
 func (b *Testbed) Config() *rest.Config {
 	config := b.Control.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &repeating{next} })

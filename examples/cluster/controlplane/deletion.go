@@ -38,7 +38,7 @@ type sparingPods struct {
 	pods      cache.Store
 }
 
-// Delete deletes the pod that the store knows to be terminating. Where it knows none, that has been done.
+// Delete deletes the pod that the store knows to be terminating. If it knows none, that has been done.
 func (p sparingPods) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
 	pod, found := storeGetter[*corev1.Pod]{p.pods}.GetWithNamespace(name, p.namespace)
 	if !found || pod.DeletionTimestamp == nil {

@@ -83,7 +83,7 @@ func (h hierarchy) join(name string) error {
 	if err := os.Mkdir(group, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// Of the first version, a group for processors takes nobody before it has some.
+	// Of the first version, a group for processors takes no process before it has some.
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		if all, err := os.ReadFile(filepath.Join(h.mountPoint, file)); err == nil && h.kind == "cgroup" {
 			if err := os.WriteFile(filepath.Join(group, file), all, 0); err != nil {

@@ -16,7 +16,7 @@ type Behaviour struct {
 	Delay time.Duration
 	// Status refuses with this HTTP status: 403, 429, 500 and the like. 0 does not refuse.
 	Status int
-	// Username and Password are wanted as basic authentication, if one of them is not empty; whoever has none or others
+	// Username and Password are wanted as basic authentication, if one of them is not empty. A request with none or others
 	// is answered 401.
 	Username, Password string
 

@@ -79,7 +79,7 @@ func (r *Registry) Add(name string, image Image) (byDigest string, err error) {
 	return named.Name() + "@" + c.manifest.String(), nil
 }
 
-// Remove takes a name away: whoever asks for it hears that there is no such image. What was pulled stays with the nodes.
+// Remove takes a name away: a node that asks for it hears that there is no such image. What was pulled stays with the nodes.
 func (r *Registry) Remove(name string) error {
 	named, tag, err := parse(name)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *counter) WriteHeader(status int) {
 }
 
 // Pulls returns how often a node has asked for an image by this name, and was answered that it is there. A node that has
-// the image already asks too where the pull policy is Always, but downloads nothing.
+// the image already asks too if the pull policy is Always, but downloads nothing.
 func (r *Registry) Pulls(name string) int {
 	key, err := keyOf(name)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // UserGracePeriod is the grace period, in seconds, with which users delete pods that a budget protects: by that they are known.
 const UserGracePeriod = 7
 
-// disrupted tells whether others than its workload have evicted or deleted a pod, or may have where nobody could see that.
+// disrupted tells whether others than its workload have evicted or deleted a pod, or may have done so unseen.
 func disrupted(c Change, gap bool) bool {
 	before, was := c.Old.(*corev1.Pod)
 	if !was || !deleted(c.Old, c.New) {
@@ -34,8 +34,8 @@ func disrupted(c Change, gap bool) bool {
 	return podstate.Evicted(after) || after.DeletionGracePeriodSeconds != nil && *after.DeletionGracePeriodSeconds == UserGracePeriod
 }
 
-// podBudget is a budget of a CloneSet that nobody scales or updates, and whose pods nothing takes out of service but what the
-// budget is asked about: evictions and deletions, whoever's. It has a number as maxUnavailable, and stays as it is.
+// podBudget is a budget of a CloneSet that no user scales or updates, and whose pods nothing takes out of service but what the
+// budget is asked about: evictions and deletions by any client. It has a number as maxUnavailable, and is not changed.
 type podBudget struct {
 	spec      availabilityv1alpha1.PodUnavailableBudgetSpec
 	available int // pods after the last change
@@ -49,7 +49,7 @@ func (j *Judge) takeBudget(object *availabilityv1alpha1.PodUnavailableBudget) {
 	j.budgets[object.UID].spec = object.Spec
 }
 
-// judgeBudgets: a pod that is evicted or deleted leaves as many in service as the budget wants, or as there were where these
+// judgeBudgets: a pod that is evicted or deleted leaves as many in service as the budget wants, or as there were if these
 // are less. That holds of every state, also after a gap.
 func (j *Judge) judgeBudgets(changes []Change) (wrong []invariants.Violation) {
 	for _, b := range j.budgets {

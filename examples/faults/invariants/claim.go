@@ -35,7 +35,7 @@ func (j *Judge) judgeClaim(v *verdict, c Change) {
 	}
 }
 
-// judgeCollection: the garbage collector deletes claims of StatefulSets, which their controller gives an owner for that: where
+// judgeCollection: the garbage collector deletes claims of StatefulSets, which their controller gives an owner for that: if
 // a policy says so, and not before their pod.
 func (j *Judge) judgeCollection(v *verdict, s *set, claim *corev1.PersistentVolumeClaim, name string) {
 	for _, pod := range j.pods {
@@ -44,7 +44,7 @@ func (j *Judge) judgeCollection(v *verdict, s *set, claim *corev1.PersistentVolu
 	v.expect(s.collects(claim, name), invariants.Claims, "deleted, and the policy retains it")
 }
 
-// writeOfClaim returns the write by which a controller has changed a claim, without the truth; nil if it was somebody else.
+// writeOfClaim returns the write by which a controller has changed a claim, without the truth; nil if it was another writer.
 func writeOfClaim(c Change) *invariants.Write {
 	w := &invariants.Write{Resource: "persistentvolumeclaims"}
 	before, _ := c.Old.(*corev1.PersistentVolumeClaim)

@@ -192,7 +192,7 @@ func TestClaimsAreJudged(t *testing.T) {
 	}
 }
 
-// TestNewPodsOfTheCurrentRevision makes sure that a new pod may have the current revision, which a partition keeps, also where no
+// TestNewPodsOfTheCurrentRevision makes sure that a new pod may have the current revision, which a partition keeps, also if no
 // pod has had it for long.
 func TestNewPodsOfTheCurrentRevision(t *testing.T) {
 	for _, keeps := range []bool{true, false} {

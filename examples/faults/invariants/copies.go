@@ -58,7 +58,7 @@ func (j *Judge) takeNamespace(object *corev1.Namespace) {
 }
 
 // judgeCopy judges what has become of a copy: it is created where a spec that counts wants it, it gets what such a spec has for it,
-// and where all of them want it, it is deleted by users alone.
+// and if all of them want it, it is deleted by users alone.
 func (j *Judge) judgeCopy(v *verdict, c Change) {
 	object := c.latest()
 	d := j.distributionOf(object)
@@ -70,7 +70,7 @@ func (j *Judge) judgeCopy(v *verdict, c Change) {
 	case c.Old == nil:
 		v.expect(sometimes, invariants.Placement, "created where no spec wants it")
 		v.expect(d.asks(object), invariants.Partition, "created with %s, which no spec has", content(object))
-	case v.gap: // somebody else may have written in between
+	case v.gap: // another writer may have written in between
 	case c.New == nil:
 		v.expect(!always || theirs(c.Old), invariants.Needless, "deleted where all specs want it")
 	case theirs(c.New) && !theirs(c.Old) || strings.Contains(content(c.New), Theirs): // by a user

@@ -15,8 +15,8 @@
 //
 // What a controller may write is said in one place, the package of the same name in the simulation of the library, which judges
 // one write from what its author knew. A [Judge] finds out from watches what that package wants to be told:
-//   - whose write a change was. It takes away what the scheduler, kubelets and whoever provides volumes write; what is left, a
-//     controller did. Nobody else may take pods out of service, move them or delete them while a Judge looks on, but users where a budget
+//   - whose write a change was. It takes away what the scheduler, kubelets and providers of volumes write; what is left, a
+//     controller did. No other writer may take pods out of service, move them or delete them while a Judge looks on, but users if a budget
 //     protects the pods, by evictions and with [UserGracePeriod]; and users change the specs, and no more of a template than images. So a pod that may be updated in place must be.
 //   - which spec the author knew. A controller acts on what it has seen, so a spec counts from when it is stored until the
 //     objects are [Judge.Settled] with a later one; what is done is right if it is right by one of the specs that count.
@@ -30,8 +30,8 @@
 // Seconds are not told, so minReadySeconds must be 0.
 //
 // A few rules are the Judge's own, since they are not about the write of a controller of workloads, or since they take more than
-// its own objects to know: strangers stay as they are, and no pod is given away; a pod is created with images that somebody
-// wants, a name of its own, and claims that are there, that nobody else has, and that stay; the garbage collector takes claims
+// its own objects to know: strangers stay as they are, and no pod is given away; a pod is created with images that a user
+// wants, a name of its own, and claims that are there, that no other pod has, and that stay; the garbage collector takes claims
 // of StatefulSets when their pods have gone and the policy says so. That users write specs is not judged.
 //
 // The package does no I/O.

@@ -149,7 +149,7 @@ func (j *Judge) judgeEphemeralJobsSettled() (wrong []invariants.Violation) {
 	return wrong
 }
 
-// withoutEphemeral is a pod without its ephemeral containers, which are nothing to workloads; a pod without any is returned as it is.
+// withoutEphemeral is a pod without its ephemeral containers, which are nothing to workloads; a pod without any is returned unchanged.
 func withoutEphemeral(pod *corev1.Pod) *corev1.Pod {
 	if len(pod.Spec.EphemeralContainers) == 0 {
 		return pod

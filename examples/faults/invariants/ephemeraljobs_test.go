@@ -93,7 +93,7 @@ func TestEphemeralJobsAreJudged(t *testing.T) {
 // other is no pod of the workload.
 func other(p *corev1.Pod) { p.Labels["app"], p.OwnerReferences = "other", nil }
 
-// A pod that gets ephemeral containers stays as it is to its workload.
+// A pod that gets ephemeral containers is unchanged to its workload.
 func TestEphemeralContainersAreNothingToWorkloads(t *testing.T) {
 	scenario{name: "injected", there: objects(debugs()), old: pod("web-a"), new: pod("web-a", debugged)}.check(t, (*spec).cloneSet)
 	scenario{name: "ended", there: objects(debugs()), old: pod("web-a", debugged), new: pod("web-a", exited(0))}.check(t, (*spec).statefulSet)

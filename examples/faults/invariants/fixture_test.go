@@ -28,8 +28,8 @@ type scenario struct {
 	name  string
 	edits []func(*spec)   // of the spec; each is one of those that count
 	there []metav1.Object // besides the workload
-	old   metav1.Object   // nil where the object is new
-	new   metav1.Object   // nil where it is gone
+	old   metav1.Object   // nil if the object is new
+	new   metav1.Object   // nil if it is gone
 	gap   bool
 	wrong []invariants.Invariant
 }

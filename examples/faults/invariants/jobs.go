@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// broadcastJob is a BroadcastJob whose failed pods do not stop it, on nodes that stay. Nobody deletes its pods.
+// broadcastJob is a BroadcastJob whose failed pods do not stop it, on nodes that stay. No user deletes its pods.
 type broadcastJob struct {
 	latest *v1alpha1.BroadcastJob // nil while its watch, which broke, has not shown it
 	pods   map[string]types.UID   // that were created, by node
@@ -108,7 +108,7 @@ func (j *Judge) cronJobOf(uid types.UID) *cronJob {
 	return j.cronJobs[uid]
 }
 
-// judgeScheduledJob: no scheduled time has two jobs, also where the first is gone, and none has one before it has come.
+// judgeScheduledJob: no scheduled time has two jobs, also if the first is gone, and none has one before it has come.
 func (j *Judge) judgeScheduledJob(v *verdict, c Change) {
 	owner := metav1.GetControllerOfNoCopy(c.latest())
 	if owner == nil || owner.Kind != "AdvancedCronJob" {

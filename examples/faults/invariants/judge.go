@@ -23,7 +23,7 @@ import (
 )
 
 // Change is what has become of one object: a pod, a claim, a revision, a Job, or a workload. Old is
-// nil where it is new, New is nil where it is gone. The judge remembers the objects, so nobody may change them any more.
+// nil if it is new, New is nil if it is gone. The judge remembers the objects, so they must not be changed any more.
 type Change struct{ Old, New metav1.Object }
 
 // Judge judges the changes of one namespace.
@@ -60,7 +60,7 @@ type Judge struct {
 	probed  map[string]*lifecyclev1alpha1.NodePodProbe          // by node
 	reports map[types.UID]map[lifecyclev1alpha1.ProbeState]bool // that count, by pod
 
-	blind map[types.UID]bool // workloads whose specs nobody knows at the moment
+	blind map[types.UID]bool // workloads whose specs are not known at the moment
 }
 
 // NewJudge returns a judge that has seen nothing yet. Strangers are pods and claims that belong to no workload, and must stay
@@ -255,7 +255,7 @@ func (j *Judge) setOf(object metav1.Object) *set {
 	return j.sets[object.GetUID()]
 }
 
-// ownerOf returns the workload that controls an object, nil where none does.
+// ownerOf returns the workload that controls an object, nil if none does.
 func (j *Judge) ownerOf(object metav1.Object) (*set, types.UID) {
 	owner := metav1.GetControllerOfNoCopy(object)
 	if owner == nil {

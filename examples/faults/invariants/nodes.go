@@ -19,7 +19,7 @@ type daemonSet struct {
 	maxUnavailable int
 	images         map[string]bool // that users have asked for
 	served         map[string]bool // nodes that have had a pod in service
-	out            int             // how many of these had none after the last change
+	out            int             // nodes that had none after the last change
 }
 
 // takeDaemonSet takes note of a version of a DaemonSet.
@@ -36,7 +36,7 @@ func (j *Judge) takeDaemonSet(object *v1alpha1.DaemonSet) {
 	}
 }
 
-// judgeDaemonSets: a node has one pod, of images that somebody has asked for. As only the controller takes pods out of service,
+// judgeDaemonSets: a node has one pod, of images that a user has asked for. As only the controller takes pods out of service,
 // no more nodes are without one that serves than an update may take, of those that have had one.
 func (j *Judge) judgeDaemonSets(changes []Change) (wrong []invariants.Violation) {
 	touched := map[types.UID]bool{}

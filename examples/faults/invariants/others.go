@@ -10,8 +10,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// withoutOthers returns the pods of a change, nil where there is none, without the annotations that others than their
-// workload keep: which budget protects a pod, that its eviction was denied, and, where a WorkloadSpread counts it, in which
+// withoutOthers returns the pods of a change, nil if there is none, without the annotations that others than their
+// workload keep: which budget protects a pod, that its eviction was denied, and, if a WorkloadSpread counts it, in which
 // order it goes.
 func withoutOthers(c Change) (before, after *corev1.Pod) {
 	before, _ = c.Old.(*corev1.Pod)

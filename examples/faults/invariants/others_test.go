@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
-// A WorkloadSpread writes in which order the pods go that it counts, and deletes those that wait for a node. Nobody does so elsewhere.
+// A WorkloadSpread writes in which order the pods go that it counts, and deletes those that wait for a node. No writer does so elsewhere.
 func TestOthersAreNotTheWorkload(t *testing.T) {
 	spread := func(pod *corev1.Pod) {
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, distributionv1alpha1.MatchedWorkloadSpreadAnnotation, `{"name":"web","subset":"a"}`)

@@ -19,7 +19,7 @@ import (
 type podState struct {
 	latest *distributionv1alpha1.PersistentPodState
 	// pins are the nodes by the pods' names, as they were when all was settled last, and as long as the StatefulSet has
-	// wanted the pods ever since. What was not yet recorded then nobody has to keep.
+	// wanted the pods ever since. What was not yet recorded then need not be kept.
 	pins map[string]string
 }
 

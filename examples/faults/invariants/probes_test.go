@@ -99,7 +99,7 @@ func labelledAs(value string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Labels[ProbedLabel] = value }
 }
 
-// A pod that gets a result stays as it is to its workload.
+// A pod that gets a result is unchanged to its workload.
 func TestResultsAreNothingToWorkloads(t *testing.T) {
 	scenario{name: "written", there: objects(probes(1), says(asked("node-0", "web-a"), lifecyclev1alpha1.ProbeSucceeded)),
 		old: pod("web-a"), new: pod("web-a", has(corev1.ConditionTrue, "yes"))}.check(t, (*spec).cloneSet)

@@ -35,7 +35,7 @@ type Record struct {
 	unseen  []unseen
 }
 
-// unseen is a time, by versions, in which a controller has changed the spec of a workload or deleted it, and nobody has seen when.
+// unseen is a time, by versions, in which a controller has changed the spec of a workload or deleted it, and when was not seen.
 type unseen struct {
 	of       types.UID
 	from, to uint64
@@ -73,7 +73,7 @@ func (r *Record) Add(version string, gap bool, change Change) {
 	r.entries = append(r.entries, entry{version: n, gap: gap, at: time.Now(), change: change})
 }
 
-// blind are the workloads whose specs nobody knows at a version.
+// blind are the workloads whose specs are not known at a version.
 func (r *Record) blind(version uint64) map[types.UID]bool {
 	all := map[types.UID]bool{}
 	for _, u := range r.unseen {
@@ -84,7 +84,7 @@ func (r *Record) blind(version uint64) map[types.UID]bool {
 	return all
 }
 
-// tell says in a line what became of a pod, a budget or a workload; empty for what nobody needs to know.
+// tell says in a line what became of a pod, a budget or a workload; empty for what readers need not know.
 func tell(change Change) string {
 	if pod, is := change.Old.(*corev1.Pod); is && change.New == nil {
 		return podstate.Describe(pod, true)

@@ -41,7 +41,7 @@ func TestRecordIsJudgedInOrder(t *testing.T) {
 	}
 }
 
-// TestUnseenSpecs: what a controller has told a workload while its watch was broken nobody can hold against its pods.
+// TestUnseenSpecs: what a controller has told a workload while its watch was broken cannot be held against its pods.
 func TestUnseenSpecs(t *testing.T) {
 	told := func(version string, replicas int32) metav1.Object {
 		set := of("a", replicas)

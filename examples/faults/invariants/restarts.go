@@ -12,8 +12,8 @@ import (
 // restarts is how often the image of a container in a spec has changed, by its name: so often it may be restarted.
 type restarts map[string]int32
 
-// judgeRestarts: a container is restarted for each new image once at most. Of a pod whose changes were lumped together nobody
-// knows how many images there were.
+// judgeRestarts: a container is restarted for each new image once at most. Of a pod whose changes were lumped together
+// the number of images is not known.
 func (j *Judge) judgeRestarts(v *verdict, before, after *corev1.Pod) {
 	switch {
 	case after == nil:

@@ -30,7 +30,7 @@ type set struct {
 	images map[string]bool
 	// states are the pods by name after each change of one of them.
 	states []map[string]*corev1.Pod
-	// lumped says that there were states that nobody has seen.
+	// lumped says that there were states that were not seen.
 	lumped bool
 }
 
@@ -51,7 +51,7 @@ func (s *set) count(object invariants.Object) {
 	}
 }
 
-// inPlaceAlways says in a spec what follows where users change nothing but images: what may be updated in place must be.
+// inPlaceAlways says in a spec what follows if users change nothing but images: what may be updated in place must be.
 func inPlaceAlways(object invariants.Object) invariants.Object {
 	switch set := object.(type) {
 	case *v1alpha1.CloneSet:

@@ -154,7 +154,7 @@ func (s *sidecarSet) available(pod *corev1.Pod) bool {
 }
 
 // updatedByWorkload tells whether the workload of a pod has taken it out of service for an update of its own, which
-// nobody counts for a SidecarSet.
+// does not count for a SidecarSet.
 func updatedByWorkload(pod *corev1.Pod) bool {
 	return podstate.Condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status == corev1.ConditionFalse
 }
@@ -272,7 +272,7 @@ func sameBesides(before, after *corev1.Pod) bool {
 		equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences) && (before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil)
 }
 
-// withoutSidecars is a pod without what SidecarSets have made of it; a pod of which they have made nothing is returned as it is.
+// withoutSidecars is a pod without what SidecarSets have made of it; a pod of which they have made nothing is returned unchanged.
 func withoutSidecars(pod *corev1.Pod) *corev1.Pod {
 	if pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation] == "" {
 		return pod

@@ -93,7 +93,7 @@ func (w *workloadSpread) subsetNamed(pod *corev1.Pod) string {
 }
 
 // judgeSpreadPod: a pod is created in a subset that has room for it, of pods of its revision: those of others will go, and give it room
-// then. Pods that are in flight do not count where webhooks place them: what one replica has decided the other does not know. A pod
+// then. Pods that are in flight do not count if webhooks place them: what one replica has decided the other does not know. A pod
 // stays in its subset, and runs there.
 func (j *Judge) judgeSpreadPod(v *verdict, c Change) {
 	pod, is := c.New.(*corev1.Pod)
@@ -142,7 +142,7 @@ func (w *workloadSpread) most(subset string) (most int32) {
 	return most
 }
 
-// judgeSpreadsSettled: the status counts the pods of each subset, those beyond its limit go first, and where all pods are of a revision that
+// judgeSpreadsSettled: the status counts the pods of each subset, those beyond its limit go first, and if all pods are of a revision that
 // is younger than the last change of limits and of the number of pods, none is beyond.
 func (j *Judge) judgeSpreadsSettled() (wrong []invariants.Violation) {
 	for _, w := range j.spreads {

@@ -24,7 +24,7 @@ func TestStatefulSetsAreJudged(t *testing.T) {
 			}
 		}
 	}
-	// The base spec is Parallel, and counts too; where order matters, it has settled with the ordered one.
+	// The base spec is Parallel, and counts too; if order matters, it has settled with the ordered one.
 	for _, s := range []scenario{
 		{"a wanted pod", nil, objects(p0, p1), none, pod("web-2", out), false, nil},
 		{"a pod that is not wanted", nil, objects(p0, p1, p2), none, pod("web-3", out), false, breaks(invariants.Identity)},

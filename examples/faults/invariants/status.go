@@ -16,7 +16,7 @@ import (
 )
 
 // judgeStatus: a status counts the pods as they have been at a moment since all was settled, and that of a CloneSet those too which its
-// author has created since that moment. Where a gap hides some of these moments, nobody can tell.
+// author has created since that moment. If a gap hides some of the moments, that cannot be told.
 func (j *Judge) judgeStatus(v *verdict, c Change) {
 	s := j.sets[c.latest().GetUID()]
 	if w := j.writeOfStatus(c); w != nil && !v.gap && !s.lumped {

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
 
-// judgeStranger: nobody deletes or writes what does not belong to a workload, but for its status.
+// judgeStranger: no controller deletes or writes what does not belong to a workload, but for its status.
 func (j *Judge) judgeStranger(v *verdict, c Change) {
 	if c.New == nil {
 		v.expect(false, invariants.Ownership, "it is gone")
@@ -27,7 +27,7 @@ func (j *Judge) judgeStranger(v *verdict, c Change) {
 	}
 }
 
-// metadata are those that no controller has a reason to write for somebody else.
+// metadata are those that no controller has a reason to write for another owner.
 func metadata(object metav1.Object) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: object.GetName(), UID: object.GetUID(), Labels: object.GetLabels(),

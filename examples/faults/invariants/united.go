@@ -17,7 +17,7 @@ import (
 )
 
 // unitedDeployment is a UnitedDeployment whose subsets have the names of their zones, whose explicit replicas are numbers that add up,
-// and whose workloads, CloneSets or Advanced StatefulSets, nobody else touches.
+// and whose workloads, CloneSets or Advanced StatefulSets, no other writer touches.
 type unitedDeployment struct {
 	counting []*v1alpha1.UnitedDeployment // the versions whose spec counts; the last one is in force
 }

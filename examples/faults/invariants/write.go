@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// writeOfPod returns the write by which a controller has changed a pod; nil if it was somebody else.
+// writeOfPod returns the write by which a controller has changed a pod; nil if it was another writer.
 func (j *Judge) writeOfPod(c Change, uid types.UID, gap bool) *invariants.Write {
 	if disrupted(c, gap) {
 		return nil
@@ -68,7 +68,7 @@ func relabelled(before, after *corev1.Pod) bool {
 }
 
 // ofControllers is what has become of a pod without what the scheduler, its kubelet and SidecarSets have written. A write
-// changes what belongs to a controller or to one of these, a gap may be about both.
+// changes what belongs to a controller or to one of the others, a gap may be about both.
 func (j *Judge) ofControllers(before, after *corev1.Pod, gap bool) *corev1.Pod {
 	part := after.DeepCopy()
 	if before.Spec.NodeName == "" && after.Spec.NodeName != "" {
@@ -134,7 +134,7 @@ func undo[T metav1.Object](all map[string]T, c Change) {
 	}
 }
 
-// holdsInGap tells whether something is wrong also where a change lumps together several: it takes neither their order nor a
+// holdsInGap tells whether something is wrong also if a change lumps together several: it takes neither their order nor a
 // moment between them to know.
 func holdsInGap(invariant invariants.Invariant, w *invariants.Write) bool {
 	_, cloned := w.Truth.Workload.(*v1alpha1.CloneSet)

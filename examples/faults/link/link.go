@@ -65,8 +65,8 @@ func (l *Link) Cut() {
 	l.reset()
 }
 
-// Hang lets no byte through any more, nor the end of a connection. Connections stay, and new ones are accepted, but nobody
-// answers.
+// Hang lets no byte through any more, nor the end of a connection. Connections stay, and new ones are accepted, but not
+// answered.
 func (l *Link) Hang() { l.become(condition{hang: true}) }
 
 // Slow holds back what passes: at most 32 KiB at once, in each direction of a connection, and that much later.
@@ -154,7 +154,7 @@ func (l *Link) forward(client net.Conn) {
 	c.reset()
 }
 
-// add takes note of a connection. It fails where new ones have become unwelcome meanwhile.
+// add takes note of a connection. It fails if new ones have become unwelcome meanwhile.
 func (l *Link) add(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -99,7 +99,7 @@ func (c *commands) numbers(_ *cobra.Command, args []string, begun string) (all [
 	return all
 }
 
-// podsOrTypes completes what exec takes: pods, types that have pods, and names of these.
+// podsOrTypes completes what exec takes: pods, types that have pods, and names of their objects.
 func (c *commands) podsOrTypes(kubectls cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		all, directive := kubectls(cmd, args, begun)

@@ -143,7 +143,7 @@ func TestExecStreams(t *testing.T) {
 	}
 }
 
-// Whoever wants to know of warnings gets an exit code.
+// A user who wants to know of warnings gets an exit code.
 func TestWarningsAsErrors(t *testing.T) {
 	c := newCluster(t)
 	c.create(cloneset("", ""))

@@ -70,7 +70,7 @@ func (c *commands) explain() *cobra.Command {
 	return cmd
 }
 
-// situation reads a workload's situation, and the workloads of its subsets where it has some. What could not be read is
+// situation reads a workload's situation, and the workloads of its subsets if it has some. What could not be read is
 // named.
 func (c *commands) situation(ctx context.Context, observer *explain.Observer, o *workload.Object) (s *explain.Situation, children []plan.Child, unread, err error) {
 	planner, err := c.planner()

@@ -24,7 +24,7 @@ import (
 // stuck is a situation in testdata/explain: a workload of three ready pods of image nginx:1 whose template says nginx:2, on
 // a node that is ready, with a manager and an agent that run; and what is otherwise here.
 type stuck struct {
-	// Kind of the workload; CloneSet where it is empty.
+	// Kind of the workload; CloneSet if it is empty.
 	Kind string
 	// Workload, Pods and Nodes are merge patches of what there is, status included.
 	Workload map[string]any

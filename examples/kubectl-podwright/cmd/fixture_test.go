@@ -311,7 +311,7 @@ func (c *cluster) execute(streams genericiooptions.IOStreams, args ...string) (e
 	return ""
 }
 
-// expect fails the test where the program prints something else.
+// expect fails the test if the program prints something else.
 func (c *cluster) expect(want string, args ...string) {
 	c.t.Helper()
 	if got := c.run(args...); got != want {

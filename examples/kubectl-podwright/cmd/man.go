@@ -37,7 +37,7 @@ func writeManPages(root *cobra.Command, dir string) error {
 		return fmt.Errorf("the directory for the man pages: %w", err)
 	}
 	if flag := root.PersistentFlags().Lookup("cache-dir"); flag != nil {
-		flag.DefValue = "$HOME/.kube/cache" // and not that of whoever writes the pages
+		flag.DefValue = "$HOME/.kube/cache" // and not that of the user who writes the pages
 	}
 	header := &doc.GenManHeader{Section: "1", Manual: root.CommandPath(), Source: "podwright"}
 	root.DisableAutoGenTag = true

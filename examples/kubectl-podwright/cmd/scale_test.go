@@ -22,7 +22,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// members creates a CloneSet and pods of it, and one of nobody.
+// members creates a CloneSet and pods of it, and one without an owner.
 func members(c *cluster, spec string) {
 	set := c.create(cloneset(spec, ""))
 	for _, name := range []string{"web-a", "web-b", "web-c"} {

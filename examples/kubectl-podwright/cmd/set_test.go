@@ -91,7 +91,7 @@ spec: {selector: {matchLabels: {app: web}}, containers: [{name: envoy, image: "e
 	}
 }
 
-// Somebody else's write between reading and patching costs another attempt, and is not undone. (KC-3)
+// Another writer's write between reading and patching costs another attempt, and is not undone. (KC-3)
 func TestPatchConflict(t *testing.T) {
 	c := newCluster(t)
 	c.create(cloneset("", ""))

@@ -26,7 +26,7 @@ import (
 type Situation struct {
 	Object *workload.Object
 	Plan   *plan.Plan
-	// Nodes are those of the cluster by name; nil where they could not be read.
+	// Nodes are those of the cluster by name; nil if they could not be read.
 	Nodes map[string]*corev1.Node
 	// Lease is that of the manager, and LeaseName what it is called; LeaseMissing says that there is none. Both unset: it
 	// could not be read.
@@ -37,7 +37,7 @@ type Situation struct {
 	// those of all namespaces.
 	Budgets  []*availabilityv1alpha1.PodUnavailableBudget
 	Requests []*lifecyclev1alpha1.ContainerRecreateRequest
-	// Agents names the nodes on which a node agent is ready; nil where that could not be read.
+	// Agents names the nodes on which a node agent is ready; nil if that could not be read.
 	Agents map[string]bool
 	Now    time.Time
 }
@@ -46,12 +46,12 @@ type Situation struct {
 type Blocker struct {
 	// Code names it, for programs: a rollout.Rule, or one of its own.
 	Code string `json:"code"`
-	// Pods are those that it keeps; nil where it is the workload.
+	// Pods are those that it keeps; nil if it is the workload.
 	Pods []string `json:"pods,omitempty"`
 	// Why says what was found, and Ends what ends it.
 	Why  string `json:"why"`
 	Ends string `json:"ends"`
-	// Since is since when, as RFC 3339, where the status says so; empty otherwise.
+	// Since is since when, as RFC 3339, if the status says so; empty otherwise.
 	Since string `json:"since,omitempty"`
 }
 
@@ -132,7 +132,7 @@ func deletion(s *Situation) []Blocker {
 	return nil
 }
 
-// bad returns the status of a condition that says that something is refused; empty where the condition never says so.
+// bad returns the status of a condition that says that something is refused; empty if the condition never says so.
 func bad(condition string) string {
 	switch {
 	case strings.HasPrefix(condition, "Failed"), condition == string(v1alpha1.SubsetFailure), condition == string(appsv1.DeploymentReplicaFailure):

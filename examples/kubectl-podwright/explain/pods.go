@@ -32,7 +32,7 @@ func pods(s *Situation) []Blocker {
 	return all
 }
 
-// trouble returns what is wrong with a pod, in the words of the condition HeldUp; nil where nothing is.
+// trouble returns what is wrong with a pod, in the words of the condition HeldUp; nil if nothing is.
 func trouble(s *Situation, pod *corev1.Pod) *Blocker {
 	if pod.DeletionTimestamp == nil && podutils.IsPodReady(pod) {
 		return nil

@@ -102,7 +102,7 @@ func newCloneSet(d *appsv1.Deployment, name string, copyReplicas bool) (*unstruc
 	return set, nil
 }
 
-// Move moves replicas, all where their number is negative: time and again as many as the surge allows. The CloneSet is
+// Move moves replicas, all if their number is negative: time and again as many as the surge allows. The CloneSet is
 // scaled out, its new pods become ready, and the Deployment is scaled in by as many. An error says how far it came;
 // nothing is moved back. (KC-14)
 func (m *Migration) Move(ctx context.Context, replicas, surge int32) error {

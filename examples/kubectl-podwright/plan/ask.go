@@ -94,7 +94,7 @@ func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTic
 }
 
 // Plan returns what the next reconcile of a workload does: of the given object, which need not be as the API server has it,
-// and of everything else as that has it. The controller's features are its defaults. Where another revision has the name of
+// and of everything else as that has it. The controller's features are its defaults. If another revision has the name of
 // the one that is to be created, the next reconcile does no more than count that, and the plan is that of the one after it: new pods
 // of a CloneSet, whose names come from its resource version, have no names in it then. An error says what could not be read, or that
 // the kind is none of those that have a plan. (KC-19)
@@ -118,7 +118,7 @@ func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 	return next, err
 }
 
-// revision returns the revision that has the name of a wanted one; nil where none has.
+// revision returns the revision that has the name of a wanted one; nil if none has.
 func (p *Planner) revision(ctx context.Context, wanted *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	if wanted.Namespace == "" { // that of a manager of SidecarSets which has left no trace
 		return nil, nil

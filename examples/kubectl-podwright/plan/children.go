@@ -21,7 +21,7 @@ import (
 // Child is the workload of a subset of a UnitedDeployment.
 type Child struct {
 	uniteddeployment.SubsetPlan
-	// Object is the workload; nil where it is to be created.
+	// Object is the workload; nil if it is to be created.
 	Object *workload.Object
 	// Plan is what its own controller does next. Of the kinds of Kubernetes it holds nothing but the pods.
 	Plan *Plan

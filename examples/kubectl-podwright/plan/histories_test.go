@@ -90,7 +90,7 @@ func newClients(config *rest.Config) (c *clients, err error) {
 type informers map[string]cache.SharedIndexInformer
 
 // In whatever state the controller, users, kubelets, crashes and lost answers have brought a workload, what is planned is what a
-// controller that starts then does in its first reconcile, or in the one after it where the name of a revision was taken. (KC-19)
+// controller that starts then does in its first reconcile, or in the one after it if the name of a revision was taken. (KC-19)
 func TestPlanInHistories(t *testing.T) {
 	for _, k := range []*controlled{cloneSets(), statefulSets(), daemonSets(), sidecarSets(), unitedDeployments()} {
 		t.Run(k.Resource.Kind, func(t *testing.T) {
@@ -166,7 +166,7 @@ func mapper() meta.RESTMapper {
 }
 
 // plannedWrites lists what the plugin says: the writes to pods, workloads of subsets and revisions of the next reconcile, and
-// those that it makes only where others fail.
+// those that it makes only if others fail.
 func plannedWrites(t *testing.T, server *fakecluster.Server, k *controlled) (planned, otherwise []string) {
 	t.Helper()
 	config := server.Config("planner")

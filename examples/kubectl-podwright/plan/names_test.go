@@ -16,7 +16,7 @@ import (
 // growing is a seed whose CloneSet lacks pods and its revision.
 const growing = 1
 
-// Where another revision has the name of the next one, the plan has the name that the controller comes to. (KC-19)
+// If another revision has the name of the next one, the plan has the name that the controller comes to. (KC-19)
 func TestTakenName(t *testing.T) {
 	c := newCluster(t, rand.New(rand.NewPCG(growing, 1)))
 	free := c.plan()

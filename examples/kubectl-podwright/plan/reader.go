@@ -96,7 +96,7 @@ func (r cloneSetReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, 
 	return r.pods(namespace, func(pod *corev1.Pod) bool { return owned(pod, owner) })
 }
 
-// Node returns no node where it cannot be read: it counts as a topology of its own, and as reachable.
+// Node returns no node if it cannot be read: it counts as a topology of its own, and as reachable.
 func (r cloneSetReader) Node(name string) *corev1.Node {
 	node, err := r.kube.CoreV1().Nodes().Get(r.ctx, name, metav1.GetOptions{})
 	if err != nil {

@@ -20,7 +20,7 @@ type Row struct {
 	Pod string `json:"name"`
 	// Action is what is done, or "wait".
 	Action string `json:"action"`
-	// Rule is what a pod waits for; empty where it does not wait.
+	// Rule is what a pod waits for; empty if it does not wait.
 	Rule rollout.Rule `json:"rule,omitempty"`
 	// Detail is the revision that a pod comes to be of, or why it waits.
 	Detail string `json:"detail,omitempty"`

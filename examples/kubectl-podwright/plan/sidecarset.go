@@ -70,7 +70,7 @@ func (r *sidecarSetReader) readRevisions() error {
 	return nil
 }
 
-// namespace is that of the newest revision: it is where the manager is. Empty where there is none.
+// namespace is that of the newest revision: it is where the manager is. Empty if there is none.
 func (r *sidecarSetReader) namespace() string {
 	if len(r.revisions) == 0 {
 		return ""

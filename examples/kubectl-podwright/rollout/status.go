@@ -41,7 +41,7 @@ func (v *statusViewer) Status(obj runtime.Unstructured, number int64) (string, b
 	return p.line(o)
 }
 
-// pinned returns an error where the update revision of a workload does not have this number.
+// pinned returns an error if the update revision of a workload does not have this number.
 func (v *statusViewer) pinned(o *workload.Object, number int64) error {
 	name := updateRevision(o)
 	if name == "" {
@@ -61,7 +61,7 @@ func (v *statusViewer) pinned(o *workload.Object, number int64) error {
 	return nil
 }
 
-// updateRevision returns the name of the revision of the template, as the status has it; empty where it has none.
+// updateRevision returns the name of the revision of the template, as the status has it; empty if it has none.
 func updateRevision(o *workload.Object) string {
 	text := func(path ...string) string {
 		value, _, _ := unstructured.NestedString(o.Object, append([]string{"status"}, path...)...)
@@ -76,13 +76,13 @@ func updateRevision(o *workload.Object) string {
 // progress is what a rollout is judged by.
 type progress struct {
 	// want is the number of pods in all, and updated how many are to be at the update revision, which are fewer
-	// where a partition holds some back.
+	// if a partition holds some back.
 	want, wantUpdated int64
-	// have counts the pods there are, updated those at the update revision, and ready those of these that serve.
+	// have counts the pods there are, updated those at the update revision, and ready those of the updated ones that serve.
 	have, updated, ready int64
 	// allReady says that ready counts the pods of all revisions.
 	allReady bool
-	// onDelete says that the pods are updated when somebody deletes them.
+	// onDelete says that the pods are updated when a user deletes them.
 	onDelete bool
 }
 

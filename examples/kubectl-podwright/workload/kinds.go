@@ -19,9 +19,9 @@ type Kind struct {
 	Name, Resource string
 	// Words is how messages call one of them, as kubectl writes "daemon set".
 	Words string
-	// Template is the path of the pod template. Nil where there is none in a fixed place.
+	// Template is the path of the pod template. Nil if there is none in a fixed place.
 	Template []string
-	// Paused is the path of the field that pauses a rollout. Nil where there is none.
+	// Paused is the path of the field that pauses a rollout. Nil if there is none.
 	Paused []string
 }
 

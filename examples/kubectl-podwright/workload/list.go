@@ -29,7 +29,7 @@ func (l Lister) Serves(kind schema.GroupKind) (bool, error) {
 	return err == nil, err
 }
 
-// Objects returns the objects of a kind in a namespace, or in all of them where it is empty; none where the API server does
+// Objects returns the objects of a kind in a namespace, or in all of them if it is empty; none if the API server does
 // not have the kind.
 func (l Lister) Objects(ctx context.Context, kind schema.GroupKind, namespace string) ([]*Object, error) {
 	mapping, err := l.Mapper.RESTMapping(kind)
@@ -66,7 +66,7 @@ func ListAs[T any](ctx context.Context, l Lister, kind schema.GroupKind, namespa
 	return decoded, nil
 }
 
-// Title is how an object is called where it stands for itself: "cloneset.apps.kruise.io/web".
+// Title is how an object is called if it stands for itself: "cloneset.apps.kruise.io/web".
 func (o *Object) Title() string {
 	return schema.GroupKind{Group: o.GroupVersionKind().Group, Kind: strings.ToLower(o.GetKind())}.String() + "/" + o.GetName()
 }

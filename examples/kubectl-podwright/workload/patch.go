@@ -52,7 +52,7 @@ func isStrategic(request *http.Request) bool {
 		strings.Contains(request.URL.Path, "/apis/"+Group+"/")
 }
 
-// patch reads the object and sends what the patch changes in it. An answer that is not the object is returned as it is.
+// patch reads the object and sends what the patch changes in it. An answer that is not the object is returned unchanged.
 func (t *patchTransport) patch(request *http.Request, patch []byte) (*http.Response, error) {
 	get := request.Clone(request.Context())
 	get.Method, get.Body, get.ContentLength, get.URL.RawQuery = http.MethodGet, nil, 0, ""

@@ -16,7 +16,7 @@ import (
 // subsetTemplates are the templates of which a UnitedDeployment has one.
 var subsetTemplates = []string{"statefulSetTemplate", "advancedStatefulSetTemplate", "cloneSetTemplate", "deploymentTemplate"}
 
-// TemplatePath returns the path of the pod template, nil where the object has none.
+// TemplatePath returns the path of the pod template, nil if the object has none.
 func (o *Object) TemplatePath() []string {
 	if k := o.Kind(); k != nil && k.Template != nil {
 		return k.Template

@@ -39,7 +39,7 @@ type admissions struct {
 	gates        featuregate.FeatureGate
 	ownNamespace string
 
-	// What the webhooks know of objects. Spreads are nil where the gate is closed.
+	// What the webhooks know of objects. Spreads are nil if the gate is closed.
 	sidecars *sidecarset.CachedInjector
 	spreads  *workloadspread.Placer
 	states   *persistentpodstate.Placer
@@ -127,7 +127,7 @@ func (a *admissions) onMatchChange(changed func()) error {
 	return errors.Join(a.steps.OnMatchChange(changed), a.budgets.OnMatchChange(changed))
 }
 
-// conditions keep pods away from the webhooks that leave them as they are. Where all pods are changed, those in the
+// conditions keep pods away from the webhooks that leave them as they are. If all pods are changed, those in the
 // manager's own namespace are asked for only if they would be changed anyway: the manager must be able to start. Nothing
 // is injected there, and nothing placed.
 func (a *admissions) conditions(ctx context.Context) (map[string]string, error) {

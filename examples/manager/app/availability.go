@@ -81,7 +81,7 @@ func scales(config *rest.Config, resources []schema.GroupResource) (podunavailab
 	return podunavailablebudget.NewScalesForConfig(config, mapper, resources...)
 }
 
-// budget returns what is asked before an update takes a pod out of service; nil where the gate is off or
+// budget returns what is asked before an update takes a pod out of service; nil if the gate is off or
 // PodUnavailableBudgets are not served.
 func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
 	if !p.gates.Enabled(features.PodUnavailableBudgetUpdateGate) {
@@ -98,7 +98,7 @@ func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
 
 var evictionsResource = evictionresponder.SchemeGroupVersion.WithResource("evictions")
 
-// evictionResponder has the workloads of pods make room where they are evicted declaratively, which few API servers
+// evictionResponder has the workloads of pods make room when they are evicted declaratively, which few API servers
 // serve yet.
 func evictionResponder(f *pflag.FlagSet) kind {
 	timeout := f.Duration("eviction-responder-room-timeout", evictionresponder.DefaultRoomTimeout,
@@ -119,7 +119,7 @@ func evictionResponder(f *pflag.FlagSet) kind {
 	}
 }
 
-// deletionProtection is a webhook, which answers where its gate is closed too. What --print-policies prints refuses most of the
+// deletionProtection is a webhook, which answers even if its gate is closed. What --print-policies prints refuses most of the
 // same deletions without it.
 func deletionProtection(f *pflag.FlagSet) kind {
 	more := f.StringSlice("deletion-protection-crds", nil,

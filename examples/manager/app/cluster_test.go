@@ -129,7 +129,7 @@ func (m *manager) expect(address, page, text string) error {
 	return nil
 }
 
-// freeAddress returns one that nobody else gets.
+// freeAddress returns one that no other test gets.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	port, err := cluster.FreePort()
@@ -139,7 +139,7 @@ func freeAddress(t *testing.T) string {
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
-// patience is how long a test waits for what takes seconds where nothing else runs.
+// patience is how long a test waits for what takes seconds if nothing else runs.
 const patience = 10 * time.Minute
 
 // eventually waits until there is no error.
@@ -318,7 +318,7 @@ func (w *fixture) leaseIsLost(m *manager) {
 }
 
 // A configuration installed with OpenKruise's manifests keeps its list as the
-// template, and loses the entries that nobody serves.
+// template, and loses the entries that no manager serves.
 func (w *fixture) adoptsAConfiguration() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations()
@@ -328,7 +328,7 @@ func (w *fixture) adoptsAConfiguration() {
 	entry := func(name, path, resource string) admissionregistrationv1.MutatingWebhook {
 		return admissionregistrationv1.MutatingWebhook{
 			Name: name, SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1", "v1beta1"},
-			FailurePolicy: ptr.To(admissionregistrationv1.Ignore), // nobody serves it yet
+			FailurePolicy: ptr.To(admissionregistrationv1.Ignore), // no manager serves it yet
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{
 				Service: &admissionregistrationv1.ServiceReference{Namespace: "kruise-system", Name: "kruise-webhook-service", Path: &path},
 			},

@@ -67,10 +67,10 @@ type Config struct {
 	}
 	// Webhook says how webhooks are served.
 	Webhook webhooks.Options
-	// PodFailurePolicy is what becomes of pods that nobody answers about: Fail or Ignore.
+	// PodFailurePolicy is what becomes of pods when no webhook answers: Fail or Ignore.
 	PodFailurePolicy string
 	// DeletionProtectionLabelGroup is the group whose members alone may take a label away that protects from deletion, in the
-	// policies that Policies returns. Empty: whoever may change an object.
+	// policies that Policies returns. Empty: every user who may change an object.
 	DeletionProtectionLabelGroup string
 	// FeatureGates is a list like "CloneSetShortHash=true"; CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE.
 	FeatureGates, CustomResources string

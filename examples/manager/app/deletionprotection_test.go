@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
-// Where the gate is closed, the webhooks answer and allow every deletion. (PF-1)
+// If the gate is closed, the webhooks answer and allow every deletion. (PF-1)
 func TestGateResourcesDeletionProtection(t *testing.T) {
 	for gates, want := range map[string]string{
 		"": `"allowed":false`, "ResourcesDeletionProtection=false": `"allowed":true`, "PodWebhook=false": `"allowed":true`,

@@ -24,7 +24,7 @@ var (
 )
 
 // resourceDistributions copy Secrets and ConfigMaps to any namespace, whatever namespace the manager works in. That takes the
-// right to read and write all of them: so nobody has it, unless the gate is opened.
+// right to read and write all of them: so the manager does not have it, unless the gate is opened.
 func resourceDistributions(f *pflag.FlagSet) kind {
 	workers := f.Int("resourcedistribution-workers", 3, "ResourceDistributions reconciled at the same time")
 	sources := f.Bool("resourcedistribution-sources", false, "read spec.sourceRef of ResourceDistributions, which webhooks answer for: nothing is read with --enable-webhooks=false")

@@ -16,7 +16,7 @@
 //
 // StatefulSets are stored as v1beta1 and served as v1alpha1 too; every replica converts between the two, whether it
 // leads or not. CRDs are installed without a conversion webhook. It is entered (spec.conversion and nothing else) when
-// the replica presents its certificate, and from then on kept in order, whoever has installed the CRD. Without the RBAC rule
+// the replica presents its certificate, and from then on kept in order, however a user has installed the CRD. Without the RBAC rule
 // to list, watch and patch the customresourcedefinition statefulsets.apps.kruise.io, the manager says so and does the
 // rest. Who removes the manager for good sets the strategy of the conversion to None, or v1alpha1 requests fail.
 //
@@ -33,7 +33,7 @@
 //   - leadership is held by the Lease alone, not by a ConfigMap as well. The Lease has the same name, so the two do not
 //     work at the same time.
 //   - a leader that stood still for longer than its Lease writes nothing when it goes on, until it has renewed the Lease.
-//   - a controller whose CRD is missing starts as soon as the CRD is installed. A restart is needed where a controller
+//   - a controller whose CRD is missing starts as soon as the CRD is installed. A restart is needed if a controller
 //     works without another kind, as image pulls do without CloneSets, whose order they adopt.
 //   - the gate KruisePodReadinessGate leaves pods in the manager's own namespace out, or no manager could start while
 //     none is there.

@@ -57,16 +57,16 @@ type kind struct {
 	gate, orGate featuregate.Feature
 	// resource must be served before the controller runs.
 	resource schema.GroupVersionResource
-	// inCluster says that the controller works in the cluster as a whole also where others work in one namespace.
+	// inCluster says that the controller works in the cluster as a whole also if others work in one namespace.
 	inCluster bool
 	// beside are resources that are installed together with its own: it waits for them, for a bit.
 	beside []schema.GroupVersionResource
-	// optional are resources that it can do without, and without is what the log says where one is not served.
+	// optional are resources that it can do without, and without is what the log says if one is not served.
 	optional []schema.GroupVersionResource
 	without  string
 	// compose returns the controller, made of its options.
 	compose func(context.Context, *parts) (controllers.Composed, error)
-	// webhook returns what is served; nil where nothing is. Default nil: nothing.
+	// webhook returns what is served; nil if nothing is. Default nil: nothing.
 	webhook func(*admissions) webhook
 }
 
@@ -309,7 +309,7 @@ func podGetter(k kubernetes.Interface) func(ctx context.Context, namespace, name
 }
 
 // imagePullJobs returns what pulls images ahead of an update; the workloads all ask for the same methods. It
-// returns nil where the gate is off or ImagePullJobs are not served: that must not keep workloads from working.
+// returns nil if the gate is off or ImagePullJobs are not served: that must not keep workloads from working.
 func (p *parts) imagePullJobs(ctx context.Context, gate featuregate.Feature) (workloads.ImagePullJobs, error) {
 	if !p.gates.Enabled(gate) {
 		return nil, nil
@@ -343,7 +343,7 @@ func (p *parts) look(ctx context.Context, k *kind) (err error) {
 	return nil
 }
 
-// serves tells whether a resource is served that a controller can do without. Where it is not, the log says what follows.
+// serves tells whether a resource is served that a controller can do without. If it is not, the log says what follows.
 func (p *parts) serves(ctx context.Context, resource schema.GroupVersionResource, without string) (bool, error) {
 	served, err := p.Serves(ctx, resource)
 	if err == nil && !served {
@@ -352,7 +352,7 @@ func (p *parts) serves(ctx context.Context, resource schema.GroupVersionResource
 	return served, err
 }
 
-// optional returns the informer of an optional resource of the kind; nil where it is not served.
+// optional returns the informer of an optional resource of the kind; nil if it is not served.
 func (p *parts) optional(resource schema.GroupVersionResource, informer informer) cache.SharedIndexInformer {
 	if !p.served[resource] {
 		return nil

@@ -58,7 +58,7 @@ func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
 	return m
 }
 
-// serve has a manager serve webhooks, where SidecarSets and what places pods are not served.
+// serve has a manager serve webhooks, if SidecarSets and what places pods are not served.
 func serve(t *testing.T, m *Manager) {
 	t.Helper()
 	if err := m.serve(without); err != nil {
@@ -143,7 +143,7 @@ func TestWebhooks(t *testing.T) {
 }
 
 // By default deletions and evictions of pods are judged, of those that name a budget; updates only with their gate. Without
-// either nobody is asked about pods, and budgets are still refused. (PF-1)
+// either no webhook is asked about pods, and budgets are still refused. (PF-1)
 func TestGatesOfPodUnavailableBudgets(t *testing.T) {
 	const deletions, updates = "PodUnavailableBudgetDeleteGate", "PodUnavailableBudgetUpdateGate"
 	for gates, want := range map[string]struct{ pods, updates, controller bool }{
@@ -244,7 +244,7 @@ func TestPodConditions(t *testing.T) {
 	}
 }
 
-// Until it is known whether SidecarSets and what places pods are served, no pod is let through that one might be about; where they
+// Until it is known whether SidecarSets and what places pods are served, no pod is let through that one might be about; if they
 // are not, pods are left as they are.
 func TestKindsOfThePodWebhookUnknown(t *testing.T) {
 	m := newManager(t, nowhere)
@@ -278,7 +278,7 @@ func TestKindsOfThePodWebhookUnknown(t *testing.T) {
 	}
 }
 
-// Without the gate nobody asks WorkloadSpreads, neither a webhook nor a controller, and nobody waits for them.
+// Without the gate neither a webhook nor a controller asks WorkloadSpreads, or waits for them.
 func TestGateWorkloadSpread(t *testing.T) {
 	m := newManager(t, nowhere, "--feature-gates=WorkloadSpread=false")
 	serve(t, m)
@@ -295,7 +295,7 @@ func TestGateWorkloadSpread(t *testing.T) {
 	}
 }
 
-// What becomes of pods while nobody answers is the user's choice.
+// What becomes of pods while no webhook answers is the user's choice.
 func TestPodFailurePolicy(t *testing.T) {
 	for policy, flags := range map[admissionv1.FailurePolicyType][]string{admissionv1.Fail: nil, admissionv1.Ignore: {"--pod-webhook-failure-policy=Ignore"}} {
 		m := newManager(t, nowhere, flags...)
@@ -315,7 +315,7 @@ func TestPodFailurePolicy(t *testing.T) {
 	}
 }
 
-// Without agents on the nodes, nobody manages ContainerRecreateRequests, and none is taken.
+// Without agents on the nodes, no controller manages ContainerRecreateRequests, and none is taken.
 func TestGateKruiseDaemon(t *testing.T) {
 	for on, code := range map[bool]string{true: `"code":500` /* it asks for the pod */, false: `"code":403`} {
 		m := newManager(t, nowhere, fmt.Sprintf("--feature-gates=KruiseDaemon=%t", on))

@@ -231,7 +231,7 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error
 	running := controllers.Program{
 		Name: program, Config: config, Caches: caches, LookAgain: lookAgain,
 		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) },
-		Waits: func(c controllers.Controller) { // no pod is created before it is known whether somebody places it
+		Waits: func(c controllers.Controller) { // no pod is created before it is known whether a WorkloadSpread or the like places it
 			switch c.Resource {
 			case workloadSpreadsResource:
 				caches.spreads.Missing()

@@ -30,7 +30,7 @@ func Manifest(config Config) ([]byte, error) {
 }
 
 // Policies returns the admission policies for a manager with this configuration: those that protect from deletion, unless their
-// gate is closed, and where it serves no webhooks those that stand in for them.
+// gate is closed, and if it serves no webhooks those that stand in for them.
 func Policies(config Config) ([]byte, error) {
 	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 // inBoth are the resources that the manager serves in both versions on demand.
 var inBoth = []string{"daemonsets", "broadcastjobs", "advancedcronjobs", "sidecarsets", "imagepulljobs", "nodeimages"}
 
-// Objects are written in v1beta1 and in v1alpha1, by replacing, patching and applying them, and nobody loses what the
+// Objects are written in v1beta1 and in v1alpha1, by replacing, patching and applying them, and no writer loses what the
 // other one has set. The controllers go on with v1alpha1. (PF-5.2)
 func TestV1beta1OnARealControlPlane(t *testing.T) {
 	w := newFixture(t)
@@ -166,7 +166,7 @@ func (w *fixture) get(version, resource, name string) *unstructured.Unstructured
 	return object
 }
 
-// expect compares a value of an object as it is read in a version.
+// expect compares a value of an object as read in a version.
 func (w *fixture) expect(version, resource, name string, want any, path ...string) {
 	w.Helper()
 	got, _, _ := unstructured.NestedFieldCopy(w.get(version, resource, name).Object, path...)
@@ -267,7 +267,7 @@ func (w *fixture) images() (images []string) {
 	return images
 }
 
-// Server-side apply in either version leaves alone what somebody has applied in the other one. It takes away a partition that
+// Server-side apply in either version leaves alone what another user has applied in the other one. It takes away a partition that
 // its own manifest no longer has, but nothing that is in the annotation alone; a patch does.
 func (w *fixture) appliesInBothVersions() {
 	w.Helper()

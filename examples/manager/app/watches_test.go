@@ -99,8 +99,8 @@ func (w *watches) served(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// However many controllers read a kind, the API server sends every object once. A controller starts where its kind is
-// served, and does without what is not: images are pulled also where no workloads are installed.
+// However many controllers read a kind, the API server sends every object once. A controller starts if its kind is
+// served, and does without what is not: images are pulled also if no workloads are installed.
 func TestEveryKindIsWatchedOnce(t *testing.T) {
 	core := []string{"imagepulljobs by caches: 1", "nodeimages by caches: 1", "nodes by caches: 1", "pods by caches: 1",
 		"secrets by imagepulljob-controller: 1"}

@@ -131,7 +131,7 @@ func (a *Agent) work(ctx context.Context) error {
 	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches, credentials})
 }
 
-// connectKubelet has the caches read the pods of the kubelet, where they shall. The connection has to be closed.
+// connectKubelet has the caches read the pods of the kubelet, if they shall. The connection has to be closed.
 func (a *Agent) connectKubelet(ctx context.Context, caches *caches) (closeKubelet func() error, err error) {
 	nothing := func() error { return nil }
 	if a.config.Pods == PodsOfAPIServer {
@@ -151,7 +151,7 @@ func (a *Agent) connectKubelet(ctx context.Context, caches *caches) (closeKubele
 	return conn.Close, nil
 }
 
-// connectRuntime waits for the runtime, for a while. Where no flag names its socket, the one that the kubelet has told of in
+// connectRuntime waits for the runtime, for a while. If no flag names its socket, the one that the kubelet has told of in
 // the status of the node is looked for.
 func (a *Agent) connectRuntime(ctx context.Context, client kubernetes.Interface) (*nodeagent.Runtime, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.patience)

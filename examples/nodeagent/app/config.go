@@ -33,7 +33,7 @@ type PodSource string
 const (
 	PodsOfAPIServer PodSource = "apiserver"
 	PodsOfKubelet   PodSource = "kubelet"
-	// PodsAuto is the kubelet where it serves them when the agent starts, and else the API server.
+	// PodsAuto is the kubelet if it serves them when the agent starts, and else the API server.
 	PodsAuto PodSource = "auto"
 )
 
@@ -84,8 +84,8 @@ type Config struct {
 	// HealthAddr serves /healthz, /readyz and /metrics, PprofAddr /debug/pprof/, over plain HTTP.
 	HealthAddr, PprofAddr string
 
-	// Started is told the address that probes are answered on, empty for none, before anything is asked of anybody.
-	// Default nil: nobody is told.
+	// Started is told the address that probes are answered on, empty for none, before the API server or the runtime is asked.
+	// Default nil: there is no call.
 	Started func(health string)
 }
 
@@ -151,7 +151,7 @@ func (c *Config) pullFilter() image.Filter {
 	return image.Filter{Namespaces: c.PullNamespaces, Registries: c.PullRegistries}
 }
 
-// credentials returns the credentials of the node, nil where there are none.
+// credentials returns the credentials of the node, nil if there are none.
 func (c *Config) credentials() (image.Credentials, error) {
 	if c.CredentialProviderConfig == "" {
 		return nil, nil
@@ -168,7 +168,7 @@ var (
 	sockets = []string{"containerd.sock", "containerd/containerd.sock", "crio.sock", "crio/crio.sock", "cri-dockerd.sock", "k3s/containerd/containerd.sock"}
 )
 
-// endpoint returns the socket of the container runtime that is named; empty where none is.
+// endpoint returns the socket of the container runtime that is named; empty if none is.
 func (c *Config) endpoint() string {
 	if c.Endpoint == "" && c.SocketFile != "" {
 		return filepath.Join(mounted, c.SocketFile)

@@ -16,7 +16,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// Where CRDs are missing, the agent does the rest, says what it waits for, and
+// If CRDs are missing, the agent does the rest, says what it waits for, and
 // begins when they appear.
 func TestAgentWithoutCRDs(t *testing.T) {
 	s := newSite(t)

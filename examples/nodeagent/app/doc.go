@@ -24,7 +24,7 @@
 //     no CRI v1.
 //   - of several runtimes that answer the one is taken that the status of the node names,
 //     not the first that is found.
-//   - the pods of the node are those of its kubelet, where that serves them (since
+//   - the pods of the node are those of its kubelet, if that serves them (since
 //     Kubernetes 1.37) and its socket is mounted: see package kubeletpods. With
 //     --pods=kubelet the agent has no rule to list and watch pods at the API server.
 //   - an agent whose runtime does not answer waits a minute before it gives up, and

@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/examples/process/permissions"
 )
 
-// IMG-3.11: an agent reads copies of pull secrets, and others only where it is told to.
+// IMG-3.11: an agent reads copies of pull secrets, and others only if it is told to.
 func TestSecretsThatAreRead(t *testing.T) {
 	for everywhere, want := range map[bool][]string{false: {"kruise-daemon-config"}, true: {"kruise-daemon-config", "kruise-system", "shop"}} {
 		config := NewConfig(func(string) string { return "" })

@@ -128,7 +128,7 @@ func (i *installed) answer(request *http.Request, code int, object any) *http.Re
 }
 
 // run runs an agent until the function that it returns is called, which fails
-// the test where the agent does. The address is that of its probes.
+// the test if the agent does. The address is that of its probes.
 func (s *site) run() (address string, stop func()) {
 	s.Helper()
 	return s.runAs(Run)

@@ -6,9 +6,9 @@
 // and output; their configuration is the file of the kubelet's flag
 // --image-credential-provider-config.
 //
-// Credentials of the node count for every image that is pulled ahead, whoever asks
+// Credentials of the node count for every image that is pulled ahead, whichever job asks
 // for it, as they do for the pods of the node. Plugins that want the token of a
-// pod's ServiceAccount are left out, since there is no pod; where the token is
+// pod's ServiceAccount are left out, since there is no pod; if the token is
 // optional they are asked without it.
 package credentialprovider
 
@@ -103,7 +103,7 @@ type plugin struct {
 	path  string
 	clock clock.PassiveClock
 
-	running singleflight.Group // by image: who wants the same waits for it, and nobody else
+	running singleflight.Group // by image: who wants the same waits for it, and no other caller
 	lock    sync.Mutex
 	known   map[string]answer
 }

@@ -184,7 +184,7 @@ func (n *node) until(what string, is func() bool) {
 	}
 }
 
-// version returns the label of a pod; empty where there is none.
+// version returns the label of a pod; empty if there is none.
 func (n *node) version(name string) string {
 	object, found, err := n.informer.GetStore().GetByKey("shop/" + name)
 	if err != nil || !found {

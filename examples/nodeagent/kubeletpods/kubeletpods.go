@@ -5,8 +5,8 @@
 // then, and one that loses it still sees what runs.
 //
 // A kubelet serves its pods on a socket since Kubernetes 1.37 (feature PodsAPI, beta).
-// [NewInformer] returns an informer over that, to be used where one of
-// nodeagent.NewPodInformer would be. What differs:
+// [NewInformer] returns an informer over that, to be used in place of
+// that of nodeagent.NewPodInformer. What differs:
 //
 //   - The pods have no resourceVersion, since the kubelet does not keep it. A
 //     Reconciler then has no consistency to wait for, and may repeat a patch.
@@ -57,7 +57,7 @@ func Dial(socket string) (*grpc.ClientConn, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(mostMessage)))
 }
 
-// Serves tells whether a kubelet serves its pods on a connection, also where it is not yet ready to: a socket can be left of
+// Serves tells whether a kubelet serves its pods on a connection, also if it is not yet ready to: a socket can be left of
 // one that no longer does.
 func Serves(ctx context.Context, conn grpc.ClientConnInterface) bool {
 	_, err := podsv1alpha1.NewPodsClient(conn).GetPod(ctx, &podsv1alpha1.GetPodRequest{PodUID: "none"})

@@ -56,7 +56,7 @@ func newWatcher(s *source, begun *stream) *watcher {
 	return w
 }
 
-// ResultChan returns the events; it is closed where the stream ends.
+// ResultChan returns the events; it is closed when the stream ends.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
 // Stop ends the stream.

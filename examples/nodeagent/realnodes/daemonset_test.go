@@ -84,7 +84,7 @@ func (p *puller) completedRequest(pod *corev1.Pod) *corev1.Pod {
 }
 
 // shippedDaemonSet is the DaemonSet that is installed, with an image of the agent, for the first node. What is changed is what
-// is otherwise there: where the sockets of the node are, and how the API server is reached where no Service leads to it.
+// is otherwise there: where the sockets of the node are, and how the API server is reached if no Service leads to it.
 func shippedDaemonSet(p *puller) *appsv1.DaemonSet {
 	p.Helper()
 	d, err := install.NewOptions().DaemonSet()

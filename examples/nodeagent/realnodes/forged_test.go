@@ -21,7 +21,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Where no webhook fills requests in, they say what their author likes. The agent believes what the kubelet has told the
+// If no webhook fills requests in, they say what their author likes. The agent believes what the kubelet has told the
 // runtime: it leaves alone the containers of other namespaces, of other nodes and of static pods, whose pod in the API is a
 // mirror. The real request of the same namespace is done.
 func TestForgedRequests(t *testing.T) {
@@ -116,7 +116,7 @@ func (s *scene) static(name string) (mirror *corev1.Pod, uid types.UID) {
 	return mirror, types.UID(mirror.Annotations["kubernetes.io/config.hash"])
 }
 
-// withoutWebhooks has nobody fill requests in, or refuse them, until the test ends. It returns a manager, not yet started, that
+// withoutWebhooks has no webhook fill requests in, or refuse them, until the test ends. It returns a manager, not yet started, that
 // does not either.
 func withoutWebhooks(t *testing.T) *testbed.Manager {
 	t.Helper()

@@ -104,7 +104,7 @@ func TestContainerCrashesAtTheStart(t *testing.T) {
 	s.untouched(pod, "main")
 }
 
-// LP-E5: one that fails later holds nobody back: those below it run on, and are
+// LP-E5: one that fails later holds no other container back: those below it run on, and are
 // restarted when they fail too.
 func TestContainerCrashesLater(t *testing.T) {
 	testbed.Long(t)
@@ -150,7 +150,7 @@ func withoutManager(t *testing.T, meanwhile func()) {
 	meanwhile()
 }
 
-// While no manager is at work, nobody starts out of turn; the next one goes on.
+// While no manager is at work, no container starts out of turn; the next one goes on.
 // The same holds for the batches of an update. Not parallel.
 func TestManagerIsKilledWhileContainersStart(t *testing.T) {
 	testbed.Long(t)

@@ -84,7 +84,7 @@ func startAgain(t *testing.T, killed ...interface{ Start() error }) {
 	}
 }
 
-// restart kills a component of a real node, calls meanwhile, and starts it again, also where meanwhile ends the test.
+// restart kills a component of a real node, calls meanwhile, and starts it again, also if meanwhile ends the test.
 func restart(t *testing.T, node *cluster.RealNode, component string, meanwhile func()) {
 	t.Helper()
 	if err := node.Kill(component); err != nil {
@@ -98,7 +98,7 @@ func restart(t *testing.T, node *cluster.RealNode, component string, meanwhile f
 	meanwhile()
 }
 
-// restartAgent kills an agent, calls meanwhile, and starts it again, also where meanwhile ends the test.
+// restartAgent kills an agent, calls meanwhile, and starts it again, also if meanwhile ends the test.
 func restartAgent(t *testing.T, agent *testbed.Agent, meanwhile func()) {
 	t.Helper()
 	agent.Kill()

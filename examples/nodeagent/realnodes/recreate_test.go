@@ -318,7 +318,7 @@ func TestRecreatePodGoes(t *testing.T) {
 }
 
 // A container that has restarted by itself since the request was made is only
-// stopped again where that is asked for by force.
+// stopped again if that is asked for by force.
 func TestRecreateByForce(t *testing.T) {
 	testbed.Long(t)
 	s := newScene(t)
@@ -345,7 +345,7 @@ func TestRecreateByForce(t *testing.T) {
 }
 
 // The agent, the runtime or the API server is killed in the middle of a stop. It
-// is done once all the same, also where force is asked for, and nothing is lost.
+// is done once all the same, also if force is asked for, and nothing is lost.
 func TestRecreateIsInterrupted(t *testing.T) {
 	kills := map[string]func(*scene, *corev1.Pod){
 		"agent":   func(_ *scene, pod *corev1.Pod) { restartAgent(t, agentOf(pod), func() {}) },

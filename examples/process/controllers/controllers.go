@@ -59,7 +59,7 @@ type Controller struct {
 	Name string
 	// Gate switches it. Empty: it always runs.
 	Gate featuregate.Feature
-	// OrGate switches it, too: it runs where one of them is open. Default: there is none.
+	// OrGate switches it, too: it runs if one of them is open. Default: there is none.
 	OrGate featuregate.Feature
 	// Resource must be served before it runs.
 	Resource schema.GroupVersionResource
@@ -138,7 +138,7 @@ func NewClients(config *rest.Config, agent string) (c Clients, err error) {
 	return c, errors.Join(errs[:]...)
 }
 
-// Program is what runs the controllers. Every field is required, except where it says otherwise.
+// Program is what runs the controllers. Every field is required, unless it says otherwise.
 type Program struct {
 	// Name begins the user agents.
 	Name string
@@ -150,7 +150,7 @@ type Program struct {
 	LookAgain time.Duration
 	// Host is the node that events come from. Default: none.
 	Host string
-	// Waits is told of a controller whose CRD is missing, and Runs of one that begins. Default nil: nobody is told.
+	// Waits is told of a controller whose CRD is missing, and Runs of one that begins. Default nil: there is no call.
 	Waits, Runs func(Controller)
 }
 
@@ -218,7 +218,7 @@ func tell(who func(Controller), c Controller) {
 }
 
 // Permissions returns what the controllers ask of an API server that serves everything, by their names. Rules to read
-// stand with the controllers that read, though they share caches. Nothing is asked of anybody.
+// stand with the controllers that read, though they share caches. Nothing is asked of the API server.
 func Permissions(all []Controller) (needed []permissions.Part, err error) {
 	own := &Own{
 		Config:    &rest.Config{},

@@ -23,15 +23,15 @@ import (
 // Resource is that of CustomResourceDefinitions.
 var Resource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// Of returns the definitions of some resources: a manager installs what it manages, and nothing that nobody serves.
+// Of returns the definitions of some resources: a manager installs what it manages, and nothing that no program serves.
 func Of(definitions []*unstructured.Unstructured, resources ...schema.GroupVersionResource) []*unstructured.Unstructured {
 	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool {
 		return !slices.ContainsFunc(resources, func(r schema.GroupVersionResource) bool { return d.GetName() == r.GroupResource().String() })
 	})
 }
 
-// Install applies the definitions (server-side apply, also over fields that somebody else has set) and waits until the
-// API server serves them all, for half a minute at most. Where a definition stands already, nothing changes.
+// Install applies the definitions (server-side apply, also over fields that another writer has set) and waits until the
+// API server serves them all, for half a minute at most. If a definition stands already, nothing changes.
 func Install(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured) error {
 	for _, definition := range definitions {
 		options := metav1.ApplyOptions{FieldManager: "podwright-manager", Force: true}

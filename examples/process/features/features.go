@@ -86,7 +86,7 @@ var coupled = map[featuregate.Feature][]featuregate.Feature{
 
 // Parse reads the value of --feature-gates. It returns an error for unknown names and wrong values.
 //
-// customResources is the legacy variable CUSTOM_RESOURCE_ENABLE, a list of kinds: where it is set and lacks SidecarSet,
+// customResources is the legacy variable CUSTOM_RESOURCE_ENABLE, a list of kinds: if it is set and lacks SidecarSet,
 // PodWebhook defaults to false.
 func Parse(text, customResources string) (featuregate.FeatureGate, error) {
 	gates := newGates()

@@ -60,7 +60,7 @@ func Elect(config *rest.Config, namespace string, ready <-chan struct{}, options
 	return fenced, nil
 }
 
-// Holder names the replica that holds a Lease now; nobody does, or did not renew it in time: "".
+// Holder names the replica that holds a Lease now; "" if no replica does, or the one that did has not renewed it in time.
 func Holder(ctx context.Context, client kubernetes.Interface, namespace, name string) (string, error) {
 	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -75,7 +75,7 @@ func Holder(ctx context.Context, client kubernetes.Interface, namespace, name st
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), nil
 }
 
-// fence is the Lease, and lets a leader write only as long as nobody else can have it. A process that stood still for
+// fence is the Lease, and lets a leader write only as long as no other replica can have it. A process that stood still for
 // longer goes on in the middle of what it did, and the election notices only after that.
 type fence struct {
 	resourcelock.Interface
@@ -125,7 +125,7 @@ func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRe
 func (f *fence) note(record resourcelock.LeaderElectionRecord, write func() error) error {
 	asked := time.Now()
 	if record.HolderIdentity != f.Identity() {
-		f.set(time.Time{}) // from here on somebody else may have it
+		f.set(time.Time{}) // from here on another replica may have it
 		return write()
 	}
 	err := write()

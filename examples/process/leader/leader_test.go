@@ -197,7 +197,7 @@ func TestLeadershipWaitsUntilReady(t *testing.T) {
 	}
 }
 
-// A leader whose connection came back after somebody else took the Lease leaves it alone. One that ends releases it.
+// A leader whose connection came back after another replica took the Lease leaves it alone. One that ends releases it.
 func TestRelease(t *testing.T) {
 	for holder, replaced := range map[string]bool{"": false, "other": true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ type Reconciles struct {
 	seconds               *prometheus.HistogramVec
 }
 
-// New registers the metrics. Where controller-runtime has registered its own, which have the same names, labels and
+// New registers the metrics. If controller-runtime has registered its own, which have the same names, labels and
 // descriptions, both count there.
 func New(registry prometheus.Registerer) *Reconciles {
 	by := []string{"controller"}

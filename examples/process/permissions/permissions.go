@@ -28,13 +28,13 @@ type Part struct {
 	Rules     []rbacv1.PolicyRule
 }
 
-// Rule allows verbs, separated by spaces, on a resource. Where names are given it is about these objects alone; the
+// Rule allows verbs, separated by spaces, on a resource. If names are given it is about these objects alone; the
 // name of an object that is created with a POST is not known to who decides, so the verb create takes a rule of its own.
 func Rule(verbs, group, resource string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{Verbs: strings.Fields(verbs), APIGroups: []string{group}, Resources: []string{resource}, ResourceNames: names}
 }
 
-// Allows tells whether the part may do something in a namespace. The name is that of the object, empty where the
+// Allows tells whether the part may do something in a namespace. The name is that of the object, empty if the
 // request is about no object or about many.
 func (p Part) Allows(verb, group, resource, namespace, name string) bool {
 	return (p.Namespace == "" || p.Namespace == namespace) && slices.ContainsFunc(p.Rules, func(r rbacv1.PolicyRule) bool {

@@ -29,7 +29,7 @@ import (
 // edit changes a definition to have the API server ask a webhook.
 type edit func(*unstructured.Unstructured, admissionv1.WebhookClientConfig) error
 
-// onDemand are the definitions that get v1beta1 where the server is to serve it, and by what on which path.
+// onDemand are the definitions that get v1beta1 if the server is to serve it, and by what on which path.
 var onDemand = []struct {
 	path  string
 	serve edit
@@ -40,7 +40,7 @@ var onDemand = []struct {
 	{distribution.Path, distribution.ServeV1beta1, []string{"imagepulljobs.apps.kruise.io", "nodeimages.apps.kruise.io"}},
 }
 
-// Conversions are the handlers that convert objects between versions, by path. They answer about all kinds, also where
+// Conversions are the handlers that convert objects between versions, by path. They answer about all kinds, also if
 // v1beta1 is not to be served: a definition may have it from before.
 func Conversions() map[string]http.Handler {
 	return map[string]http.Handler{workloads.Path: workloads.Handler(), sidecar.Path: sidecar.Handler(), distribution.Path: distribution.Handler()}
@@ -122,7 +122,7 @@ func versions(definition *unstructured.Unstructured) []any {
 }
 
 // KeepV1beta1 gives the definitions v1beta1, and the webhook with it, that have both in the cluster, so that they are
-// applied without interruption. Where they do not have it, the server adds it when it can convert.
+// applied without interruption. If they do not have it, the server adds it when it can convert.
 func KeepV1beta1(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured) error {
 	for _, definition := range definitions {
 		for _, area := range onDemand {

@@ -23,7 +23,7 @@ import (
 
 type dict = map[string]any
 
-// definitionOf is a CRD with this spec.conversion; without one where it is nil.
+// definitionOf is a CRD with this spec.conversion; without one if it is nil.
 func definitionOf(name string, spec dict) *unstructured.Unstructured {
 	d := &unstructured.Unstructured{Object: dict{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -117,7 +117,7 @@ func versionNames(crd *unstructured.Unstructured) (names []string) {
 	return names
 }
 
-// PF-5.2: where v1beta1 is to be served, and the server converts, definitions get both; otherwise they stay as they are.
+// PF-5.2: if v1beta1 is to be served, and the server converts, definitions get both; otherwise they stay as they are.
 func TestServeV1beta1(t *testing.T) {
 	f := newFixture(t)
 	f.s.live = f.api

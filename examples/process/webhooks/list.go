@@ -69,7 +69,7 @@ func rebuild[W any](meta *metav1.ObjectMeta, list *[]W, own []W, target Target) 
 	return json.Unmarshal(text, list)
 }
 
-// template returns the list to build from as JSON: the template; where there is none, the own list for a configuration of
+// template returns the list to build from as JSON: the template; if there is none, the own list for a configuration of
 // our own, and otherwise the standing list, which becomes the template.
 func template[W any](meta *metav1.ObjectMeta, standing, own []W) ([]byte, error) {
 	if text, found := meta.Annotations[TemplateAnnotation]; found {
@@ -107,7 +107,7 @@ func onPath(path string) admissionv1.WebhookClientConfig {
 }
 
 // clientConfig says how the API server calls a webhook of the target: on the path of the template, and on its port of
-// the Service where it names one.
+// the Service if it names one.
 func (t Target) clientConfig(template admissionv1.WebhookClientConfig) admissionv1.WebhookClientConfig {
 	path, port := pathOf(template), ptr.To[int32](443)
 	if t.URL != "" {
@@ -120,7 +120,7 @@ func (t Target) clientConfig(template admissionv1.WebhookClientConfig) admission
 	return admissionv1.WebhookClientConfig{Service: service, CABundle: t.CABundle}
 }
 
-// pathOf returns the path that a webhook is called on; "/" where none is named.
+// pathOf returns the path that a webhook is called on; "/" if none is named.
 func pathOf(c admissionv1.WebhookClientConfig) string {
 	path := ""
 	if c.Service != nil {

@@ -146,7 +146,7 @@ func (s *Server) store() certificates.Store {
 // look looks at everything once, and writes what differs. What keeps the conversion webhook from being registered
 // is an error of its own.
 //
-// The API server is not sent to a server that has no certificate yet. But where it will accept the certificate that the
+// The API server is not sent to a server that has no certificate yet. But if it will accept the certificate that the
 // server has now, it hears of the new authority first, and the server changes over when everything is registered.
 func (s *Server) look(ctx context.Context) (notConverted, err error) {
 	now := time.Now()
@@ -193,7 +193,7 @@ func (s *Server) change(ctx context.Context, bundle certificates.Bundle) error {
 	return nil
 }
 
-// register writes the configurations and the definition where they differ. It returns whether it has written.
+// register writes the configurations and the definition if they differ. It returns whether it has written.
 func (s *Server) register(ctx context.Context, target Target) (written bool, notConverted, err error) {
 	mutating := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: MutatingName}}
 	first, err := s.write(ctx, mutating, func() error {
@@ -213,7 +213,7 @@ func (s *Server) register(ctx context.Context, target Target) (written bool, not
 	return first || second || converting, notConverted, nil
 }
 
-// write creates a configuration, or updates it where it differs. It returns whether it has written.
+// write creates a configuration, or updates it if it differs. It returns whether it has written.
 func (s *Server) write(ctx context.Context, configuration client.Object, rebuild func() error) (bool, error) {
 	done, err := controllerutil.CreateOrUpdate(ctx, s.client, configuration, func() error {
 		if configuration.GetResourceVersion() == "" {

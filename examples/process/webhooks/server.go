@@ -133,7 +133,7 @@ func (s *Server) Close() error { return s.listener.Close() }
 func (s *Server) Look() {
 	select {
 	case s.again <- struct{}{}:
-	default: // somebody has asked already
+	default: // that was asked already
 	}
 }
 

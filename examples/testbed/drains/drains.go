@@ -50,7 +50,7 @@ func Node(ctx context.Context, config *rest.Config, name, selector string, patie
 	return int(counter.denied.Load()), err
 }
 
-// Evict evicts a pod, once: clients try again by themselves where an eviction is denied. nil options are the API server's defaults.
+// Evict evicts a pod, once: clients try again by themselves if an eviction is denied. nil options are the API server's defaults.
 func Evict(ctx context.Context, client kubernetes.Interface, namespace, pod string, options *metav1.DeleteOptions) error {
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod}, DeleteOptions: options}
 	return client.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(namespace).Resource("pods").Name(pod).SubResource("eviction").

@@ -18,7 +18,7 @@ import (
 
 // Change is a new state of a pod, or its end.
 type Change struct {
-	Old, New *corev1.Pod // nil where there was none, or is none any more
+	Old, New *corev1.Pod // nil if there was none, or is none any more
 	at       time.Time   // when it was observed
 	version  string
 }
@@ -109,7 +109,7 @@ type Track struct {
 // First is the pod as it was in the beginning.
 func (t *Track) First() *corev1.Pod { return t.States[0] }
 
-// Last is the pod as it is in the end.
+// Last is the pod in its last state.
 func (t *Track) Last() *corev1.Pod { return t.States[len(t.States)-1] }
 
 // Tracks returns what has become of every pod that there was after the first changes, as many as since says, or that came later.

@@ -44,7 +44,7 @@ func Lifecycle(pod *corev1.Pod) lifecyclev1alpha1.StateType {
 	return lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel])
 }
 
-// Condition returns a condition of a pod, the zero value where it has none of that type.
+// Condition returns a condition of a pod, the zero value if it has none of that type.
 func Condition(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == conditionType {
@@ -54,7 +54,7 @@ func Condition(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.Po
 	return corev1.PodCondition{}
 }
 
-// ContainerStatus returns the status of a container, the zero value where there is none.
+// ContainerStatus returns the status of a container, the zero value if there is none.
 func ContainerStatus(pod *corev1.Pod, name string) corev1.ContainerStatus {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == name {
@@ -96,13 +96,13 @@ func Active(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// Evicted tells whether somebody has evicted a pod by the API, which notes that on it before it goes.
+// Evicted tells whether a client has evicted a pod by the API, which notes that on it before it goes.
 func Evicted(pod *corev1.Pod) bool {
 	c := Condition(pod, corev1.DisruptionTarget)
 	return c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
 }
 
-// Image returns the image in the spec of a container, "" where there is none.
+// Image returns the image in the spec of a container, "" if there is none.
 func Image(pod *corev1.Pod, name string) string {
 	for i := range pod.Spec.Containers {
 		if c := &pod.Spec.Containers[i]; c.Name == name {

@@ -34,7 +34,7 @@ type Requests struct {
 }
 
 // Start has clients send requests, each one after the other, ten times a second at most, until the context is done or End is
-// called: to the URLs that a client names then, to that which answered last, and to the others where that does not answer 200. A
+// called: to the URLs that a client names then, to that which answered last, and to the others if that does not answer 200. A
 // request for which there are none has failed. Each has a connection of its own.
 func Start(ctx context.Context, clients ...func() []string) *Requests {
 	r := &Requests{client: http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, answered: map[string]int{}}

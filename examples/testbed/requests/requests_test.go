@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A request fails where none of its URLs answers it well, and only there.
+// A request fails if none of its URLs answers it well, and only then.
 func TestRequests(t *testing.T) {
 	server := func(answer string) (url string, broken *atomic.Bool) {
 		broken = &atomic.Bool{}

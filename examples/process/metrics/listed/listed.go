@@ -20,7 +20,7 @@ var rewrite = flag.Bool("rewrite-metrics", false, "write the list of metrics ane
 // description is the text of a prometheus.Desc, which tells its parts in no other way.
 var description = regexp.MustCompile(`^Desc\{fqName: "(.*)", help: ".*", constLabels: \{.*\}, variableLabels: \{(.*)\}\}$`)
 
-// Compare fails a test where a file does not list what is registered: a line is a name and its labels. What every program in
+// Compare fails a test if a file does not list what is registered: a line is a name and its labels. What every program in
 // Go has is left out. The flag -rewrite-metrics writes the file.
 func Compare(t *testing.T, registry prometheus.Collector, file string) {
 	t.Helper()

@@ -51,7 +51,7 @@ const (
 // KeyPair returns what a TLS server presents.
 func (b Bundle) KeyPair() (tls.Certificate, error) { return tls.X509KeyPair(b[Cert], b[Key]) }
 
-// Roots returns the authorities, which are none where the bundle is damaged.
+// Roots returns the authorities, which are none if the bundle is damaged.
 func (b Bundle) Roots() *x509.CertPool {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(b[CACert])
@@ -86,7 +86,7 @@ func (b Bundle) Accepts(other Bundle, now time.Time) bool {
 }
 
 // Renew returns a new server certificate for the host and localhost. It is signed by the authority of the old bundle
-// where that has a key and lasts another year, and by a new one otherwise. Then the old authority stays behind the new
+// if that has a key and lasts another year, and by a new one otherwise. Then the old authority stays behind the new
 // one while it is valid: who trusts the bundle also accepts the servers that do not have the new certificate yet.
 func Renew(old Bundle, host string, now time.Time) (Bundle, error) {
 	renewed := Bundle{CAKey: old[CAKey], CACert: old[CACert]}
@@ -127,7 +127,7 @@ func signs(c *x509.Certificate, now time.Time, margin time.Duration) bool {
 	return c.IsCA && !now.Before(c.NotBefore) && !now.Add(margin).After(c.NotAfter)
 }
 
-// former returns the authority of a bundle that has signed last, nil where there is none that is valid.
+// former returns the authority of a bundle that has signed last, nil if there is none that is valid.
 func former(b Bundle, now time.Time) []byte {
 	if certs, err := cert.ParseCertsPEM(b[CACert]); err == nil && signs(certs[0], now, 0) {
 		return encode(certs[0].Raw)
@@ -135,7 +135,7 @@ func former(b Bundle, now time.Time) []byte {
 	return nil
 }
 
-// sign makes a key and its certificate, signed by an authority, or by itself where that is empty. It is valid from an
+// sign makes a key and its certificate, signed by an authority, or by itself if that is empty. It is valid from an
 // hour ago, for peers whose clock is behind.
 func sign(template *x509.Certificate, authority tls.Certificate, now time.Time) (certPEM, keyPEM []byte, err error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -23,11 +23,11 @@ import (
 type Store interface {
 	// Load returns what is stored, which may be empty or damaged.
 	Load(ctx context.Context) (Bundle, error)
-	// Save replaces what Load has returned. Where something else stands there now it returns a conflict.
+	// Save replaces what Load has returned. If something else stands there now it returns a conflict.
 	Save(ctx context.Context, bundle Bundle) error
 }
 
-// Ensure returns the bundle of the store, after renewing it where it is not good for the host at that time. Replicas
+// Ensure returns the bundle of the store, after renewing it if it is not good for the host at that time. Replicas
 // that start together agree on the bundle that was saved first: the others get a conflict, and try again.
 func Ensure(ctx context.Context, store Store, host string, now time.Time) (Bundle, error) {
 	bundle, err := store.Load(ctx)
@@ -83,7 +83,7 @@ func (s *Secret) Save(ctx context.Context, bundle Bundle) error {
 }
 
 // Folder keeps the bundle in the files of a directory, for a manager outside the cluster. The directory is made when it
-// is missing. Where a process dies while it writes, the set does not pass Bundle.Check and is renewed.
+// is missing. If a process dies while it writes, the set does not pass Bundle.Check and is renewed.
 type Folder string
 
 // Load implements Store.
