@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster runs a real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager and
-// kube-scheduler, built from their Go modules, and nodes simulated by KWOK. It needs a Go toolchain and nothing else: no
-// container runtime, no root, no downloaded binaries. If these are at hand, it can have real nodes too.
+// Package cluster runs a real Kubernetes control plane on this machine. That is etcd, kube-apiserver,
+// kube-controller-manager and kube-scheduler, built from their Go modules, and nodes simulated by KWOK. It needs a Go
+// toolchain and nothing else: no container runtime, no root, no downloaded binaries. If these are at hand, it can have
+// real nodes too.
 //
 //	c, err := cluster.Start(ctx, cluster.Options{Log: os.Stderr})
 //	if err != nil { … }
@@ -31,16 +32,16 @@
 // a machine lacks and how to install it.
 //
 // A real node looks like another machine. It has namespaces of its own for processes, mounts, the network and control
-// groups, and own places in /run, /var/lib and /var/log, so that several run side by side, for several programs at once,
-// and change nothing on this machine but two limits of inotify, which is logged. A bridge connects the nodes of a cluster and
-// this machine; pods are reached by their addresses from all of them, and reach nothing else. There are no cluster
-// DNS and no service addresses.
+// groups, and own places in /run, /var/lib and /var/log. So several run side by side, for several programs at once. They
+// change nothing on this machine but two limits of inotify, which is logged. A bridge connects the nodes of a cluster and
+// this machine; pods are reached by their addresses from all of them, and reach nothing else. There are no cluster DNS
+// and no service addresses.
 //
 // Images are pulled, from the registry that Images returns, whatever host their names have: see package registry.
 //
 // # What happens when the program dies
 //
-// Every child process holds one end of a pipe and exits when the other end closes, which the kernel does for whatever
+// Every child process holds one end of a pipe and exits when the other end closes. The kernel closes it for whatever
 // reason the program ends: return, panic, Ctrl-C, kill -9. A temporary directory is then removed by the last of them.
 // With the first process of a real node, the kernel ends all others there, its mounts and its network. The bridge and
 // empty control groups stay after a kill -9, until the next cluster with real nodes starts.

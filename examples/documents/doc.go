@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package documents holds what the pages of this repository say to what is there: links and anchors lead somewhere, commands,
-// cited tests and rules exist, lists of kinds, folders, flags and gates are complete, figures were measured, and sentences are short.
+// Package documents holds what the pages of this repository say to what is there. Links and anchors lead somewhere.
+// Commands, cited tests and rules exist. Lists of kinds, folders, flags and gates are complete. Figures were measured,
+// and sentences are short.
 //
 // It holds tests only.
 package documents

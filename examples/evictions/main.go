@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command evictions measures how long evictions take, as dry runs and really, without a webhook, and with that of
-// PodUnavailableBudgets if a budget lets all pods go or none. It works on a control plane of its own, and prints a table: what
-// who evicts waits for, and how much of that the webhook takes.
+// Command evictions measures how long evictions take, as dry runs and really. It does so without a webhook, and with that
+// of PodUnavailableBudgets, for a budget that lets all pods go and for one that lets none go. It works on a control plane
+// of its own, and prints a table. That has how long a client that evicts waits, and how much of that the webhook takes.
 //
 //	go run ./evictions -pods 500 -parallel 4
 //

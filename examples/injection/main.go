@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command injection measures how long it takes to create a pod into which SidecarSets inject,
-// by policies and by a webhook, on a control plane of its own, and prints a table.
+// by policies and by a webhook. It works on a control plane of its own, and prints a table.
 //
 //	go run ./injection -sidecarsets 1,10,100 -pods 500
 //

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command controlplane is a Kubernetes control plane in one file: etcd, kube-apiserver, kube-controller-manager,
-// kube-scheduler, kubelet and KWOK, picked by the first argument. Package cluster builds it and runs each of them as a child process,
-// so that any one can be killed, stopped or restarted alone, which they could not be as goroutines of one process.
+// kube-scheduler, kubelet and KWOK, picked by the first argument. Package cluster builds it and runs each of them as a
+// child process, so that any one can be killed, stopped or restarted alone. As goroutines of one process they could not.
 //
-// A child lives as long as its standard input stays open: the parent holds the other end of that pipe, and the kernel
+// A child lives as long as its standard input stays open. The parent holds the other end of that pipe, and the kernel
 // closes it however the parent dies.
 package main
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command machine is the first process of what looks like a machine of its own to a kubelet and its container runtime: it
-// runs in namespaces of its own for processes, mounts, the network and control groups. Package cluster starts one for each
-// real node, and everything of that node runs inside.
+// Command machine is the first process of what looks like a machine of its own to a kubelet and its container runtime. It
+// runs in namespaces of its own for processes, mounts, the network and control groups. Package cluster starts one for
+// each real node, and everything of that node runs inside.
 //
 // The namespaces are what makes the end of a node orderly, whatever brought it about. When this process ends, the kernel
-// kills every process of the node, and with the last of them go its mounts, its network and its firewall rules. This
-// process ends when its standard input closes, which the kernel does however the parent dies.
+// kills every process of the node. With the last of them go its mounts, its network and its firewall rules. This process
+// ends when its standard input closes, which the kernel does however the parent dies.
 //
 //	machine -cgroup=NAME -ready-file=FILE -keep=DIR...
 package main

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package link is a network between two programs on one machine that a test breaks in the ways in which networks break: it
-// forwards TCP connections to a target, resets them, lets them hang without a byte, or slows them down. What it does not do
-// is lose bytes of a connection that lives on, since TCP does not either.
+// Package link is a network between two programs on one machine that a test breaks in the ways in which networks break.
+// It forwards TCP connections to a target, resets them, lets them hang without a byte, or slows them down. What it does
+// not do is lose bytes of a connection that lives on, since TCP does not either.
 package link
 
 import (

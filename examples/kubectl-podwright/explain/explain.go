@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explain names what keeps a workload from moving: what its plan waits for, and what is wrong around it, from a
-// missing manager to a pod whose image cannot be pulled. [Explain] is a pure function of a [Situation].
+// Package explain names what keeps a workload from moving. That is what its plan waits for, and what is wrong around
+// it, from a missing manager to a pod whose image cannot be pulled. [Explain] is a pure function of a [Situation].
 package explain
 
 import (

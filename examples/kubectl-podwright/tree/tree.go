@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tree draws a workload as a tree: its revisions, their pods with what these wait for, and the containers of
-// each, with the SidecarSets that they come from. [Of] is a pure function of the workload and its plan.
+// Package tree draws a workload as a tree. It has its revisions, their pods with what they wait for, and the
+// containers of each, with the SidecarSets that they come from. [Of] is a pure function of the workload and its
+// plan.
 package tree
 
 import (

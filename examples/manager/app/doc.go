@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package app is the manager: it shows how a program embeds podwright. What it runs is listed in kinds.go, an entry for each
-// kind, there or in the file of its area: its controller, flags and webhooks; the RBAC rules follow from that. What webhooks
-// know of objects in every replica is composed in admissions.go. The rest is what any manager needs, from
-// controller-runtime (servers, leader election) and component-base (feature gates, flags, logs), and what OpenKruise's
-// users need beside that, from packages below examples/process: webhooks does what no library does, see there. Main is
+// Package app is the manager: it shows how a program embeds podwright. What it runs is listed in kinds.go, an entry for
+// each kind, there or in the file of its area: its controller, flags and webhooks. The RBAC rules follow from that. What
+// webhooks know of objects in every replica is composed in admissions.go. The rest is what any manager needs, from
+// controller-runtime (servers, leader election) and component-base (feature gates, flags, logs). What OpenKruise's users
+// need beside that comes from packages below examples/process: webhooks does what no library does, see there. Main is
 // the whole command; Manager runs in the calling process, as tests do.
 //
-// Controllers share informers of their own, not controller-runtime's cache, and run with the library's loop: a kind is
+// Controllers share informers of their own, not controller-runtime's cache, and run with the library's loop. A kind is
 // watched once, and objects are not copied to be read.
 //
-// The order of things is that of OpenKruise 1.4: certificates and the registration of the webhooks come first, within 20
-// seconds; controllers start when the webhook server answers, and in one replica only. At the end the controllers finish
+// The order of things is that of OpenKruise 1.4. Certificates and the registration of the webhooks come first, within 20
+// seconds. Controllers start when the webhook server answers, and in one replica only. At the end the controllers finish
 // their reconciles, then the servers stop, then the Lease is released.
 //
-// StatefulSets are stored as v1beta1 and served as v1alpha1 too; every replica converts between the two, whether it
-// leads or not. CRDs are installed without a conversion webhook. It is entered (spec.conversion and nothing else) when
-// the replica presents its certificate, and from then on kept in order, however a user has installed the CRD. Without the RBAC rule
-// to list, watch and patch the customresourcedefinition statefulsets.apps.kruise.io, the manager says so and does the
-// rest. Who removes the manager for good sets the strategy of the conversion to None, or v1alpha1 requests fail.
+// StatefulSets are stored as v1beta1 and served as v1alpha1 too; every replica converts between the two, whether it leads
+// or not. CRDs are installed without a conversion webhook. It is entered (spec.conversion and nothing else) when the
+// replica presents its certificate. From then on it is kept in order, however a user has installed the CRD. Without the
+// RBAC rule to list, watch and patch the customresourcedefinition statefulsets.apps.kruise.io, the manager says so and
+// does the rest. Who removes the manager for good sets the strategy of the conversion to None, or v1alpha1 requests fail.
 //
 // What the manager asks of the API server stands in rbac/manager.yaml for the default flags, and --print-rbac prints it
 // for others. With --namespace the rules are confined to that namespace, but for those of webhooks, and of nodes,

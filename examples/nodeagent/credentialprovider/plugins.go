@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package credentialprovider gets credentials for images from the plugins that the
-// kubelet has for that: programs that know the registry of the cloud that the node
-// runs in. They speak credentialprovider.kubelet.k8s.io/v1 on their standard input
-// and output; their configuration is the file of the kubelet's flag
+// kubelet has for that. These are programs that know the registry of the cloud
+// that the node runs in. They speak credentialprovider.kubelet.k8s.io/v1 on their
+// standard input and output; their configuration is the file of the kubelet's flag
 // --image-credential-provider-config.
 //
 // Credentials of the node count for every image that is pulled ahead, whichever job asks
-// for it, as they do for the pods of the node. Plugins that want the token of a
-// pod's ServiceAccount are left out, since there is no pod; if the token is
-// optional they are asked without it.
+// for it. They also count for the pods of the node. Plugins that want the token of a
+// pod's ServiceAccount are left out, since there is no pod. If the token is optional
+// they are asked without it.
 package credentialprovider
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package kubeletpods reads the pods of a node from its kubelet, so that a node agent
-// lists and watches none at the API server: an agent that starts costs it nothing
+// lists and watches none at the API server. An agent that starts costs it nothing
 // then, and one that loses it still sees what runs.
 //
 // A kubelet serves its pods on a socket since Kubernetes 1.37 (feature PodsAPI, beta).
@@ -12,8 +12,8 @@
 //     Reconciler then has no consistency to wait for, and may repeat a patch.
 //   - The kubelet tells of a pod when its own part of the status changes, and not
 //     when labels, annotations or the conditions of others do. Therefore a pod is
-//     asked for every 2 s: for 10 s after each change, and while it is updated in
-//     place, when its labels and annotations matter.
+//     asked for every 2 s, for 10 s after each change. So it is while it is
+//     updated in place, when its labels and annotations matter.
 //   - Static pods have the UID that the kubelet gives them, not that of their mirror.
 package kubeletpods
 

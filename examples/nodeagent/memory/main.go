@@ -5,7 +5,7 @@
 //	go build -tags=grpcnotrace -o agent ./nodeagent
 //	go run ./nodeagent/memory -pods 110 -runs 5 ./agent
 //
-// It starts a control plane, a stand-in for a container runtime and the agent, again and again, and prints what the kernel
+// It starts a control plane, a stand-in for a container runtime and the agent, again and again. It prints what the kernel
 // counts after a while, and the median.
 package main
 

@@ -5,9 +5,9 @@
 //
 //	go run ./nodeagent/startload -agents 500 -pods 20
 //
-// It starts a control plane with pods and NodeImages, then the informers of so many agents in one process, each over a
-// connection of its own and as the account that agents have, and prints what that took. Of an agent it plays what it reads at
-// its start; runtimes and features there are none.
+// It starts a control plane with pods and NodeImages, then the informers of so many agents in one process. Each has a
+// connection of its own, and the account that agents have. It prints what that took. Of an agent it plays what it reads
+// at its start; runtimes and features there are none.
 package main
 
 import (

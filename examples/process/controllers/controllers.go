@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package controllers runs controllers of the library in a program. Each has a name of its own, in the log, in its events
-// and in the user agent of its requests, and starts as soon as the API server serves what it is about.
+// and in the user agent of its requests. It starts as soon as the API server serves what it is about.
 package controllers
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package features has the feature gates of OpenKruise 1.4: their names, stages, defaults and couplings, so that the
+// Package features has the feature gates of OpenKruise 1.4: their names, stages, defaults and couplings. So the
 // arguments of its Deployment and DaemonSet keep their meaning.
 package features
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leader has one of several replicas of a program work, and none of the others: a leader that stood still for
+// Package leader has one of several replicas of a program work, and none of the others. A leader that stood still for
 // longer than its Lease writes nothing when it goes on, until it has renewed the Lease.
 package leader
 

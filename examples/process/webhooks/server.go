@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package webhooks serves admission and conversion webhooks, and tells the API server to call them: it keeps the
+// Package webhooks serves admission and conversion webhooks, and tells the API server to call them. It keeps the
 // certificates of the server, the two webhook configurations and the conversion webhook of a CustomResourceDefinition in
 // order.
 //
-// A configuration that was installed with OpenKruise's manifests carries the whole list; the annotation "template" keeps
+// A configuration that was installed with OpenKruise's manifests carries the whole list. The annotation "template" keeps
 // it as it was, and what stands in the configuration is always rebuilt from there. A configuration that this server has
 // created is rebuilt from its own list.
 package webhooks

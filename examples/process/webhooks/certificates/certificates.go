@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package certificates makes the certificates of the webhook server and keeps them in a Secret or a folder, in the
-// format of OpenKruise 1.4: what either of the two wrote, the other uses. It is here, and not a library's, because of
-// that format, of hosts that are IP addresses, and because a new authority stands beside the one before it, so that
+// format of OpenKruise 1.4. What either of the two wrote, the other uses. It is here, and not a library's, because of
+// that format, and of hosts that are IP addresses. Also, a new authority stands beside the one before it, so that
 // servers can change over one by one and no request fails in between.
 //
 // Who wants a new authority at once removes ca-key.pem and cert.pem; who wants the old one to be trusted no more removes
