@@ -36,7 +36,7 @@ type ControllerOptions struct {
 	QueueMetrics workqueue.MetricsProvider
 }
 
-// Reconciler reconciles the objects of a kind, of which S is a snapshot and P a plan: it observes
+// Reconciler reconciles the objects of a kind, of which S is a snapshot and P a plan. It observes
 // the caches, plans, and applies the plan. It is safe for use by several goroutines, as long as
 // one of them at a time reconciles an object.
 //
@@ -44,8 +44,8 @@ type ControllerOptions struct {
 // or asks a running controller what it would do.
 type Reconciler[S, P any] interface {
 	// Reconcile reconciles an object once. It asks to be called again after a time (0: only when
-	// something changes), or returns an error and wants to be called again after a back-off. It
-	// does nothing while the caches have not seen what it wrote before.
+	// something changes). If it returns an error, it wants to be called again after a back-off.
+	// It does nothing while the caches have not seen what it wrote before.
 	Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
 	// Snapshot returns what a plan depends on now; nil if there is no such object, or nothing to
 	// do for it ever. Its objects are shared with the caches: replace them by changed copies to
@@ -79,7 +79,7 @@ type Metrics interface {
 
 // WaitMetrics may be implemented by Metrics beside them.
 type WaitMetrics interface {
-	// Waited is called with the name of the controller when a reconcile has done
+	// Waited is called with the controller's name when a reconcile has done
 	// nothing yet, because the caches have not seen what it wrote before.
 	Waited(controller string)
 }

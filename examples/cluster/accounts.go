@@ -74,8 +74,9 @@ func (c *Cluster) Account(ctx context.Context, manifest []byte) (*Account, error
 	return a, a.awaitRights(ctx, core, objects)
 }
 
-// Bound returns an account with a token that is bound to an object, as that of a kubelet is to a pod: it is valid while that
-// exists, and the API server knows the node by it. The object is a pod of the account's namespace, or a node, with its UID.
+// Bound returns an account with a token that is bound to an object, as that of a kubelet is to a pod. It is valid while
+// that exists, and the API server knows the node by it. The object is a pod of the account's namespace, or a node, with
+// its UID.
 func (c *Cluster) Bound(ctx context.Context, account *Account, to *authenticationv1.BoundObjectReference) (*Account, error) {
 	core, err := kubernetes.NewForConfig(c.Config())
 	if err != nil {

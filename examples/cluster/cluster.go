@@ -60,9 +60,9 @@ type Cluster struct {
 	real     realNodes
 }
 
-// Start starts a cluster and returns when pods can be created in the namespace default and will run: the API server is ready,
-// the default service account exists and all nodes are ready. ctx bounds the start only; the cluster runs until Stop.
-// When a component fails to come up, the error holds the end of its log, and nothing is left running.
+// Start starts a cluster and returns when pods can be created in the namespace default and will run. Then the API server
+// is ready, the default service account exists and all nodes are ready. ctx bounds the start only; the cluster runs until
+// Stop. When a component fails to come up, the error holds the end of its log, and nothing is left running.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if o.Nodes == 0 && o.RealNodes == 0 {
 		o.Nodes = 3
@@ -148,8 +148,9 @@ func (c *Cluster) Dir() string { return c.dir }
 // Kubeconfig returns the path of a kubeconfig file with all rights.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "admin.kubeconfig") }
 
-// AuditLog returns the path of the API server's audit log, one JSON event per answered request, and one more for the beginning
-// of a watch, or "" if Options.Audit was not set. An event is written before the answer to its request is sent.
+// AuditLog returns the path of the API server's audit log, or "" if Options.Audit was not set. The log has one JSON event
+// per answered request, and one more for the beginning of a watch. An event is written before the answer to its request
+// is sent.
 func (c *Cluster) AuditLog() string {
 	if !c.options.Audit {
 		return ""

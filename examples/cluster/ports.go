@@ -25,9 +25,9 @@ func freePorts(names ...string) (map[string]int, error) {
 	return ports, nil
 }
 
-// FreePort returns a port on which no process listens on 127.0.0.1, and which no other call returns, in this process and in others
-// of this user, as long as this process lives: who is to listen there may be down for a while. It lies below those that the
-// kernel gives to outgoing connections (Linux begins at 32768, macOS at 49152).
+// FreePort returns a port on which no process listens on 127.0.0.1. No other call returns it, in this process and in
+// others of this user, as long as this process lives. The program that is to listen there may be down for a while.
+// The port lies below those that the kernel gives to outgoing connections (Linux begins at 32768, macOS at 49152).
 func FreePort() (int, error) {
 	for range 100 {
 		port := 20000 + rand.IntN(12000)

@@ -59,7 +59,7 @@ func (s *probedFixture) asked() map[string]*lifecyclev1alpha1.NodePodProbe {
 	return all
 }
 
-// awaitAsked waits until every pod is probed for each of these markers, and for no other.
+// awaitAsked waits until every pod is probed for each marker that is given, and for no other.
 func (s *probedFixture) awaitAsked(rule string, markers ...string) map[string]*lifecyclev1alpha1.NodePodProbe {
 	s.Helper()
 	var all map[string]*lifecyclev1alpha1.NodePodProbe

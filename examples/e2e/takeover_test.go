@@ -20,8 +20,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// What OpenKruise 1.4 has left in the cluster. The bytes of the revision are those that it computes for this template, and
-// its name is the hash of these bytes.
+// What OpenKruise 1.4 has left in the cluster. The bytes of the revision are those that it computes for this template,
+// and its name is the hash of the bytes.
 const (
 	takenOverSet = `
 apiVersion: apps.kruise.io/v1alpha1

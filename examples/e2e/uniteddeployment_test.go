@@ -99,7 +99,7 @@ var (
 	}}
 )
 
-// united is a UnitedDeployment with a subset in each of these zones, which has the name of the zone.
+// united is a UnitedDeployment with a subset in each zone that is given, which has the name of the zone.
 func (s *unitedFixture) united(replicas int32, zones ...string) *v1alpha1.UnitedDeployment {
 	set := &v1alpha1.UnitedDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1alpha1.UnitedDeploymentSpec{
 		Replicas: &replicas, RevisionHistoryLimit: new(int32(1)), Selector: unitedSelector}}

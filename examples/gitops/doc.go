@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gitops holds what the controllers write to what programs make of it that know no more of a kind than its JSON.
-// They are Argo CD, whose own health checks judge the status; kstatus, which Flux and Helm ask; and Karmada. It holds
-// only tests, and is a module of its own, since users who copy from the examples do not need Argo CD.
+// These programs are Argo CD, whose own health checks judge the status; kstatus, which Flux and Helm ask; and Karmada.
+// It holds only tests, and is a module of its own, since users who copy from the examples do not need Argo CD.
 //
 // What they show is theirs to choose. Good to know is:
 //
@@ -21,7 +21,8 @@
 //   - kstatus takes an object for current once its status is about the newest spec, unless a condition Reconciling or
 //     Stalled says otherwise. CloneSets, StatefulSets and DaemonSets have Reconciling until the spec is reached. Flux and
 //     Helm wait for the update, but not for pods that a partition holds back, or that OnDelete leaves to users. They do
-//     wait for an update that is paused. They have Stalled if the spec cannot be read, and CloneSets also when their
-//     progress deadline is exceeded. Jobs have neither: they are there when they are accepted, but for a BroadcastJob
-//     that has failed, which is Stalled. Helm's older way of waiting, --wait=legacy, does not look at any of them.
+//     wait for an update that is paused. The three kinds have Stalled if the spec cannot be read, and CloneSets also when
+//     their progress deadline is exceeded. Jobs have neither: they are there when they are accepted, but for a
+//     BroadcastJob that has failed, which is Stalled. Helm's older way of waiting, --wait=legacy, does not look at any of
+//     them.
 package gitops

@@ -6,8 +6,9 @@
 //	go run ./measured
 //
 // The file names of runs begin with the day of the run. A file of JSON lines has one line for each phase in the life of a
-// CloneSet: how many pods the phase is about, its wall time, the CPU time of the manager, the memory of the manager, and its
-// requests as the audit log of the API server counts them. A file of text is what "go test -bench" printed.
+// CloneSet. A line says how many pods the phase is about. It has the wall time, the CPU time and memory of the manager.
+// It also has the manager's requests, as the audit log of the API server counts them. A file of text is what "go test
+// -bench" printed.
 //
 // With -builds it builds the programs of the examples, counts what packages import, and writes that to a file of the day.
 package main

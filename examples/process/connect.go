@@ -13,10 +13,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Connection returns how to reach the API server, and where that is said: what
-// the embedding program gives, unless it is nil; a file, unless its name is empty;
-// the environment variable KUBECONFIG; or the service account of the pod. The file
-// and the variable may be lists of files, which are merged.
+// Connection returns how to reach the API server, and where that is said. It takes
+// what the embedding program gives, unless that is nil; else the file, unless its
+// name is empty. Then come the environment variable KUBECONFIG and the service
+// account of the pod. The file and the variable may be lists of files, which are
+// merged.
 func Connection(given *rest.Config, kubeconfig string) (config *rest.Config, source string, err error) {
 	if given != nil {
 		return given, "the embedding program", nil

@@ -27,8 +27,8 @@ func (n Note) Error() string { return string(n) }
 func Ping() Check { return Check{"ping", func(*http.Request) error { return nil }} }
 
 // HealthHandler serves /healthz and /readyz, and each check by its own below
-// them: 200 "ok", or 503 and the names of what is not in order. The reasons are
-// told with ?verbose.
+// them. The answer is 200 "ok", or 503 and the names of what is not in order.
+// The reasons are told with ?verbose.
 func HealthHandler(healthy, ready []Check) http.Handler {
 	mux := http.NewServeMux()
 	for path, checks := range map[string][]Check{"/healthz": healthy, "/readyz": ready} {

@@ -34,7 +34,7 @@ type Program struct {
 // SIGTERM or SIGINT. A second signal ends the process at once. It returns the exit code: 0 after an orderly end, 1 after
 // a failure.
 //
-// It sets what belongs to a process as a whole, signals and the log among them; a program that has its own idea of them
+// It sets what belongs to a process as a whole, signals and the log among them. A program that has its own idea of them
 // does without.
 func (p Program) Main(arguments []string) int { return cli.Run(p.command(arguments)) }
 

@@ -32,8 +32,9 @@ type Judge struct {
 	forbidden, authorized map[string]bool
 }
 
-// NewJudge returns a judge of a program, whose name begins its user agents, with the rights of its parts. A request counts for
-// the part that its user agent names; those of "caches", and of a program that has no part of the name "", count for all parts.
+// NewJudge returns a judge of a program, whose name begins its user agents, with the rights of its parts. A request
+// counts for the part that its user agent names. Those of "caches", and of a program that has no part of the name "",
+// count for all parts.
 func NewJudge(program, user string, parts []permissions.Part) *Judge {
 	return &Judge{program: program, user: user, parts: parts, used: map[string]bool{}, outside: map[string]bool{},
 		forbidden: map[string]bool{}, authorized: map[string]bool{}}
@@ -111,8 +112,8 @@ func (j *Judge) Beyond() []string {
 	return sorted(wrong)
 }
 
-// Unused returns the rights that no request has needed, but for those for which a reason is given, and the reasons that are
-// given for no right. Both are written like "cloneset-controller: delete pods".
+// Unused returns the rights that no request has needed, except those for which a reason is given. It also returns the
+// reasons that are given for no right. Both are written like "cloneset-controller: delete pods".
 func (j *Judge) Unused(reasons map[string]string) []string {
 	stated, wrong := map[string]bool{}, map[string]bool{}
 	for _, part := range j.parts {

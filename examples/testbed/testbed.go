@@ -47,8 +47,8 @@ type Options struct {
 	// Audit keeps a log of every request of the managers and the agents, for Scene.Writes. After the tests it is compared with the
 	// rights that they state.
 	Audit bool
-	// Unused names the programs whose rights a run of all tests must make use of, each with the rights that need no test, and the
-	// reason. See Judge.Unused.
+	// Unused names the programs whose rights a run of all tests must make use of. Each comes with the rights that need no
+	// test, and the reason. See Judge.Unused.
 	Unused map[string]map[string]string
 }
 

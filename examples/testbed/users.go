@@ -15,10 +15,11 @@ import (
 	"github.com/podwright/podwright/examples/testbed/mirror"
 )
 
-// Config returns a configuration for clients of users, who have all rights. They repeat a write until there is a verdict on it:
-// if the API server fails it because a webhook has not answered in the ten seconds that it has, if a dry run says that a
-// template was not checked in full, and if a merge was not done within a minute, which changes nothing the second time. On
-// a machine that is busy with other things, each of the three happens to any write.
+// Config returns a configuration for clients of users, who have all rights. They repeat a write until there is a verdict
+// on it. There is none if the API server fails it because a webhook has not answered in the ten seconds that it has. The
+// same holds if a dry run says that a template was not checked in full. It also holds if a merge was not done within a
+// minute, which changes nothing the second time. On a machine that is busy with other things, each of the three happens
+// to any write.
 func (b *Testbed) Config() *rest.Config {
 	config := b.Control.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &repeating{next} })

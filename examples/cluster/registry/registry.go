@@ -56,8 +56,8 @@ func (r *Registry) Address() string { return r.listener.Addr().String() }
 // Close ends the registry and the requests that it holds.
 func (r *Registry) Close() error { return r.server.Close() }
 
-// Add makes an image and serves it by its name, as "registry.test/app:v1"; a name without a tag has the tag latest, and one
-// without a host that of docker.io. An image that had the name before stays by its digest. Add returns the name with
+// Add makes an image and serves it by its name, as "registry.test/app:v1". A name without a tag has the tag latest, and
+// one without a host that of docker.io. An image that had the name before stays by its digest. Add returns the name with
 // the digest, "registry.test/app@sha256:…", by which pods may ask too.
 func (r *Registry) Add(name string, image Image) (byDigest string, err error) {
 	named, tag, err := parse(name)

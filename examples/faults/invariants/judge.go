@@ -85,8 +85,8 @@ func NewJudge(strangers ...types.UID) *Judge {
 	return j
 }
 
-// See returns what is wrong with changes that have been stored after those seen before; nil if nothing is. One that is gap
-// lumps together what has happened between two looks at the objects: what depends on the order of changes, or on a
+// See returns what is wrong with changes that have been stored after those seen before; nil if nothing is. One that is
+// gap lumps together what has happened between two looks at the objects. What depends on the order of changes, or on a
 // moment between them, is not judged then.
 func (j *Judge) See(changes []Change, gap bool) (wrong []invariants.Violation) {
 	for _, change := range changes {

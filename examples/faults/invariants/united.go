@@ -54,7 +54,7 @@ type subsetWorkload struct {
 	zones               []string
 }
 
-// subsetWorkloadOf returns what a workload is told; false where it is of no UnitedDeployment.
+// subsetWorkloadOf returns what a workload is told; false if it is of no UnitedDeployment.
 func subsetWorkloadOf(object metav1.Object) (w subsetWorkload, of types.UID, is bool) {
 	owner := metav1.GetControllerOfNoCopy(object)
 	if owner == nil || owner.Kind != "UnitedDeployment" {

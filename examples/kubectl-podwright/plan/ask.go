@@ -93,11 +93,11 @@ func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTic
 	return p, err
 }
 
-// Plan returns what the next reconcile of a workload does: of the given object, which need not be as the API server has it,
-// and of everything else as that has it. The controller's features are its defaults. If another revision has the name of
-// the one that is to be created, the next reconcile does no more than count that, and the plan is that of the one after it: new pods
-// of a CloneSet, whose names come from its resource version, have no names in it then. An error says what could not be read, or that
-// the kind is none of those that have a plan. (KC-19)
+// Plan returns what the next reconcile of a workload does. It takes the given object, which need not be as the API server
+// has it, and everything else as that has it. The controller's features are its defaults. If another revision has the
+// name of the one that is to be created, the next reconcile does no more than count that. The plan is then that of the
+// one after it. New pods of a CloneSet have no names in it then, since these come from its resource version. An error
+// says what could not be read, or that the kind is none of those that have a plan. (KC-19)
 func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 	next, err := p.next(ctx, o)
 	for tries := 0; err == nil && next.Revisions.Create != nil; tries++ {

@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// reader is what reconcilers observe the cluster by: it asks the API server where they read caches, and returns the
+// reader is what reconcilers observe the cluster by: it asks the API server instead of caches, and returns the
 // workload that it is about whatever its name.
 type reader struct {
 	ctx  context.Context

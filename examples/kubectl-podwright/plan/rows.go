@@ -81,8 +81,8 @@ func (p *Plan) waits() []Row {
 	return rows
 }
 
-// ForgetNames says that the workload, which is of a kind, does not exist yet, or, of a CloneSet, will be written before it is
-// reconciled: names that are generated for what it creates then depend on what it will be, and end in an asterisk.
+// ForgetNames says that the workload, which is of a kind, does not exist yet, or, of a CloneSet, will be written before
+// it is reconciled. Names that are generated for what it creates then depend on what it will be, and end in an asterisk.
 func (p *Plan) ForgetNames(kind string) {
 	short := func(name string) string { return name[:strings.LastIndexByte(name, '-')+1] + "*" }
 	if kind == "CloneSet" || kind == "DaemonSet" {

@@ -21,9 +21,10 @@ import (
 // rollbacker writes the template of an earlier revision back.
 type rollbacker struct{ *revisions }
 
-// Rollback brings a workload to a revision; 0 is the newest one whose template is not the present one, so that an undo
-// right after an update need not wait for the controller. It replaces the template, or what a SidecarSet injects, as a
-// whole, and only if no other writer has changed the workload meanwhile. A paused workload is rolled back too, and stays paused. (KC-6)
+// Rollback brings a workload to a revision; 0 is the newest one whose template is not the present one. So an undo right
+// after an update need not wait for the controller. It replaces the template, or what a SidecarSet injects, as a whole,
+// and only if no other writer has changed the workload meanwhile. A paused workload is rolled back too, and stays paused.
+// (KC-6)
 func (r *rollbacker) Rollback(obj runtime.Object, _ map[string]string, number int64, dryRun cmdutil.DryRunStrategy) (string, error) {
 	given, ok := obj.(*workload.Object)
 	if !ok {

@@ -29,8 +29,8 @@ func (l Lister) Serves(kind schema.GroupKind) (bool, error) {
 	return err == nil, err
 }
 
-// Objects returns the objects of a kind in a namespace, or in all of them if it is empty; none if the API server does
-// not have the kind.
+// Objects returns the objects of a kind in a namespace, or in all of them if it is empty. There are none if the API
+// server does not have the kind.
 func (l Lister) Objects(ctx context.Context, kind schema.GroupKind, namespace string) ([]*Object, error) {
 	mapping, err := l.Mapper.RESTMapping(kind)
 	if meta.IsNoMatchError(err) {

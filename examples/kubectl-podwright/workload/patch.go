@@ -21,7 +21,7 @@ import (
 const attempts = 5
 
 // PatchTransport lets clients patch workloads by strategic merge. The API server takes such patches of built-in
-// kinds only; of others it is asked for the object, and gets a merge patch that holds for this resourceVersion
+// kinds only. Of others it is asked for the object, and gets a merge patch that holds for this resourceVersion
 // alone. A conflict is tried again with the newer object. Other requests pass as they are. (KC-3)
 func PatchTransport(next http.RoundTripper) http.RoundTripper { return &patchTransport{next} }
 

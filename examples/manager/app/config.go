@@ -155,8 +155,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 		"rate-limiter-qps", "rate-limiter-bucket-size")
 }
 
-// Validate returns what is wrong with a configuration and would not be found by who uses it, naming the flag, its value
-// and the rule; nil when nothing is.
+// Validate returns what is wrong with a configuration and would not be found by the code that uses it; nil if nothing
+// is. The error names the flag, its value and the rule.
 func (c *Config) Validate() error {
 	var errs []error
 	check := func(flag, value string, broken []string) {

@@ -29,8 +29,8 @@ func Manifest(config Config) ([]byte, error) {
 	return permissions.Manifest(program, config.OwnNamespace, parts)
 }
 
-// Policies returns the admission policies for a manager with this configuration: those that protect from deletion, unless their
-// gate is closed, and if it serves no webhooks those that stand in for them.
+// Policies returns the admission policies for a manager with this configuration: those that protect from deletion, unless
+// their gate is closed. If it serves no webhooks, there are also those that stand in for them.
 func Policies(config Config) ([]byte, error) {
 	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
 	if err != nil {

@@ -70,7 +70,7 @@ type Config struct {
 	// MaxGracePeriod is the longest time that a container is given to stop. Default: that of the library.
 	MaxGracePeriod time.Duration
 	// Concurrency is the number of objects that a feature reconciles, and that of images that are pulled, at the same
-	// time; RestartConcurrency that of pods of which containers are being stopped.
+	// time. RestartConcurrency is that of pods of which containers are being stopped.
 	Concurrency, RestartConcurrency int
 	// PullImages says whether the agent pulls images. Default: it does.
 	PullImages bool

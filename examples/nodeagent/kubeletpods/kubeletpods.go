@@ -12,7 +12,7 @@
 //     Reconciler then has no consistency to wait for, and may repeat a patch.
 //   - The kubelet tells of a pod when its own part of the status changes, and not
 //     when labels, annotations or the conditions of others do. Therefore a pod is
-//     asked for every 2 s, for 10 s after each change. So it is while it is
+//     asked for every 2 s, for 10 s after each change. The same holds while it is
 //     updated in place, when its labels and annotations matter.
 //   - Static pods have the UID that the kubelet gives them, not that of their mirror.
 package kubeletpods
@@ -57,7 +57,7 @@ func Dial(socket string) (*grpc.ClientConn, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(mostMessage)))
 }
 
-// Serves tells whether a kubelet serves its pods on a connection, also if it is not yet ready to: a socket can be left of
+// Serves tells whether a kubelet serves its pods on a connection, also if it is not yet ready to. A socket can be left of
 // one that no longer does.
 func Serves(ctx context.Context, conn grpc.ClientConnInterface) bool {
 	_, err := podsv1alpha1.NewPodsClient(conn).GetPod(ctx, &podsv1alpha1.GetPodRequest{PodUID: "none"})

@@ -30,7 +30,7 @@ func Of(definitions []*unstructured.Unstructured, resources ...schema.GroupVersi
 	})
 }
 
-// Install applies the definitions (server-side apply, also over fields that another writer has set) and waits until the
+// Install applies the definitions (server-side apply, also over fields that another writer has set). It waits until the
 // API server serves them all, for half a minute at most. If a definition stands already, nothing changes.
 func Install(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured) error {
 	for _, definition := range definitions {

@@ -110,8 +110,8 @@ func (f *fence) Create(ctx context.Context, record resourcelock.LeaderElectionRe
 	return f.note(record, func() error { return f.Interface.Create(ctx, record) })
 }
 
-// Update takes, renews or releases the Lease. A leader that has lost it does not release it: the election goes by what
-// it remembers there, and would take the Lease from the one that leads now.
+// Update takes, renews or releases the Lease. A leader that has lost it does not release it. The election goes by what
+// it remembers there, and would otherwise take the Lease from the one that leads now.
 func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if holder := f.lastHolder(); record.HolderIdentity == "" && holder != f.Identity() {
 		f.set(time.Time{})

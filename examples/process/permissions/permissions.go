@@ -28,8 +28,9 @@ type Part struct {
 	Rules     []rbacv1.PolicyRule
 }
 
-// Rule allows verbs, separated by spaces, on a resource. If names are given it is about these objects alone; the
-// name of an object that is created with a POST is not known to who decides, so the verb create takes a rule of its own.
+// Rule allows verbs, separated by spaces, on a resource. If names are given it is about these objects alone. The
+// authorizer does not know the name of an object that is created with a POST, so the verb create takes a rule of its
+// own.
 func Rule(verbs, group, resource string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{Verbs: strings.Fields(verbs), APIGroups: []string{group}, Resources: []string{resource}, ResourceNames: names}
 }
@@ -43,9 +44,9 @@ func (p Part) Allows(verb, group, resource, namespace, name string) bool {
 	})
 }
 
-// Manifest returns a ServiceAccount in the namespace of a program and what gives it the rules of the parts, as YAML: a
-// ClusterRole for what is needed everywhere, a Role for each namespace in which more is needed, and their bindings. All
-// have the name of the program.
+// Manifest returns a ServiceAccount in the namespace of a program and what gives it the rules of the parts, as YAML.
+// That is a ClusterRole for what is needed everywhere, a Role for each namespace in which more is needed, and their
+// bindings. All have the name of the program.
 func Manifest(program, namespace string, parts []Part) ([]byte, error) {
 	rules := map[string][]rbacv1.PolicyRule{} // by namespace
 	for _, part := range parts {

@@ -33,7 +33,7 @@ type Target struct {
 	CABundle []byte
 	// Serves tells whether the server answers on a path. Entries of other paths are dropped from the lists.
 	Serves func(path string) bool
-	// Conditions are, by path, those that keep objects away from a webhook that leaves them as they are, so that they
+	// Conditions are, by path, those that keep objects away from a webhook that leaves them unchanged. So the objects
 	// are created while no manager runs. They are given to a list that came with OpenKruise's manifests, too. API
 	// servers before 1.28 know no conditions, and send all objects.
 	Conditions map[string]string

@@ -43,14 +43,14 @@ func From[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, e
 }
 
 // Observer is told every change of an object in its order: old or new is nil if there is none. Changes in a gap come of a
-// list, and each lumps together what has happened to an object since the watch that broke; the version is that of the list then.
-// It may look at all objects, and must not ask the mirror.
+// list. Each lumps together what has happened to an object since the watch that broke. The version is that of the list
+// then. An Observer may look at all objects, and must not ask the mirror.
 type Observer[T metav1.Object] func(all map[types.UID]T, old, new *T, version string, gap bool)
 
 // Mirror follows the objects of a source through every state they are in, in the order in which the API server stored
-// them. client-go's informers would do for waiting, but they put the changes of one object together, and a budget is about
-// the order of changes to different ones. It outlives the API server: a watch is taken up where it ended, and only if
-// that is too long ago, the objects are listed again.
+// them. client-go's informers would do for waiting, but they put the changes of one object together. A budget is about
+// the order of changes to different ones. A Mirror outlives the API server. A watch is taken up where it ended, and
+// only if that is too long ago, the objects are listed again.
 type Mirror[T metav1.Object] struct {
 	source  Source
 	observe Observer[T] // called within the lock

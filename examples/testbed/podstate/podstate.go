@@ -13,8 +13,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// InService tells whether a pod takes traffic and will go on to: it is Ready, and nothing has been started that takes it out,
-// like a deletion or a new image that its kubelet will act on.
+// InService tells whether a pod takes traffic and will go on to. It is Ready, and nothing has been started that takes it
+// out, like a deletion or a new image that its kubelet will act on.
 func InService(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning ||
 		Condition(pod, corev1.PodReady).Status != corev1.ConditionTrue {

@@ -33,9 +33,9 @@ type Requests struct {
 	failed   []error
 }
 
-// Start has clients send requests, each one after the other, ten times a second at most, until the context is done or End is
-// called: to the URLs that a client names then, to that which answered last, and to the others if that does not answer 200. A
-// request for which there are none has failed. Each has a connection of its own.
+// Start has clients send requests, each one after the other, ten times a second at most, until the context is done or End
+// is called. They go to the URLs that a client names then, to that which answered last, and to the others if that does
+// not answer 200. A request for which there are none has failed. Each has a connection of its own.
 func Start(ctx context.Context, clients ...func() []string) *Requests {
 	r := &Requests{client: http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}, answered: map[string]int{}}
 	ctx, r.cancel = context.WithCancel(ctx)
@@ -45,8 +45,8 @@ func Start(ctx context.Context, clients ...func() []string) *Requests {
 	return r
 }
 
-// End ends the clients, and says what has come of their requests: that none has failed, and that each of these answers was given.
-// What has begun is not cut short.
+// End ends the clients, and says what has come of their requests: that none has failed, and that each answer that is
+// named was given. What has begun is not cut short.
 func (r *Requests) End(answers ...string) (ok bool, text string) {
 	r.cancel()
 	r.sending.Wait()

@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Webhooks registers webhooks under a name and serves them by the handlers of their paths, until the context is done; then
-// they are registered no more. The paths are those of the services in their ClientConfig. What has no handler is left out.
-// The API server calls them a moment after they are registered.
+// Webhooks registers webhooks under a name and serves them by the handlers of their paths, until the context is done.
+// Then they are registered no more. The paths are those of the services in their ClientConfig. What has no handler is
+// left out. The API server calls them a moment after they are registered.
 func Webhooks(ctx context.Context, client kubernetes.Interface, name string, handlers map[string]http.Handler,
 	mutating []admissionregistrationv1.MutatingWebhook, validating []admissionregistrationv1.ValidatingWebhook) (err error) {
 	mux := http.NewServeMux()

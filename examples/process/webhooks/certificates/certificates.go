@@ -59,7 +59,7 @@ func (b Bundle) Roots() *x509.CertPool {
 }
 
 // Check returns nil when a server at the host (a DNS name or an IP address) may present the bundle now and for six more
-// months, and why not otherwise.
+// months. Otherwise it returns why not.
 func (b Bundle) Check(host string, now time.Time) error {
 	pair, err := b.KeyPair()
 	if err != nil {
@@ -87,7 +87,8 @@ func (b Bundle) Accepts(other Bundle, now time.Time) bool {
 
 // Renew returns a new server certificate for the host and localhost. It is signed by the authority of the old bundle
 // if that has a key and lasts another year, and by a new one otherwise. Then the old authority stays behind the new
-// one while it is valid: who trusts the bundle also accepts the servers that do not have the new certificate yet.
+// one while it is valid. A client that trusts the bundle also accepts the servers that do not have the new
+// certificate yet.
 func Renew(old Bundle, host string, now time.Time) (Bundle, error) {
 	renewed := Bundle{CAKey: old[CAKey], CACert: old[CACert]}
 	authority, err := tls.X509KeyPair(old[CACert], old[CAKey])
