@@ -205,7 +205,7 @@ func (c *cluster) edit(changes []string) {
 	c.must(err)
 }
 
-// settle lets everybody act for two seconds.
+// settle lets all controllers act for two seconds.
 func (c *cluster) settle() {
 	for range 40 {
 		time.Sleep(50 * time.Millisecond)

@@ -23,7 +23,7 @@ func (s *cloneSetFixture) evict(pod *corev1.Pod) error {
 	return drains.Evict(s.Context(), s.Core, pod.Namespace, pod.Name, nil)
 }
 
-// A budget lets none of the pods of a CloneSet go: who evicts one is told to try again, as by a
+// A budget lets none of the pods of a CloneSet go: a client that evicts one is told to try again, as by a
 // PodDisruptionBudget, and who deletes one why not. Once it lets one go, the eviction succeeds, and the CloneSet
 // is complete again. (PUB-24, PUB-28)
 func TestPodUnavailableBudgets(t *testing.T) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command evaluate shows podwright at work. It starts a real control plane on this
-// machine, runs the controller of CloneSets, and updates the pods of one in place before
-// the user's eyes. Or it updates those of another kind of workload, or the sidecars of a
-// SidecarSet. Or it drains the nodes of pods that have a PodUnavailableBudget. In the end
-// it says what it has checked of it.
+// machine and runs the controller of CloneSets. It updates the pods of one in place
+// before the user's eyes. Or it updates those of another kind of workload, or the
+// sidecars of a SidecarSet. Or it drains the nodes of pods that have a
+// PodUnavailableBudget. In the end it says what it has checked of it.
 //
 //	go run ./evaluate [--kind=budget] [--node=real]
 //

@@ -290,7 +290,7 @@ var conditions = map[string]func(context.Context, *demo) bool{
 	},
 }
 
-// clients are who asks: each has the URLs to choose from.
+// clients are those that ask: each has the URLs to choose from.
 var clients = map[string]func(*demo) []func() []string{
 	// meshes are asked by one for each pod. The two of a pod share its network, so each version has a port.
 	"meshes": func(d *demo) (all []func() []string) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command evictions measures how long evictions take, as dry runs and really. It does so without a webhook, and with that
-// of PodUnavailableBudgets, for a budget that lets all pods go and for one that lets none go. It works on a control plane
+// of PodUnavailableBudgets. One budget lets all pods go, and another lets none go. The command works on a control plane
 // of its own, and prints a table. The table says how long a client that evicts waits, and how much of that the webhook
 // takes.
 //

@@ -31,20 +31,21 @@
 //     controller did. No other writer may take pods out of service, move them or delete them while a Judge looks on. Users
 //     may if a budget protects the pods, by evictions and with [UserGracePeriod]. Users also change the specs, and no more of
 //     a template than images. So a pod that may be updated in place must be.
-//   - which spec the author knew. A controller acts on what it has seen, so a spec counts from when it is stored until the
-//     objects are [Judge.Settled] with a later one. What is done is right if it is right by one of the specs that count.
-//   - which pods the author knew. It is taken to have known them as they were just before its write: what others do meanwhile
-//     makes only more of them available. But of the pod that it writes it need not have heard the last from its kubelet, as one
-//     that does not serve may be taken out at any time. Nor need it have heard that injected containers of others are not
-//     ready. A status may count the pods as they were at any moment since all was settled.
+//   - which spec the author knew. A controller acts on what it has seen. So a spec counts from when it is stored until
+//     the objects are [Judge.Settled] with a later one. What is done is right if it is right by one of the specs that
+//     count.
+//   - which pods the author knew. It is taken to have known them as they were just before its write: what others do
+//     meanwhile makes only more of them available. But of the pod it writes it need not have heard the last from its
+//     kubelet, nor that injected containers of others are not ready. A pod that does not serve may be taken out at any
+//     time. A status may count the pods as they were at any moment since all was settled.
 //   - what of this cannot be told, as a watch broke. Of changes that have been lumped together, that is judged which takes
 //     neither their order nor a moment between them to know. The pods of a workload whose spec a controller has changed meanwhile
 //     are judged by nothing but where they are.
 //
 // Seconds are not told, so minReadySeconds must be 0.
 //
-// A few rules are the Judge's own, since they are not about the write of a controller of workloads, or since they take more than
-// its own objects to know:
+// A few rules are the Judge's own. They are not about the write of a controller of workloads, or they take more than its
+// own objects to know:
 //   - Strangers stay as they are, and no pod is given away.
 //   - A pod is created with images that a user wants, and a name of its own. Its claims are there, no other pod has them, and
 //     they stay.

@@ -24,7 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// fieldManager is who writes.
+// fieldManager is the name under which it writes.
 const fieldManager = "kubectl-migrate"
 
 // Migration is from a Deployment to a CloneSet of the same namespace.

@@ -2,8 +2,8 @@
 
 // Package workload holds workloads of podwright's kinds as a command line meets them. They are in whatever version
 // the API server has, with fields that this program has never heard of. kubectl's own commands are used on them, and
-// what those need is here: a type that kubectl's decoders accept ([Object], [Register]), the pod spec within it, and
-// patches by strategic merge ([PatchTransport]). The API server takes such patches of built-in kinds only.
+// what those need is here. That is a type that kubectl's decoders accept ([Object], [Register]), the pod spec within
+// it, and patches by strategic merge ([PatchTransport]). The API server takes such patches of built-in kinds only.
 package workload
 
 import (

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The CRDs that the manager installs are those with defaults: who reads spec.replicas finds it without a webhook. (PF-4.1)
+// The CRDs that the manager installs are those with defaults: a client that reads spec.replicas finds it without a
+// webhook. (PF-4.1)
 func TestDefinitionsHaveDefaults(t *testing.T) {
 	config, err := NewConfig(func(string) string { return "" })
 	if err != nil {

@@ -18,7 +18,8 @@
 // or not. CRDs are installed without a conversion webhook. It is entered (spec.conversion and nothing else) when the
 // replica presents its certificate. From then on it is kept in order, however a user has installed the CRD. Without the
 // RBAC rule to list, watch and patch the customresourcedefinition statefulsets.apps.kruise.io, the manager says so and
-// does the rest. Who removes the manager for good sets the strategy of the conversion to None, or v1alpha1 requests fail.
+// does the rest. A user who removes the manager for good sets the strategy of the conversion to None, or v1alpha1
+// requests fail.
 //
 // What the manager asks of the API server stands in rbac/manager.yaml for the default flags, and --print-rbac prints it
 // for others. With --namespace the rules are confined to that namespace, but for those of webhooks, and of nodes,

@@ -39,8 +39,8 @@ func sidecarSets(f *pflag.FlagSet) kind {
 	}
 }
 
-// sidecarSetPolicies have the API server inject by itself. Who may write such policies may change whatever is created: so
-// the manager may not, unless the gate is opened.
+// sidecarSetPolicies have the API server inject by itself. A writer of such policies may change whatever is created. So
+// the manager may not write them, unless the gate is opened.
 func sidecarSetPolicies(f *pflag.FlagSet) kind {
 	failurePolicy := f.String("sidecarset-policy-failure-policy", string(admissionregistrationv1.Fail),
 		"what the API server does with new pods that the policy of a SidecarSet cannot change: Fail refuses them, Ignore creates them without sidecars")

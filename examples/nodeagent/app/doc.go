@@ -27,7 +27,7 @@
 //   - the pods of the node are those of its kubelet, if that serves them (since
 //     Kubernetes 1.37) and its socket is mounted: see package kubeletpods. With
 //     --pods=kubelet the agent has no rule to list and watch pods at the API server.
-//   - an agent whose runtime does not answer waits a minute before it gives up, and
+//   - an agent whose runtime does not answer waits a minute before it gives up. It
 //     keeps running when the runtime goes away later. /readyz tells of it; /healthz,
 //     for the liveness of the process, does not.
 //   - a feature whose CRD is missing begins when the CRD is installed, within two

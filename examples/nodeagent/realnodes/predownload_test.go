@@ -124,8 +124,9 @@ func TestPredownload(t *testing.T) {
 	}
 }
 
-// startRollout updates one pod, and returns it. Until it is ready, no job pulls
-// the image; from then on, the registry holds who asks for it until release is called.
+// startRollout updates one pod, and returns it. Until it is ready, no job pulls the
+// image; from then on, the registry holds every node that asks for it until release is
+// called.
 func (r *rollout) startRollout(image string) (first *corev1.Pod, release func()) {
 	r.Helper()
 	answerPod := r.hold(image)

@@ -29,7 +29,7 @@ type Part struct {
 }
 
 // Rule allows verbs, separated by spaces, on a resource. If names are given it is about these objects alone. The
-// authorizer does not know the name of an object that is created with a POST, so the verb create takes a rule of its
+// authorizer does not know the name of an object that is created with a POST. So the verb create takes a rule of its
 // own.
 func Rule(verbs, group, resource string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{Verbs: strings.Fields(verbs), APIGroups: []string{group}, Resources: []string{resource}, ResourceNames: names}

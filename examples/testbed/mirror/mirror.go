@@ -48,7 +48,7 @@ func From[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, e
 type Observer[T metav1.Object] func(all map[types.UID]T, old, new *T, version string, gap bool)
 
 // Mirror follows the objects of a source through every state they are in, in the order in which the API server stored
-// them. client-go's informers would do for waiting, but they put the changes of one object together. A budget is about
+// them. client-go's informers would do for waiting. But they put the changes of one object together. A budget is about
 // the order of changes to different ones. A Mirror outlives the API server. A watch is taken up where it ended, and
 // only if that is too long ago, the objects are listed again.
 type Mirror[T metav1.Object] struct {

@@ -24,7 +24,7 @@ import (
 // patience is how long Until tries.
 const patience = 2 * time.Minute
 
-// Rig is a control plane, and a client of it. Who has it stops the control plane.
+// Rig is a control plane, and a client of it. The caller stops the control plane.
 type Rig struct {
 	Control *cluster.Cluster
 	Core    kubernetes.Interface

@@ -5,8 +5,8 @@
 // that format, and of hosts that are IP addresses. Also, a new authority stands beside the one before it, so that
 // servers can change over one by one and no request fails in between.
 //
-// Who wants a new authority at once removes ca-key.pem and cert.pem; who wants the old one to be trusted no more removes
-// everything.
+// A user who wants a new authority at once removes ca-key.pem and cert.pem; one who wants the old one to be trusted no
+// more removes everything.
 package certificates
 
 import (
