@@ -20,7 +20,7 @@ func Available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	return ok && wait <= 0
 }
 
-// AvailableIn returns how long the pod must stay as it is until Available
+// AvailableIn returns how long the pod must stay unchanged until Available
 // holds: 0 when it holds now. The second result is false when the passing of
 // time alone does not make the pod available.
 func AvailableIn(pod *corev1.Pod, minReadySeconds int32, now time.Time) (time.Duration, bool) {

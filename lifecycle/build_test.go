@@ -165,7 +165,7 @@ func changed(t *testing.T, p *podpatch.Patch) change {
 	return c
 }
 
-// apply returns the pod as it is after the patch, and checks that one request
+// apply returns the patched pod, and checks that one request
 // was enough unless finalizers are added.
 func apply(t testing.TB, p *podpatch.Patch, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()

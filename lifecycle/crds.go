@@ -19,5 +19,5 @@ var crdFiles embed.FS
 // caller may change.
 //
 // They hold the API server to the rules that a manifest must keep, so that a
-// wrong one is refused even where no webhook runs.
+// wrong one is refused even if no webhook runs.
 func CRDs() []*unstructured.Unstructured { return manifests.MustReadCRDs(crdFiles) }

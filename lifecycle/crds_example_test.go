@@ -20,7 +20,7 @@ func ExampleCRDs() {
 	// CustomResourceDefinition podprobemarkers.apps.kruise.io
 }
 
-// Where a URL leads to the webhooks, it takes the place of the service.
+// If a URL leads to the webhooks, it takes the place of the service.
 func ExampleWebhooks() {
 	mutating, _ := lifecycle.Webhooks()
 	for _, w := range mutating {

@@ -14,15 +14,15 @@ import (
 
 // BeginDelete decides the next step of a pod that is to be deleted. It returns
 // true when the pod is to be deleted now. Otherwise the preDelete hook holds the
-// pod: with the patch it is in state PreparingDelete, out of service where the
+// pod: with the patch it is in state PreparingDelete, out of service if the
 // hook says markPodNotReady, and the reason says in words what holds it.
 //
 // Call it again in every reconcile, also for a pod in PreparingDelete:
 // as soon as the hook releases the pod, or is removed from the workload, the answer is
 // true. For a pod that is being deleted already the answer is false and the
-// patch stays as it is. A nil lifecycle has no hooks.
+// patch stays unchanged. A nil lifecycle has no hooks.
 //
-// Hooks hold back nobody but the workload: a pod that somebody else deletes is
+// Hooks hold back the workload alone: a pod that another client deletes is
 // deleted.
 func BeginDelete(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, now time.Time) (deleteNow bool, reason string) {
 	if pod.DeletionTimestamp != nil {
@@ -56,7 +56,7 @@ func marksNotReady(h *v1alpha1.LifecycleHook) bool { return h != nil && h.MarkPo
 // to Normal by Refresh. Keys left by hooks are removed, so that it can become
 // ready. CancelDelete returns false, with the patch as it was, for a pod in
 // another state, for one that is being deleted or has the label
-// SpecifiedDeleteLabel, and where CancelAllowed is false.
+// SpecifiedDeleteLabel, and if CancelAllowed is false.
 //
 // The caller leaves out pods whose deletion the workload's own spec asks for by
 // name, and stops after CancelNeeded pods.

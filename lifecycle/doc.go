@@ -42,6 +42,6 @@
 //   - With a lifecycle but no inPlaceUpdate hook, a pod goes from Updating (or
 //     PreparingUpdate) straight to Normal: one request instead of two.
 //   - CancelDelete removes the keys of this package, so that a pod that stays
-//     comes back into service. It is still refused where markPodNotReady is set
+//     comes back into service. It is still refused if markPodNotReady is set
 //     on preDelete or inPlaceUpdate; see [CancelAllowed].
 package lifecycle

@@ -10,12 +10,12 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// EvictionAwaited is how long a denied eviction is taken to be still wanted: whoever drains
+// EvictionAwaited is how long a denied eviction is taken to be still wanted: a client that drains
 // a node asks again every few seconds.
 const EvictionAwaited = 5 * time.Minute
 
 // AwaitsEviction returns for how long the eviction of a pod that was denied is still taken
-// to be wanted; 0 where none was denied, it was denied too long ago, or the annotation cannot
+// to be wanted; 0 if none was denied, it was denied too long ago, or the annotation cannot
 // be read. A time that is still to come counts as now, since clocks differ. (LC-29)
 func AwaitsEviction(pod *corev1.Pod, now time.Time) time.Duration {
 	denied, err := time.Parse(time.RFC3339, pod.Annotations[v1alpha1.EvictionDeniedAnnotation])

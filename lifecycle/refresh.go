@@ -30,7 +30,7 @@ type RefreshInput struct {
 //	Updating         the in-place update is complete       ⇒ Updated or Normal
 //	Updated          inPlaceUpdate is nil or met           ⇒ Normal
 //
-// where "Updated or Normal" is Normal if inPlaceUpdate is nil or met. A nil
+// Here "Updated or Normal" is Normal if inPlaceUpdate is nil or met. A nil
 // lifecycle has no hooks. In every other case the state stays. A pod that is
 // settled (Normal, or without a state) costs no allocation.
 //

@@ -20,7 +20,7 @@ var (
 	preUpdateKey = readiness.Key{UserAgent: "Lifecycle", Key: "preUpdateHook"}
 )
 
-// StateOf returns the pod's lifecycle state, empty where the pod has none. A
+// StateOf returns the pod's lifecycle state, empty if the pod has none. A
 // pod without a state is treated as one in state Normal.
 func StateOf(pod *corev1.Pod) v1alpha1.StateType {
 	return v1alpha1.StateType(pod.Labels[v1alpha1.StateLabel])
@@ -41,7 +41,7 @@ func SetInitialState(meta *metav1.ObjectMeta, state v1alpha1.StateType, now time
 }
 
 // SetState brings the pod to a state: the state label and the time of the
-// change. Where the pod is in that state already nothing changes, and the time
+// change. If the pod is in that state already nothing changes, and the time
 // of the earlier change stays.
 func SetState(p *podpatch.Patch, pod *corev1.Pod, state v1alpha1.StateType, now time.Time) {
 	if StateOf(pod) == state {

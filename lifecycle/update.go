@@ -60,10 +60,10 @@ func (s UpdateStep) String() string {
 //	PreparingDelete, anything else      UpdateNone
 //
 // With UpdateStart the patch brings the pod to Updating. A StatefulSet, which
-// writes no state on a pod that has none, needs no BeginUpdate where StateOf is
+// writes no state on a pod that has none, needs no BeginUpdate if StateOf is
 // empty and HookedAny is false.
 //
-// Where the hook says markPodNotReady, a pod held in PreparingUpdate is taken
+// If the hook says markPodNotReady, a pod held in PreparingUpdate is taken
 // out of service.
 func BeginUpdate(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, atTarget bool, now time.Time) (UpdateStep, string) {
 	var hook *v1alpha1.LifecycleHook

@@ -14,7 +14,7 @@ import (
 // Interface gives access to the lifecycle kinds.
 type Interface interface {
 	// ContainerRecreateRequests gives the client of the ContainerRecreateRequests of
-	// a namespace. The empty namespace means all namespaces, where only List and
+	// a namespace. The empty namespace means all namespaces; then only List and
 	// Watch work.
 	ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface
 	// EphemeralJobs gives the client of the EphemeralJobs of a namespace, as above.

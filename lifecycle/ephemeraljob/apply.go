@@ -56,7 +56,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 }
 
 // finalizer adds or removes the finalizer, and leaves those of others alone: the API server
-// refuses it where the job has changed. (EJ-2, EJ-20)
+// refuses it if the job has changed. (EJ-2, EJ-20)
 func (a *applier) finalizer(ctx context.Context) error {
 	const own = v1alpha1.EphemeralJobFinalizer
 	finalizers := slices.DeleteFunc(slices.Clone(a.job.Finalizers), func(f string) bool { return f == own })

@@ -17,7 +17,7 @@
 //
 // # Differences
 //
-// Jobs are those of OpenKruise 1.4, and so is what marks their containers. Where its
+// Jobs are those of OpenKruise 1.4, and so is what marks their containers. If its
 // behaviour harms users, this package does otherwise:
 //
 //   - As many pods as parallelism says have containers under way, those that wait to be
@@ -25,7 +25,7 @@
 //   - A pod that the API server refuses does not hold up others, and neither does one that
 //     runs nowhere. Before the first pod is touched, a dry run asks whether it would be
 //     refused; the condition InjectionRefused and events say why.
-//   - A job ends when all of its pods have: as failed where one has failed, also where
+//   - A job ends when all of its pods have: as failed if one has failed, also if
 //     replicas asks for more pods than there are. In OpenKruise such a job never ends.
 //   - What is wrong with a spec stands in the status, and concerns no other job. In
 //     OpenKruise a template that cannot be decoded stops all jobs of the cluster.
@@ -39,7 +39,7 @@
 //     no other job has: the same pods can be debugged again.
 //   - The conditions MatchedEmpty and JobError have the status False once they do not hold
 //     any more. The status is written when it changes, mere progress once a second at most.
-//   - Every change of the spec, the deletion and the end of the TTL are found, also where no pod
+//   - Every change of the spec, the deletion and the end of the TTL are found, also when no pod
 //     changes.
 //   - A job whose selector cannot be read can be deleted. A job is deleted after its TTL only
 //     if it is still the same one.

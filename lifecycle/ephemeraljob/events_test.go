@@ -53,7 +53,7 @@ func describe(p *Plan) string {
 	return strings.Join(out, "\n")
 }
 
-// EJ-24: whatever changes about a pod, where that changes the plan, the job is enqueued.
+// EJ-24: whatever changes about a pod, if that changes the plan, the job is enqueued.
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(mutation.Metadata + `|^\.Spec\.NodeName|^\.Spec\.EphemeralContainers$|^\.Status`)

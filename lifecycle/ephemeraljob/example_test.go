@@ -62,7 +62,7 @@ func ExampleNewPlan() {
 		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%d", i), Labels: map[string]string{"app": "web"},
 			CreationTimestamp: metav1.NewTime(now.Add(time.Duration(i-10) * time.Minute))}, Spec: corev1.PodSpec{NodeName: "node-1"}})
 	}
-	pods[1].Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "dump"}}} // of somebody else
+	pods[1].Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "dump"}}} // of another user
 
 	plan := ephemeraljob.NewPlan(&ephemeraljob.Snapshot{Job: job, Pods: pods, Now: now})
 	for _, pod := range plan.Inject {

@@ -103,7 +103,7 @@ func alter(t testing.TB, job *v1alpha1.EphemeralJob, pod *corev1.Pod, i int, sta
 	}
 }
 
-// stateNamed is the state of a container that the kubelet reports; nil where it has not.
+// stateNamed is the state of a container that the kubelet reports; nil if it has not.
 func stateNamed(t testing.TB, name string) *corev1.ContainerState {
 	t.Helper()
 	switch code, exits := strings.CutPrefix(name, "exit"); {

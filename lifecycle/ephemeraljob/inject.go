@@ -34,7 +34,7 @@ type remembered struct {
 	generation int64
 }
 
-// of returns the refusals of a job, none where it was another one or has changed.
+// of returns the refusals of a job, none if it was another one or has changed.
 func (r remembered) of(job *v1alpha1.EphemeralJob) Refusals {
 	if r.job != job.UID || r.generation != job.Generation {
 		return Refusals{}
@@ -51,8 +51,8 @@ type injection struct {
 	served   []types.UID
 }
 
-// inject injects the containers, after a dry run where nothing has been injected before. It
-// returns when to try again, 0 where that is not due. (EJ-12 to EJ-14)
+// inject injects the containers, after a dry run if nothing has been injected before. It
+// returns when to try again, 0 if that is not due. (EJ-12 to EJ-14)
 func (a *applier) inject(ctx context.Context) (again time.Duration, err error) {
 	if len(a.plan.Inject) == 0 {
 		return 0, nil
@@ -165,7 +165,7 @@ func unserved(err error) bool {
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && (status.Status().Details == nil || status.Status().Details.Name == "")
 }
 
-// remember remembers the refusals for the next reconcile, and returns when that is due: 0 where
+// remember remembers the refusals for the next reconcile, and returns when that is due: 0 if
 // all was tried and nothing was refused.
 func (i *injection) remember() (again time.Duration) {
 	now := i.snapshot.Now

@@ -47,7 +47,7 @@ type Options struct {
 	Lifecycle client.Interface
 
 	// EphemeralJobs and Pods are informers that the caller shares and runs. New adds an
-	// index to the first one, so it must not have been started before. Where one is nil, the
+	// index to the first one, so it must not have been started before. If one is nil, the
 	// controller makes and runs its own, whose objects it keeps small.
 	EphemeralJobs, Pods cache.SharedIndexInformer
 

@@ -64,8 +64,8 @@ const (
 	maxName = 63
 )
 
-// UniqueName is the name of a container in pods where the job has
-// v1alpha1.EphemeralJobUniqueNamesAnnotation: the name in the template, cut where it is too
+// UniqueName is the name of a container in pods if the job has
+// v1alpha1.EphemeralJobUniqueNamesAnnotation: the name in the template, cut if it is too
 // long, a dash, and five characters that follow from it and the UID of the job. (EJ-11)
 func UniqueName(name string, job types.UID) string {
 	h := fnv.New64a()

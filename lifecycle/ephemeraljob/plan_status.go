@@ -76,7 +76,7 @@ func (p *planner) end(phase v1alpha1.EphemeralJobPhase, kind, reason, message st
 // from what a time.Duration cannot hold.
 const maxDeadline = 1 << 32
 
-// deadline is when the job fails; false where it has no limit. (EJ-18)
+// deadline is when the job fails; false if it has no limit. (EJ-18)
 func (p *planner) deadline() (time.Time, bool) {
 	seconds := p.Job.Spec.ActiveDeadlineSeconds
 	if seconds == nil || *seconds > maxDeadline {
@@ -163,7 +163,7 @@ func shorten(waits []rollout.Wait) string {
 }
 
 // condition sets a condition, and tells whether it begins to hold. One that does not hold is
-// set only where it is known, with the reason why not.
+// set only if it is known, with the reason why not.
 func (p *planner) condition(t v1alpha1.EphemeralJobConditionType, holds bool, reason, message string, whyNot ...string) (begins bool) {
 	all := p.status.Conditions
 	i := slices.IndexFunc(all, func(c v1alpha1.EphemeralJobCondition) bool { return c.Type == t })
@@ -191,10 +191,10 @@ func (p *planner) condition(t v1alpha1.EphemeralJobConditionType, holds bool, re
 }
 
 // progressInterval is the time between two writes of the status that tell nothing but
-// progress: where many pods are injected, each of them changes it.
+// progress: when many pods are injected, each of them changes it.
 const progressInterval = time.Second
 
-// finishStatus has the status written where it differs from the present one. Progress may
+// finishStatus has the status written if it differs from the present one. Progress may
 // have to wait, and other words about what holds the job up are not worth it. (EJ-22, EJ-26)
 func (p *planner) finishStatus() {
 	old := &p.Job.Status

@@ -63,7 +63,7 @@ func byAge(pods []*corev1.Pod) []*corev1.Pod {
 }
 
 // taken returns the name of an ephemeral container of a pod that is wanted for another one;
-// empty where there is none. (EJ-5)
+// empty if there is none. (EJ-5)
 func taken(pod *corev1.Pod, wanted []string) string {
 	for i := range pod.Spec.EphemeralContainers {
 		if name := pod.Spec.EphemeralContainers[i].Name; slices.Contains(wanted, name) {
@@ -98,7 +98,7 @@ func (p *planner) stateOf(pod *corev1.Pod, own []string) State {
 // cannotStart is why a container waits that will never run.
 const cannotStart = "RunContainerError"
 
-// How long containers may not run: they hold the place of their pod for so long, and have failed after so long where the
+// How long containers may not run: they hold the place of their pod for so long, and have failed after so long if the
 // kubelet says that they cannot be started. (EJ-9, EJ-15)
 const (
 	placeHeld  = 2 * time.Minute
@@ -134,8 +134,8 @@ func (p *planner) after(pod *corev1.Pod, d time.Duration) bool {
 	return left <= 0
 }
 
-// holdsPlace tells whether a pod counts for spec.parallelism: not where it has no node, or no container has run for a while,
-// as on a node whose kubelet is dead, or where the image cannot be pulled. (EJ-9)
+// holdsPlace tells whether a pod counts for spec.parallelism: not if it has no node, or no container has run for a while,
+// as on a node whose kubelet is dead, or if the image cannot be pulled. (EJ-9)
 func (p *planner) holdsPlace(t *target) bool {
 	if t.state == Running || t.pod.Spec.NodeName != "" && !p.after(t.pod, placeHeld) {
 		return true
@@ -157,7 +157,7 @@ func (t *target) idle() string {
 	return "the kubelet of node " + t.pod.Spec.NodeName + " has not reported on the containers"
 }
 
-// containerState tells how far a container is by its status, nil where there is none.
+// containerState tells how far a container is by its status, nil if there is none.
 func containerState(status *corev1.ContainerStatus) State {
 	if status == nil {
 		return Injected
@@ -177,7 +177,7 @@ func containerState(status *corev1.ContainerStatus) State {
 	return Injected
 }
 
-// ephemeralStatus is the status of the ephemeral container with a name, nil where the
+// ephemeralStatus is the status of the ephemeral container with a name, nil if the
 // kubelet has not reported on it.
 func ephemeralStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	for i := range pod.Status.EphemeralContainerStatuses {

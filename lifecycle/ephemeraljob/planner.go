@@ -21,7 +21,7 @@ import (
 type planner struct {
 	*Snapshot
 	plan   *Plan
-	status v1alpha1.EphemeralJobStatus // as it is to be
+	status v1alpha1.EphemeralJobStatus // the one to write
 
 	targets []target // in the order in which they get their containers
 	// active is in how many pods containers are under way, those beyond spec.replicas too.
@@ -53,7 +53,7 @@ func (p *planner) planRunning() {
 	p.setHeldUp()
 }
 
-// check finds out what is wrong with the spec, and returns what selects the pods; nil where
+// check finds out what is wrong with the spec, and returns what selects the pods; nil if
 // nothing does. (EJ-V2)
 func (p *planner) check() labels.Selector {
 	spec := &p.Job.Spec
@@ -120,7 +120,7 @@ func (p *planner) inject() {
 // paused is why nothing is injected by a job that is paused.
 var paused = &rollout.Reason{Rule: rollout.RulePaused, Message: "spec.paused is true"}
 
-// hold returns what holds back all injections; nil where nothing does.
+// hold returns what holds back all injections; nil if nothing does.
 func (p *planner) hold() *rollout.Reason {
 	switch {
 	case len(p.plan.Problems) > 0:

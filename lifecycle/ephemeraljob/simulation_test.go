@@ -201,14 +201,14 @@ func act(u *simulation.User, r *rand.Rand) {
 		u.TakeName(pod)
 	case n == 9:
 		u.DeletePod(pod.Name, nil)
-	case n == 10: // somebody else has debugged it by hand
+	case n == 10: // a user has debugged it by hand
 		u.PatchPod(pod.Name, simulation.Pick(`{"spec":{"ephemeralContainers":[{"name":"%v","image":"theirs"}]}}`, "debug", "theirs")(r), "ephemeralcontainers")
 	default:
 		u.PatchPod(pod.Name, `{"metadata":{"annotations":{"note":"`+fmt.Sprint(r.IntN(9))+`"}}}`)
 	}
 }
 
-// push is all that users do in the end: nothing holds the job back, and there is a pod that nobody has debugged.
+// push is all that users do in the end: nothing holds the job back, and there is a pod that no user has debugged.
 func push(u *simulation.User) {
 	u.Edit(`{"metadata":{"finalizers":null},"spec":{"paused":false,"parallelism":2,"replicas":null,"activeDeadlineSeconds":null,"ttlSecondsAfterFinished":100000}}`)
 	u.CreateStranger("new-1")

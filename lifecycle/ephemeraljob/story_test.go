@@ -70,7 +70,7 @@ func TestRequests(t *testing.T) {
 }
 
 // EJ-9, EJ-22: with an API server that takes 50 ms for a request, 500 pods are injected at more than 100 a
-// second, also where a limit has most of them wait for others; and progress does not cost as many writes.
+// second, also if a limit has most of them wait for others; and progress does not cost as many writes.
 func TestSpeed(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addMany(500)
@@ -121,7 +121,7 @@ func TestSpeed(t *testing.T) {
 
 var errPolicy = apierrors.NewForbidden(corev1.Resource("pods"), "web-a", fmt.Errorf("violates PodSecurity: host namespaces"))
 
-// EJ-13, EJ-14, EJ-21: where the API server refuses everything, no pod is touched, and the job asks ever less often.
+// EJ-13, EJ-14, EJ-21: if the API server refuses everything, no pod is touched, and the job asks ever less often.
 func TestRefusedByPolicy(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addPods("web-a", "web-b", "web-c", "web-d")
@@ -168,7 +168,7 @@ InjectionRefused=True Refused: web-a: pods "web-a" is forbidden: violates PodSec
 	})
 }
 
-// EJ-14: the oldest pod is refused for ever, and holds up nobody.
+// EJ-14: the oldest pod is refused for ever, and holds up no other pod.
 func TestOnePodIsRefused(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addPods("web-a", "web-b", "web-c")
@@ -195,7 +195,7 @@ func TestOnePodIsRefused(t *testing.T) {
 	})
 }
 
-// EJ-14: among many pods that are refused, one that is not is found soon, also where only one may be under way.
+// EJ-14: among many pods that are refused, one that is not is found soon, also if only one may be under way.
 func TestOnePodIsServed(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addMany(101)
@@ -215,7 +215,7 @@ func TestOnePodIsServed(t *testing.T) {
 	})
 }
 
-// EJ-9, EJ-14: where pods are refused, others take their places at once, and no more than there are.
+// EJ-9, EJ-14: if pods are refused, others take their places at once, and no more than there are.
 func TestOthersTakeThePlacesOfRefusedPods(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addPods("web-a", "web-b", "web-c", "web-d", "web-e")
@@ -265,7 +265,7 @@ func TestNoSubresource(t *testing.T) {
 	})
 }
 
-// EJ-12: whoever else injects at the same time keeps what he has injected, and a pod that has taken the
+// EJ-12: another client that injects at the same time keeps what it has injected, and a pod that has taken the
 // name of another one gets nothing.
 func TestOthersInjectToo(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

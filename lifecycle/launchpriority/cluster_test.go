@@ -107,7 +107,7 @@ func (c *cluster) configMap() *corev1.ConfigMap {
 	return configMap
 }
 
-// keys returns the keys in the ConfigMap, sorted; "-" where there is none.
+// keys returns the keys in the ConfigMap, sorted; "-" if there is none.
 func (c *cluster) keys() string {
 	c.T.Helper()
 	configMap := c.configMap()

@@ -178,7 +178,7 @@ func TestFormerPod(t *testing.T) {
 	})
 }
 
-// A ConfigMap of somebody else's is left alone, and an event recorded.
+// A ConfigMap of another owner is left alone, and an event recorded.
 func TestForeignConfigMap(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		reconciles, stop := c.start()

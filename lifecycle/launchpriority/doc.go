@@ -5,7 +5,7 @@
 // Pods are made with barriers, see [barrier.Mutate]: none of their containers
 // can be created before its key stands in the ConfigMap <pod>-barrier. The
 // controller of this package writes the keys: that of the highest priority
-// first, and each further one when all containers before it are ready. Whoever
+// first, and each further one when all containers before it are ready. Who
 // made the pod does not matter, and no key is ever removed; the ConfigMap is
 // owned by the pod and goes with it.
 //
@@ -33,7 +33,7 @@
 //   - A ConfigMap of that name that does not belong to the pod is left alone.
 //     That of a former pod of the same name, which a StatefulSet's pods meet,
 //     is waited for until the garbage collector has removed it; about any other
-//     an event is recorded where it lacks a key.
+//     an event is recorded if it lacks a key.
 //   - Pods that have ended or are being deleted get no keys.
 //   - A container that has ended with success, and stays so, counts as ready: it
 //     does not keep the others of a job from starting forever.

@@ -13,7 +13,7 @@ import (
 )
 
 // The filter of events against the planner itself: whatever changes about a pod,
-// where that changes a plan, the pod is enqueued.
+// if that changes a plan, the pod is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	configMaps := map[string]*corev1.ConfigMap{"none": nil, "empty": configMapOf("uid"), "full": configMapOf("uid", "p_5", "p_3", "p_0")}
 	found := 0

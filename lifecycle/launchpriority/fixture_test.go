@@ -15,9 +15,9 @@ import (
 )
 
 // podOf returns the pod web, which the kubelet has looked at, of containers
-// with barriers and states: "main=0:waiting log=5:ready side:running", where
+// with barriers and states: "main=0:waiting log=5:ready side:running", in which
 // side has no barrier. States are ready, running, waiting, refused, ok and failed (ended), and
-// none where the kubelet has not reported on the container.
+// none if the kubelet has not reported on the container.
 func podOf(t *testing.T, containers string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid"}}
@@ -68,7 +68,7 @@ func waits(configMap, key string) corev1.EnvVar {
 }
 
 // configMapOf returns the ConfigMap of a pod web with that UID, and with keys;
-// nil where the UID is empty.
+// nil if the UID is empty.
 func configMapOf(uid types.UID, keys ...string) *corev1.ConfigMap {
 	if uid == "" {
 		return nil

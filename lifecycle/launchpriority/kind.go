@@ -31,7 +31,7 @@ func (o *Options) reads() []controller.Read {
 }
 
 // podChanged enqueues a pod when it becomes the turn of other containers, and when
-// the kubelet refuses one whose turn it is: somebody may have deleted the
+// the kubelet refuses one whose turn it is: a user may have deleted the
 // ConfigMap. Nothing is done about a pod that is gone.
 func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	if after != nil && mayChangePlan(before, after) {
@@ -61,11 +61,11 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 // observe reads everything that a plan for the pod depends on. It returns nil
-// where there is no such pod, or nothing to decide about it: then the ConfigMap
+// if there is no such pod, or nothing to decide about it: then the ConfigMap
 // is not read.
 //
 // The ConfigMap comes from the API server itself. So a reconcile sees what
-// the one before it wrote, and one that somebody has deleted is missed.
+// the one before it wrote, and one that a user has deleted is missed.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {

@@ -22,7 +22,7 @@ type Options struct {
 	// needs no other permissions, and none to list ConfigMaps.
 	Kubernetes kubernetes.Interface
 
-	// Pods is an informer that the caller shares and runs. Where it is nil, the
+	// Pods is an informer that the caller shares and runs. If it is nil, the
 	// controller makes and runs its own, whose objects it keeps small.
 	Pods cache.SharedIndexInformer
 

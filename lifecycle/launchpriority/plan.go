@@ -32,7 +32,7 @@ type Plan struct {
 	// event about the pod; 0 when only such events can change the plan.
 	RequeueAfter time.Duration
 	// Problem says what keeps the pod from starting and what to do about it,
-	// nil where nothing does.
+	// nil if nothing does.
 	Problem error
 }
 
@@ -71,7 +71,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Create = newConfigMap(s.Pod, missing)
 	case own:
 		p.Add = missing
-		if len(missing) == 0 && next.refused { // perhaps for a key that somebody is about to remove
+		if len(missing) == 0 && next.refused { // perhaps for a key that another client is about to remove
 			p.RequeueAfter = lookAgainLater
 		}
 	case leaving:

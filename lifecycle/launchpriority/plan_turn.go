@@ -17,7 +17,7 @@ import (
 type turn struct {
 	priority   int
 	containers []string
-	// keys release them: one, unless somebody has written barriers by hand.
+	// keys release them: one, unless a user has written barriers by hand.
 	keys []string
 	// refused says that the kubelet could not create one of them. It may be
 	// that a key is missing.
@@ -28,7 +28,7 @@ type turn struct {
 // key that does not exist, and of other faults in its configuration.
 const reasonRefused = "CreateContainerConfigError"
 
-// turnOf finds out whose turn it is; false where it is nobody's: the pod has no
+// turnOf finds out whose turn it is; false if it is no container's: the pod has no
 // barriers, all containers behind them are ready, or the kubelet has not
 // reported on them. (LP-8, LP-10)
 func turnOf(pod *corev1.Pod) (t turn, found bool) {

@@ -11,8 +11,8 @@ import (
 type Snapshot struct {
 	// Pod is shared with the cache. Required.
 	Pod *corev1.Pod
-	// ConfigMap is the one that is named after the pod, whoever owns it; nil
-	// where there is none.
+	// ConfigMap is the one that is named after the pod, whatever its owner; nil
+	// if there is none.
 	ConfigMap *corev1.ConfigMap
 }
 

@@ -14,7 +14,7 @@ import (
 
 // MatchExpression is true of the pods that Mutate changes, in the Common
 // Expression Language of matchConditions in webhook configurations. With it,
-// all other pods can be created while nobody answers the webhook. It needs
+// all other pods can be created while no webhook answers. It needs
 // Kubernetes 1.28. A webhook with further steps needs their expressions too,
 // joined by ||.
 const MatchExpression = `size(object.spec.containers) > 1 && (` +

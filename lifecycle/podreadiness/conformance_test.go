@@ -22,7 +22,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TestConformance opens the gate of a pod, and again where the condition is lost.
+// TestConformance opens the gate of a pod, and again when the condition is lost.
 func TestConformance(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),

@@ -75,7 +75,7 @@ func TestOneWrite(t *testing.T) {
 	})
 }
 
-// PR-3: also where a running pod loses it.
+// PR-3: also when a running pod loses it.
 func TestConditionDisappears(t *testing.T) {
 	play(t, func(c *fixture.Cluster) {
 		create(c)
@@ -87,7 +87,7 @@ func TestConditionDisappears(t *testing.T) {
 	})
 }
 
-// What a workload does by itself is not done twice, and is done where it does not.
+// What a workload does by itself is not done twice, and is done if it does not.
 func TestLeftToOwner(t *testing.T) {
 	play(t, func(c *fixture.Cluster) {
 		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))

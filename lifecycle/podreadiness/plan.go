@@ -13,7 +13,7 @@ import (
 )
 
 // OwnersTime is how long after the creation of a pod its condition is left to
-// the workload that controls it, where that sets it by itself.
+// the workload that controls it, if that sets it by itself.
 const OwnersTime = 10 * time.Second
 
 // Snapshot is everything that a plan depends on. The pod is shared with a cache;
@@ -27,13 +27,13 @@ type Snapshot struct {
 
 // Plan is what to do about a pod now. The same Snapshot gives the same Plan.
 type Plan struct {
-	// Patch sets the condition; nil where nothing is to be done now.
+	// Patch sets the condition; nil if nothing is to be done now.
 	Patch *podpatch.Patch
 	// RequeueAfter is the time after which to look again, 0 for never.
 	RequeueAfter time.Duration
 }
 
-// NewPlan decides whether to set the condition of a pod to True: where it has
+// NewPlan decides whether to set the condition of a pod to True: if it has
 // the gate, has no such condition and is not being deleted. For a nil Snapshot, or one without
 // a Pod, nothing is to be done. (PR-3)
 func NewPlan(s *Snapshot) *Plan {

@@ -13,8 +13,8 @@ import (
 
 // Expressions in the Common Expression Language of matchConditions in webhook
 // configurations, which need Kubernetes 1.28. With them, pods that the webhook
-// leaves as they are, like those of CloneSets, can be created while nobody
-// answers it. A webhook with further steps needs their expressions too, joined
+// leaves as they are, like those of CloneSets, can be created while it does
+// not answer. A webhook with further steps needs their expressions too, joined
 // by ||.
 const (
 	// MatchExpression is true of the pods that Mutate changes.
@@ -26,7 +26,7 @@ const (
 )
 
 // Mutate gives a pod that is about to be created the readiness gate
-// KruisePodReady where its controller is of the group apps.kruise.io, whatever
+// KruisePodReady if its controller is of the group apps.kruise.io, whatever
 // the kind. It is a step of podwebhook.Webhook and returns no error.
 func Mutate(_ context.Context, _ *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
 	readiness.InjectGate(pod, false)

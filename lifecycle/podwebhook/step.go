@@ -22,7 +22,7 @@ type Step interface {
 	// Mutate is a Mutator, for the field of Webhook that is for it.
 	Mutate(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error
 	// MatchExpression returns an expression in the Common Expression Language for the matchConditions of the webhook. It is
-	// true of all pods that Mutate changes by the objects that there are now, and of some others, and is "false" where that
+	// true of all pods that Mutate changes by the objects that there are now, and of some others, and is "false" if that
 	// is none. An error says that the caches are not filled yet.
 	MatchExpression(ctx context.Context) (string, error)
 	// OnMatchChange has a function called whenever MatchExpression has come to return something else, and perhaps more

@@ -223,7 +223,7 @@ func TestHandlers(t *testing.T) {
 	}
 }
 
-// Whatever is sent, there is an answer, with a reason where it refuses.
+// Whatever is sent, there is an answer, with a reason if it refuses.
 func FuzzDefault(f *testing.F) {
 	f.Add([]byte(prioritised))
 	f.Add([]byte(`{"metadata":{"name":"w","annotations":{"apps.kruise.io/container-launch-priority":"Ordered"}},"spec":{"containers":[{},{}]}}`))

@@ -26,19 +26,19 @@
 //   - The condition HeldUp of a marker says what has been held up for a minute, by what, and since when. Its list of conditions is a field
 //     of ours. (PPM-2.7)
 //   - Probes may be httpGet and tcpSocket too, as in later versions, and never have a host: an agent would ask it from its node,
-//     whoever may reach it from there.
+//     even if the user may not reach it.
 //   - The probes of a node are computed as a whole. Those that a marker has no more are taken away, as are those of pods that do
 //     not match any more, and of a marker that is gone by force. A NodePodProbe that comes later has its probes at once.
 //   - The end of a marker takes its own probes away: those of its exact name, in its namespace. 1.4 also takes those of markers
 //     whose names end in its, and of its namesakes in other namespaces.
-//   - A result that is not known is the status Unknown of the condition, where 1.4 has False, and changes no label or
+//   - A result that is not known is the status Unknown of the condition, not False as in 1.4, and changes no label or
 //     annotation. So a hook that holds a pod goes on to hold it, and a readiness gate, which asks for True, sees no difference.
 //     1.4 removes the keys of the policy that happens to be the last.
 //   - What one probe sets no other removes, whichever of them stands first.
 //   - No probe writes a condition of Kubernetes' own or of podwright's, nor keys that controllers own in pods: admission refuses them. 1.4
 //     writes Ready in turn with the kubelet.
 //   - A marker whose containers no pod has is told so by an event.
-//   - What somebody else changes about a result on a pod is put right, after 10 seconds at the earliest where it was done before.
+//   - What another client changes about a result on a pod is put right, after 10 seconds at the earliest if it was done before.
 //   - The message of a condition follows what the command prints, at most once in 10 seconds; 1.4 keeps the first one as long as the
 //     status stays. A marker may hide it (hideOutput): who may read a pod need not be allowed to run commands in it.
 //   - A marker with an empty selector, from before admission, selects nothing.

@@ -60,7 +60,7 @@ func TestMarker(t *testing.T) {
 	})
 }
 
-// PPM-3.6: while nothing changes nobody is asked and nothing reconciled, whatever kubelets report.
+// PPM-3.6: while nothing changes no request is made and nothing reconciled, whatever kubelets report.
 func TestNothingChanges(t *testing.T) {
 	play(t, func(c *cluster) {
 		c.addNode("n1")
@@ -154,7 +154,7 @@ func TestDrift(t *testing.T) {
 		expect(c, "the spec", []string{"n1 web-0 games#idle"}, c.probed())
 		expect(c, "the pod", "idle=yes cost=-10 Idle=True", c.pod("web-0"))
 		c.ForgetRequests()
-		for range 30 { // somebody else wants another value, and writes it at once whenever it is changed
+		for range 30 { // another client wants another value, and writes it at once whenever it is changed
 			_, err = c.kube.CoreV1().Pods(namespace).Patch(c.Context(), "web-0", types.StrategicMergePatchType, []byte(`{"metadata":{"labels":{"idle":"maybe"}}}`), metav1.PatchOptions{})
 			c.must(err)
 			c.pause(time.Second)

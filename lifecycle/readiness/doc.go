@@ -31,6 +31,6 @@
 //     servers still accept but which is none of True, False and Unknown.
 //   - A withdrawn Ready condition gets the time of the withdrawal as its last
 //     transition. OpenKruise left the time empty.
-//   - A key that is listed although somebody set the condition to True is put
+//   - A key that is listed although another client set the condition to True is put
 //     in force again when it is added: the status becomes False.
 package readiness

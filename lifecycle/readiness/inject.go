@@ -13,7 +13,7 @@ import (
 // InjectGate adds the readiness gate KruisePodReady to a pod that is about to
 // be created, so that it can be taken out of service later. Pods whose controller
 // is of the group apps.kruise.io get it; with all, every pod does. It returns
-// whether it changed the pod: not where the gate is there already. Other gates
+// whether it changed the pod: not if the gate is there already. Other gates
 // stay. (PR-1, PR-2)
 //
 // A pod with the gate is not ready before it has the condition, see Initial.

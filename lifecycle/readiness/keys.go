@@ -23,7 +23,7 @@ type Key struct {
 
 // Add puts key on the KruisePodReady condition: the condition becomes False,
 // and Ready with it (see Withdraw). It returns whether it changed the patch.
-// Nothing changes where the pod lacks the readiness gate, or where the key is
+// Nothing changes if the pod lacks the readiness gate, or if the key is
 // in force already.
 //
 // The list of keys is shared with other writers, so a change makes the patch
@@ -46,8 +46,8 @@ func Add(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 
 // Remove takes key off the KruisePodReady condition, which becomes True when
 // no key of any writer is left. Ready is left to the kubelet. It returns
-// whether it changed the patch: it does not where the pod lacks the readiness
-// gate or the condition, or where the key is not listed. As with Add, a change
+// whether it changed the patch: it does not if the pod lacks the readiness
+// gate or the condition, or if the key is not listed. As with Add, a change
 // makes the patch conditional.
 func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 	c := p.Condition(pod, v1alpha1.KruisePodReady)
@@ -74,7 +74,7 @@ func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 //
 // Once the pod is running, another writer may be adding its key at the same
 // time: the patch becomes conditional. A pod that has not started serves
-// nobody and so has no other writer, but scheduler and kubelet write to it all
+// no requests and so has no other writer, but scheduler and kubelet write to it all
 // the time: a condition would only make the patch fail.
 func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 	if pod.DeletionTimestamp != nil || !HasGate(pod, v1alpha1.KruisePodReady) ||

@@ -30,7 +30,7 @@ const (
 var lifecycleC = readiness.Key{UserAgent: "Lifecycle", Key: "preUpdateHook"}
 
 // gated is a pod in service with the gate and the given KruisePodReady
-// condition; no condition where status is "-".
+// condition; no condition if status is "-".
 func gated(status corev1.ConditionStatus, message string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u", ResourceVersion: "7"},

@@ -91,7 +91,7 @@ func mayList(message string, key Key) bool {
 	return !plain(key.Key) || strings.Contains(message, key.Key) || strings.Contains(message, `\`)
 }
 
-// plain tells whether a string stands in JSON as it is.
+// plain tells whether a string stands in JSON unchanged.
 func plain(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

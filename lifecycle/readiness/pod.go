@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Condition returns the pod's condition of type t, nil where it has none. The
+// Condition returns the pod's condition of type t, nil if it has none. The
 // result points into the pod: it must not be changed.
 func Condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {

@@ -127,7 +127,7 @@ func (n *node) agent() {
 	synctest.Wait()
 }
 
-// write updates the status, unless somebody else was faster.
+// write updates the status, unless another writer was faster.
 func (n *node) write(r *v1alpha1.ContainerRecreateRequest) {
 	n.T.Helper()
 	if _, err := n.requests.UpdateStatus(n.T.Context(), r, metav1.UpdateOptions{}); !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {

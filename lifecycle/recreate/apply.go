@@ -79,7 +79,7 @@ type applier struct {
 	requests client.ContainerRecreateRequestInterface
 }
 
-// write makes one write. It returns false where no further step must be
+// write makes one write. It returns false if no further step must be
 // made, since the request is gone.
 func (a *applier) write(ctx context.Context, step *Step) (goOn bool, err error) {
 	switch {

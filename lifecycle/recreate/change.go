@@ -34,7 +34,7 @@ func (c *Change) annotate(key, value string) {
 }
 
 // patch is the change as a JSON merge patch, which hits no other request of the
-// same name. Where it replaces the whole list of finalizers, or begins the
+// same name. If it replaces the whole list of finalizers, or begins the
 // unready step, the API server refuses it unless the request is at the version.
 // Everything else can be repeated, and must not fail because a node agent has
 // written meanwhile.

@@ -36,7 +36,7 @@ func (s *story) patchRequest(name, patch string) {
 	s.Must(err)
 }
 
-// Somebody else is faster than the manager, wherever that is possible: it tries
+// Another writer is faster than the manager, wherever that is possible: it tries
 // again on what there is by then, and nothing of theirs is lost.
 func TestConflicts(t *testing.T) {
 	touchPod := func(s *story) {
@@ -137,7 +137,7 @@ func TestStaleCacheWithoutTheKey(t *testing.T) {
 	})
 }
 
-// The finalizer goes alone where no key is left, and those of others stay.
+// The finalizer goes alone if no key is left, and those of others stay.
 func TestNothingToRelease(t *testing.T) {
 	play(t, func(s *story) {
 		s.pod("web-0")

@@ -28,7 +28,7 @@ func (c crash) String() string {
 }
 
 // crashing runs a manager that crashes, while the node works for a time. It
-// returns false where the manager did not come so far.
+// returns false if the manager did not come so far.
 func (s *story) crashing(c crash, d time.Duration) bool {
 	s.T.Helper()
 	var writes atomic.Int32

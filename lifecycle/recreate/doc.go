@@ -26,13 +26,13 @@
 // # Differences
 //
 // Requests, pods and node agents of OpenKruise 1.4 are understood, and find what
-// they expect. Where its behaviour harms users or costs much, this package does
+// they expect. If its behaviour harms users or costs much, this package does
 // otherwise:
 //
-//   - A pod is taken for gone, and a key for removed, only where the API server
+//   - A pod is taken for gone, and a key for removed, only if the API server
 //     itself says so: a cache that is behind does not complete the request for a
 //     new pod, and leaves no pod out of service.
-//   - Requests for static pods are refused, and where no webhook is called completed
+//   - Requests for static pods are refused, and if no webhook is called completed
 //     with a message: for the kubelet such a pod has another UID than for the API
 //     server.
 //   - A container counts as replaced by its ID, and not by when it was started,
@@ -49,7 +49,7 @@
 //     completed for want of an answer, and the pod comes back. It stayed out for ever.
 //   - The unready step never shortens unreadyGracePeriodSeconds: the time from
 //     which it counts is rounded up to whole seconds.
-//   - Two changes of one request are one write where their order allows it, and
+//   - Two changes of one request are one write if their order allows it, and
 //     no write is repeated on a conflict without a look at what there is by then.
 //     Finalizers of others are never lost.
 //   - That no container has been started yet is not written down before

@@ -28,7 +28,7 @@ type Options struct {
 
 	// Requests and Pods are informers that the caller shares and runs. The
 	// controller adds an index to that of the requests, so it must not have
-	// been started before New. Where one is nil, the controller makes and runs
+	// been started before New. If one is nil, the controller makes and runs
 	// its own, whose objects it keeps small.
 	Requests, Pods cache.SharedIndexInformer
 

@@ -28,7 +28,7 @@ type Plan struct {
 	Steps []Step
 	// Held lists what keeps the request from its end. What has for a minute is told by the message of the status. (CRR-7)
 	Held []rollout.Hold
-	// Waiting says what the request waits for, and for how long where that is
+	// Waiting says what the request waits for, and for how long if that is
 	// known. Empty: for nothing any more.
 	Waiting string
 	// RequeueAfter is the time after which the plan may be another without
@@ -83,7 +83,7 @@ type planner struct {
 }
 
 // planCompletion completes a request that nothing good can come of any more. It
-// returns false where there is still hope. (CRR-M2 to CRR-M4, CRR-M8, CRR-M9)
+// returns false if there is still hope. (CRR-M2 to CRR-M4, CRR-M8, CRR-M9)
 func (p *planner) planCompletion() bool {
 	since, deadline := p.since(), p.Request.Spec.ActiveDeadlineSeconds
 	// All times are asked about: the plan is looked at again at the first.
@@ -156,7 +156,7 @@ func (p *planner) change(c Change, why string) {
 // mostSeconds are as many as a duration can hold.
 const mostSeconds = int64(math.MaxInt64 / time.Second)
 
-// due tells whether seconds have passed since a time. Where they have not, the
+// due tells whether seconds have passed since a time. If they have not, the
 // plan is looked at again when they will have.
 func (p *planner) due(since time.Time, seconds int64) bool {
 	at := since.Add(time.Duration(min(seconds, mostSeconds)) * time.Second)

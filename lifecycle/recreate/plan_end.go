@@ -40,7 +40,7 @@ func (p *planner) planEnd() {
 }
 
 // planRelease puts the pod back into service, unless it is going anyway. The key
-// is nobody else's, so it goes from whichever pod has it.
+// is no other request's, so it goes from whichever pod has it.
 func (p *planner) planRelease() {
 	if p.Pod == nil || p.leaving() {
 		return
@@ -52,7 +52,7 @@ func (p *planner) planRelease() {
 }
 
 // expired tells whether a completed request has been kept long enough, since a
-// controller saw that it was completed; where none did, since it was. A request
+// controller saw that it was completed; if none did, since it was. A request
 // that is not to be kept is gone with its label.
 func (p *planner) expired(change *Change) bool {
 	const annotation = v1alpha1.ContainerRecreateRequestCompletionSeenAnnotation

@@ -19,8 +19,8 @@ const (
 )
 
 // Turn describes the step that a node agent has to take for a pod that is out of
-// service; another text stands for another step. It is empty where the pod is in
-// service, or where a container has to be running and ready first.
+// service; another text stands for another step. It is empty if the pod is in
+// service, or if a container has to be running and ready first.
 func (s *Snapshot) Turn() string {
 	r := s.Request
 	acquired := r.Annotations[v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation]

@@ -58,7 +58,7 @@ func roundedUp(now time.Time) string {
 }
 
 // syncStatuses tells which of the containers have taken the place of those for
-// which the request was created, where that is news. That there is none goes without saying as
+// which the request was created, if that is news. That there is none goes without saying as
 // long as nothing has been said. (CRR-4.1)
 func (p *planner) syncStatuses() (change Change) {
 	const annotation = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation

@@ -29,7 +29,7 @@ func (s *story) sent(want ...string) {
 }
 
 // A request costs the manager two writes: what the kubelet said of the new
-// container, and the end. Where the container takes a while to be ready, that is
+// container, and the end. If the container takes a while to be ready, that is
 // one more.
 func TestLife(t *testing.T) {
 	play(t, func(s *story) {
@@ -241,7 +241,7 @@ func TestPodGone(t *testing.T) {
 	})
 }
 
-// CRR-M2: another pod has taken the name before anybody looked.
+// CRR-M2: another pod has taken the name before the manager looked.
 func TestPodReplaced(t *testing.T) {
 	play(t, func(s *story) {
 		s.pod("web-0")

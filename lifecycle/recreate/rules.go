@@ -10,10 +10,10 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and none
-// beyond. Reading shared informers counts, whoever runs them; recording events counts
+// beyond. Reading shared informers counts, even those of the caller; recording events counts
 // if there is a Recorder. Every call returns new rules.
 //
-// A Role is enough where Options.Namespace is set.
+// A Role is enough if Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "containerrecreaterequests", "list watch patch delete"),

@@ -43,7 +43,7 @@ func (r *running) saw(key types.NamespacedName, request *v1alpha1.ContainerRecre
 	return now
 }
 
-// silent returns since when it has been the same turn of the node agent; zero where it
+// silent returns since when it has been the same turn of the node agent; zero if it
 // is not its turn.
 func (r *running) silent(key types.NamespacedName, turn string, now time.Time) time.Time {
 	r.lock.Lock()

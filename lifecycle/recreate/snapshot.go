@@ -19,7 +19,7 @@ import (
 type Snapshot struct {
 	// Request is the request. Required.
 	Request *v1alpha1.ContainerRecreateRequest
-	// Pod is the pod that has the name now, whichever it is; nil where there
+	// Pod is the pod that has the name now, whichever it is; nil if there
 	// is none.
 	Pod *corev1.Pod
 	// Confirmed says that Pod is what the API server itself has told, and not

@@ -36,7 +36,7 @@ type story struct {
 	reconciles fixture.Reconciles
 	skew       time.Duration // by which the clock of managers is ahead
 	guard      fakecluster.Guard
-	stop       func()                           // ends the manager that runs, where a test has set it
+	stop       func()                           // ends the manager that runs, if a test has set it
 	plan       func(name string) *recreate.Plan // of the manager that runs
 }
 
@@ -136,7 +136,7 @@ func (s *story) work(d time.Duration) {
 	}
 }
 
-// get returns a request, nil where there is none.
+// get returns a request, nil if there is none.
 func (s *story) get(name string) *v1alpha1.ContainerRecreateRequest {
 	s.T.Helper()
 	r, err := s.requests.Get(s.T.Context(), name, metav1.GetOptions{})
@@ -161,7 +161,7 @@ func (s *story) deleteRequest(name string) {
 	synctest.Wait()
 }
 
-// state describes a request in a line; "gone" where there is none.
+// state describes a request in a line; "gone" if there is none.
 func (s *story) state(name string) string {
 	s.T.Helper()
 	r := s.get(name)

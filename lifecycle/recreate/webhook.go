@@ -33,7 +33,7 @@ type Webhook struct {
 	// Pods looks up the pod of a new request. It should ask the API server
 	// itself: with a cache that is behind, a request may mean a run of a
 	// container that has ended meanwhile, and nothing would be restarted.
-	// Required; where it is nil, new requests are refused with the code 500.
+	// Required; if it is nil, new requests are refused with the code 500.
 	Pods PodLookup
 	// Disabled refuses every request with the code 403: nodes have no agents
 	// that would carry it out.

@@ -46,7 +46,7 @@ const (
 // ContainerRecreateRequestSyncContainerStatusesAnnotation: what the pod's status
 // says of a requested container that has taken the place of the one for which the
 // request was created. A node agent knows of readiness by it. The list is in the order of
-// the spec; where no container qualifies it is empty, "[]".
+// the spec; if no container qualifies it is empty, "[]".
 type ContainerRecreateRequestSyncContainerStatus struct {
 	// Name is the name of the container.
 	Name string `json:"name"`
@@ -64,7 +64,7 @@ const (
 	// activeDeadlineSeconds that is accepted.
 	MinContainerRecreateActiveDeadlineSeconds = 3
 	// DefaultContainerRecreateGracePeriodSeconds is the grace period in seconds
-	// where neither the request nor the pod gives one.
+	// if neither the request nor the pod gives one.
 	DefaultContainerRecreateGracePeriodSeconds = 30
 	// MinContainerRecreateGracePeriodSeconds is the least time in seconds that
 	// a container has to stop after its preStop hook.
@@ -92,11 +92,11 @@ const (
 	// ContainerRecreateMessageStaticPod: the kubelet runs the pod from a file, and the
 	// API server has only its mirror.
 	ContainerRecreateMessageStaticPod = "containers of static pods are not recreated"
-	// ContainerRecreateMessageUnreadyTime starts the message where
+	// ContainerRecreateMessageUnreadyTime starts the message if
 	// ContainerRecreateRequestUnreadyAcquiredAnnotation is no time; more follows
 	// after a space.
 	ContainerRecreateMessageUnreadyTime = "failed to parse unready time"
-	// ContainerRecreateMessageNoRuntime starts the message where the node has no
+	// ContainerRecreateMessageNoRuntime starts the message if the node has no
 	// container runtime that the containers belong to; ": " and the reason follow.
 	ContainerRecreateMessageNoRuntime = "failed to find runtime service"
 

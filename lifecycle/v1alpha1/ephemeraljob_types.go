@@ -92,7 +92,7 @@ const (
 	// EphemeralJobError is the phase of a job whose spec has an error.
 	EphemeralJobError EphemeralJobPhase = "Error"
 	// EphemeralJobUnknown is the phase of a job of which nothing of the above can be said, as
-	// where it has just begun.
+	// when it has just begun.
 	EphemeralJobUnknown EphemeralJobPhase = "Unknown"
 )
 

@@ -4,7 +4,7 @@ package v1alpha1
 
 const (
 	// LaunchPriorityAnnotation on a pod orders the start of its containers by
-	// their order in the spec where its value is LaunchPriorityOrdered. Any
+	// their order in the spec if its value is LaunchPriorityOrdered. Any
 	// other value is ignored.
 	LaunchPriorityAnnotation = "apps.kruise.io/container-launch-priority"
 	// LaunchPriorityOrdered gives the containers the priorities 0, -1, -2 and

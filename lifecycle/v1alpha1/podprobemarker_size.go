@@ -19,7 +19,7 @@ const (
 )
 
 // ProbeSizes returns how large the probes of a marker are in a NodePodProbe, in bytes, and why one is too large to be run; empty
-// where it is not. The probes that stand first count first.
+// if it is not. The probes that stand first count first.
 func (m *PodProbeMarker) ProbeSizes() (sizes []int, tooLarge []string) {
 	sizes, tooLarge = make([]int, len(m.Spec.Probes)), make([]string, len(m.Spec.Probes))
 	left := MaxMarkerBytes

@@ -32,7 +32,7 @@ var (
 )
 
 // NewClient makes a client that holds copies of the given objects. It panics
-// where an object is of no lifecycle kind, or is given twice.
+// if an object is of no lifecycle kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
 	c.Client = client.NewForBackend(typedclient.InMemory(&c.Fake))

@@ -31,7 +31,7 @@ func Key(priority int) string {
 }
 
 // Of returns the barriers of a container in the order of its environment; nil
-// where it has none, as containers have that were created without a launch
+// if it has none, as containers have that were created without a launch
 // priority. A reference whose key holds no integer is no barrier.
 //
 // There is rarely more than one. The kubelet waits for all of them.
@@ -53,7 +53,7 @@ func Of(c *corev1.Container) (barriers []Barrier) {
 }
 
 // Priority returns the launch priority that a container was created with; false
-// where it has none. Where it has several barriers, the last one counts, as it
+// if it has none. If it has several barriers, the last one counts, as it
 // does for every environment variable.
 func Priority(c *corev1.Container) (priority int, ok bool) {
 	barriers := Of(c)

@@ -5,8 +5,8 @@
 // The kubelet does not create a container whose environment refers to a key of
 // a ConfigMap that does not exist. So every container gets an environment
 // variable, its barrier, that refers to the key p_<priority> of the ConfigMap
-// <pod>-barrier. Whoever writes the keys, from the highest priority downwards,
-// starts the containers: package launchpriority does.
+// <pod>-barrier. Package launchpriority writes the keys, from the highest priority downwards,
+// and so starts the containers.
 //
 // [Mutate] puts the barriers into a pod that is about to be created; [Of] and
 // [Priority] read them from one that exists. All functions are pure.

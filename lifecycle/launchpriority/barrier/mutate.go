@@ -18,7 +18,7 @@ import (
 const maxGeneratedName = 58
 
 // Mutate gives the containers of a pod that is about to be created their
-// barriers, where the pod asks for an order: by the annotation, or by
+// barriers, if the pod asks for an order: by the annotation, or by
 // priorities that are not all the same. Otherwise it changes nothing. It may be
 // called again about the same pod, also after containers have been added.
 //
@@ -59,7 +59,7 @@ func nameOf(pod *corev1.Pod, suffix string) string {
 	return pod.GenerateName[:min(len(pod.GenerateName), maxGeneratedName)] + suffix
 }
 
-// priorities returns the priority of each container; nil where the pod asks for
+// priorities returns the priority of each container; nil if the pod asks for
 // no order. (LP-2 to LP-4)
 func priorities(pod *corev1.Pod) ([]int, error) {
 	if len(pod.Spec.Containers) < 2 {
@@ -86,7 +86,7 @@ func priorities(pod *corev1.Pod) ([]int, error) {
 	return wanted, nil
 }
 
-// priorityOf returns the priority that the user gave a container; 0 where none.
+// priorityOf returns the priority that the user gave a container; 0 if none.
 func priorityOf(c *corev1.Container) (priority int, errs field.ErrorList) {
 	at := field.NewPath("spec", "containers").Key(c.Name).Child("env").Key(v1alpha1.ContainerPriorityEnv)
 	for i := range c.Env {

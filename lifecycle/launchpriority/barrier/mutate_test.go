@@ -14,7 +14,7 @@ import (
 )
 
 // podOf returns the pod web of containers with priorities: "main=0 log=5 side"
-// where side has none.
+// in which side has none.
 func podOf(containers string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	for container := range strings.FieldsSeq(containers) {
@@ -56,7 +56,7 @@ func waits(at string) corev1.EnvVar {
 	}}}
 }
 
-// barriers shows what the last environment variables refer to, "-" where a
+// barriers shows what the last environment variables refer to, "-" if a
 // container has no barrier there.
 func barriers(pod *corev1.Pod) string {
 	var all []string

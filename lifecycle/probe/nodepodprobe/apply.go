@@ -108,7 +108,7 @@ func known(s *Snapshot) map[types.UID]Wrote {
 	return out
 }
 
-// create creates the NodePodProbe of a node, nil for none. Where there is one already, the
+// create creates the NodePodProbe of a node, nil for none. If there is one already, the
 // cache will show it.
 func (r *reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.NodePodProbe) error {
 	if n == nil {
@@ -149,7 +149,7 @@ func (a *applier) delete(ctx context.Context, s *Snapshot) (requeueAfter time.Du
 	return 0, nil
 }
 
-// change writes the planned spec. What the agent reports meanwhile is no conflict: with all namespaces nobody else writes the spec, and only
+// change writes the planned spec. What the agent reports meanwhile is no conflict: with all namespaces no other client writes the spec, and only
 // another NodePodProbe of the name is left alone.
 func (a *applier) change(ctx context.Context, plan *Plan) error {
 	if plan.Spec == nil {

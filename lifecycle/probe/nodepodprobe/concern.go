@@ -81,7 +81,7 @@ func (o *Options) markerChanged(before, after *v1alpha1.PodProbeMarker, enqueue 
 	}
 }
 
-// podChanged enqueues the node of a pod, where a plan may differ for it. (PPM-3.6)
+// podChanged enqueues the node of a pod, if a plan may differ for it. (PPM-3.6)
 func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	pod := after
 	if pod == nil {

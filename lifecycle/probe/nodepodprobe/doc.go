@@ -13,5 +13,5 @@
 // What it does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/lifecycle/probe/RULES.md
 //
-// Where it does otherwise than OpenKruise stands in package [github.com/podwright/podwright/lifecycle/probe].
+// What it does otherwise than OpenKruise stands in package [github.com/podwright/podwright/lifecycle/probe].
 package nodepodprobe

@@ -59,7 +59,7 @@ func describe(s *Snapshot) string { return strings.Join(shown(NewPlan(s)), "\n")
 
 var changing = regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences|UID)|Spec\.NodeName$|Status)`)
 
-// The filter of events against the planner itself: whatever changes about a pod, where that changes the plan, the node
+// The filter of events against the planner itself: whatever changes about a pod, if that changes the plan, the node
 // is enqueued. (PPM-3.6)
 func TestPodsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}

@@ -27,7 +27,7 @@ type Options struct {
 
 	// NodePodProbes, Nodes, and Pods and Markers (those of the namespace) are
 	// informers that the caller shares and runs. The controller adds indexes to
-	// the first and the third. Where one is nil, the controller makes and runs its own,
+	// the first and the third. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	NodePodProbes, Nodes, Pods, Markers cache.SharedIndexInformer
 

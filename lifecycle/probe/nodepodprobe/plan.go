@@ -24,7 +24,7 @@ type Plan struct {
 	// now; empty otherwise.
 	Waiting string
 
-	// Spec is what the NodePodProbe should ask for, or nil where that stands.
+	// Spec is what the NodePodProbe should ask for, or nil if that stands.
 	Spec *v1alpha1.NodePodProbeSpec
 	// Dropped lists the probes that Spec takes away, each with the reason.
 	Dropped []Dropped
@@ -56,7 +56,7 @@ type Dropped struct {
 type PodPatch struct {
 	Pod *corev1.Pod
 	podpatch.Patch
-	// Results says what results of which markers they are. Where it is that of the last write, they have other words, or another
+	// Results says what results of which markers they are. If it is that of the last write, they have other words, or another
 	// client has changed the pod since.
 	Results string
 }

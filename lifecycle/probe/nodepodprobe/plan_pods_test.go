@@ -121,7 +121,7 @@ func TestWordsThatChange(t *testing.T) {
 	}
 }
 
-// PPM-3.7: what somebody else changes is put right, but not at once again and again.
+// PPM-3.7: what another client changes is put right, but not at once again and again.
 func TestTwoWriters(t *testing.T) {
 	s := newSnapshot(says(newProbes(probed("web-0", "games#idle")), "web-0", "games#idle=Succeeded"), []*corev1.Pod{newPod("web-0")},
 		newMarker("games", newProbe("idle", "", sets(v1alpha1.ProbeSucceeded, "idle=yes"))))

@@ -167,7 +167,7 @@ func (p *planner) wantedProbes(now []v1alpha1.PodProbe) (after []v1alpha1.PodPro
 	return after
 }
 
-// ended says why a pod has no probes any more; empty where it may.
+// ended says why a pod has no probes any more; empty if it may.
 func ended(entry *v1alpha1.PodProbe, pod *corev1.Pod, placed map[types.UID]bool) string {
 	switch {
 	case pod == nil:
@@ -214,7 +214,7 @@ func (p *planner) probesOf(entry *v1alpha1.PodProbe) (after []v1alpha1.Container
 	return after
 }
 
-// drop notes probes that are taken away, all of a pod where no name is given.
+// drop notes probes that are taken away, all of a pod if no name is given.
 func (p *planner) drop(entry *v1alpha1.PodProbe, name, reason string) {
 	pod := types.NamespacedName{Namespace: entry.Namespace, Name: entry.Name}
 	for i := range entry.Probes {

@@ -13,7 +13,7 @@ import (
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
-// never changes it. Its methods are called by several goroutines. Where there is
+// never changes it. Its methods are called by several goroutines. If there is
 // no such object, they return an error for which apierrors.IsNotFound holds. New makes
 // one over informers; another lets a Reconciler run on the caches of another framework.
 type Reader interface {

@@ -10,10 +10,10 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller needs, and none beyond.
-// Reading shared informers counts, whoever runs them; recording events counts where there
+// Reading shared informers counts, even those of the caller; recording events counts if there
 // is a Recorder. Every call returns new rules.
 //
-// Where Options.Namespace is set, a Role is enough for all but nodes and nodepodprobes.
+// If Options.Namespace is set, a Role is enough for all but nodes and nodepodprobes.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule("", "nodes", "get list watch"),

@@ -20,7 +20,7 @@ type Snapshot struct {
 	NodePodProbe *v1alpha1.NodePodProbe
 	// Pods are those on the node, in any order.
 	Pods []*corev1.Pod
-	// Markers are those of the namespaces of these pods, by namespace, in any order.
+	// Markers are those of the namespaces of the pods, by namespace, in any order.
 	Markers map[string][]*v1alpha1.PodProbeMarker
 	// Namespace is that of Options: probes of pods elsewhere are left alone. Empty: there are none elsewhere.
 	Namespace string

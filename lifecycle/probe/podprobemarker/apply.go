@@ -50,5 +50,5 @@ const InvalidSelectorEvent = "InvalidSelector"
 const NoContainerEvent = "NoSuchContainer"
 
 // ProbesLeftOutEvent is the reason of the event about a marker that has probes which are too large, see v1alpha1.MaxProbeBytes. Package
-// nodepodprobe records it, too, where a node has no room for them.
+// nodepodprobe records it, too, when a node has no room for them.
 const ProbesLeftOutEvent = "ProbesLeftOut"

@@ -29,7 +29,7 @@ func withMarkers(t *testing.T, markers ...*v1alpha1.PodProbeMarker) *Options {
 	return o
 }
 
-// The filter of events against the planner itself: whatever changes about a pod, where that changes the plan, the marker
+// The filter of events against the planner itself: whatever changes about a pod, if that changes the plan, the marker
 // is enqueued. (PPM-2.5)
 func TestPodsThatMatter(t *testing.T) {
 	reads, marker := mutation.Reads{}, newMarker()
@@ -53,7 +53,7 @@ func TestPodsThatMatter(t *testing.T) {
 	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.Phase", "pod.Status.Conditions[].Status")
 }
 
-// The filter of events against the planner itself: whatever changes about a NodePodProbe, where that changes what holds a marker up, the marker is
+// The filter of events against the planner itself: whatever changes about a NodePodProbe, if that changes what holds a marker up, the marker is
 // enqueued; for another result it is not. (PPM-2.7)
 func TestReportsThatMatter(t *testing.T) {
 	reads, pod := mutation.Reads{}, newPod("web-0")

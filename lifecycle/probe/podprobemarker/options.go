@@ -25,7 +25,7 @@ type Options struct {
 	Lifecycle client.Interface
 
 	// Markers, Pods and NodePodProbes are informers that the caller shares and runs. The
-	// controller adds an index to the last one. Where one is nil, the controller makes and runs its own,
+	// controller adds an index to the last one. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	Markers, Pods, NodePodProbes cache.SharedIndexInformer
 

@@ -17,7 +17,7 @@ import (
 // Plan is what to do about a PodProbeMarker now: data, to be looked at, compared
 // and applied. The same Snapshot gives the same Plan. What nodes probe for the marker is for package nodepodprobe.
 type Plan struct {
-	// Finalizers are those that the marker should have; nil where they stand. It is empty where the last is to go.
+	// Finalizers are those that the marker should have; nil if they stand. It is empty if the last is to go.
 	Finalizers *[]string
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.PodProbeMarkerStatus
@@ -25,13 +25,13 @@ type Plan struct {
 	Waiting string
 	// Nodes are the nodes that still have probes of it, sorted, while it is being deleted.
 	Nodes []string
-	// Problem is why it selects no pods; nil where it may.
+	// Problem is why it selects no pods; nil if it may.
 	Problem error
-	// LeftOut says of probes that no node runs why, by their names; empty where all are.
+	// LeftOut says of probes that no node runs why, by their names; empty if all are.
 	LeftOut []string
 	// Held lists what holds the marker up. What has for a minute is told by the condition HeldUp. (PPM-2.7)
 	Held []rollout.Hold
-	// NoContainer says in words for which probes pods have no container of the name, sorted as the probes; empty where all have.
+	// NoContainer says in words for which probes pods have no container of the name, sorted as the probes; empty if all have.
 	NoContainer []string
 }
 

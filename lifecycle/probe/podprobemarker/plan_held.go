@@ -72,7 +72,7 @@ func withoutCondition(marker *v1alpha1.PodProbeMarker) bool {
 	return slices.ContainsFunc(marker.Spec.Probes, func(p v1alpha1.PodContainerProbe) bool { return p.PodConditionType == "" })
 }
 
-// unreported says of the pods for which a node has probes of a marker, and of each of these probes without a condition type, why it has no result
+// unreported says of the pods for which a node has probes of a marker, and of each such probe without a condition type, why it has no result
 // there; empty if it has one.
 func unreported(node *v1alpha1.NodePodProbe, marker *v1alpha1.PodProbeMarker) map[types.UID][]string {
 	said, at := map[types.UID][]string{}, map[string]int{}

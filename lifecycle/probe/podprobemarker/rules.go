@@ -10,11 +10,11 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond. Reading shared informers counts, even those of the caller; recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. Where Options.Namespace is set, a Role is
+// that a manifest can be written without a cluster. If Options.Namespace is set, a Role is
 // enough for all but nodepodprobes.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{

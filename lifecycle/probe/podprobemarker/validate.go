@@ -30,7 +30,7 @@ func ValidateCreate(m *v1alpha1.PodProbeMarker) field.ErrorList {
 	return errs
 }
 
-// ValidateUpdate says what is wrong with a changed marker. What stays as it is, is not judged again: a finalizer can be
+// ValidateUpdate says what is wrong with a changed marker. What has not changed is not judged again: a finalizer can be
 // removed from a marker that was made before the rules. (PPM-1.2)
 func ValidateUpdate(m, old *v1alpha1.PodProbeMarker) field.ErrorList {
 	if equality.Semantic.DeepEqual(&m.Spec, &old.Spec) {
@@ -142,7 +142,7 @@ func validateHTTPGet(get *corev1.HTTPGetAction, path *field.Path) (errs field.Er
 	return errs
 }
 
-// validateHost refuses any host: an agent would ask it from its node, whoever may reach it from there. (PPM-1.4)
+// validateHost refuses any host: an agent would ask it from its node, even if the user may not reach it. (PPM-1.4)
 func validateHost(host string, path *field.Path) field.ErrorList {
 	if host == "" {
 		return nil
