@@ -87,7 +87,7 @@ func newer(a, b *criv1.Container) bool {
 }
 
 // ContainerName returns the name that a container has in its pod's spec, empty
-// where the kubelet did not create it.
+// if the kubelet did not create it.
 func ContainerName(c *criv1.Container) string { return c.GetLabels()[ContainerNameLabel] }
 
 // RestartCount returns how often a container had been restarted when it was

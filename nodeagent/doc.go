@@ -40,11 +40,11 @@
 //
 //	                               binary   110 pods   no pods
 //	plain, with GOGC=100            93 MB      55 MB     49 MB
-//	-tags=grpcnotrace, as it is     52 MB      41 MB     37 MB
+//	-tags=grpcnotrace, unstripped   52 MB      41 MB     37 MB
 //	and -ldflags="-s -w"            37 MB      41 MB     37 MB
 //
 // Of the memory 8 to 14 MB are the process's own, and the rest pages of the binary,
-// which the kernel can drop; the peak is not above that. Half of these pages are the API
+// which the kernel can drop; the peak is not above that. Half of the pages are the API
 // types of Kubernetes, which client-go registers whether they are used or not. The example
 // sets GOGC to 50, which is 1 MB of it.
 //

@@ -32,13 +32,13 @@ var (
 
 // RuntimeOf returns the name and the version of the container runtime that the
 // kubelet of a node uses, as they stand in its status: "containerd" and "2.3.7".
-// Both are empty where it says nothing.
+// Both are empty if it says nothing.
 func RuntimeOf(node *corev1.Node) (name, version string) {
 	name, version, _ = strings.Cut(node.Status.NodeInfo.ContainerRuntimeVersion, "://")
 	return name, version
 }
 
-// NodeAddressOf returns the first InternalIP in the status of a node, which the kubelet has told; empty where there is none, and for one of the
+// NodeAddressOf returns the first InternalIP in the status of a node, which the kubelet has told; empty if there is none, and for one of the
 // loopback interface. (PPM-4.4)
 func NodeAddressOf(node *corev1.Node) string {
 	for _, a := range node.Status.Addresses {
@@ -57,14 +57,14 @@ func RuntimeOfRules() []rbacv1.PolicyRule {
 
 // Find connects to the container runtime that the kubelet uses, out of those behind
 // some sockets, given as to Dial. Sockets that do not exist or do not answer do not
-// count; where none is left, Find asks again until the context is done.
+// count; if none is left, Find asks again until the context is done.
 //
-// Name and version are those of the node, see RuntimeOf, and empty where they are
+// Name and version are those of the node, see RuntimeOf, and empty if they are
 // not known. A runtime of another name is never taken. Of several that remain, which
-// can be as where a node has a containerd of Docker's beside that of the kubelet,
-// the one with the version is meant. It is an error where that does not tell either:
+// can be if a node has a containerd of Docker's beside that of the kubelet,
+// the one with the version is meant. It is an error if that does not tell either:
 // a wrong one would have none of the containers. The only one may have another version,
-// as one that was updated has; where another socket does not answer, Find asks for a
+// as one that was updated has; if another socket does not answer, Find asks for a
 // while whether that has the version.
 func Find(ctx context.Context, endpoints []string, name, version string) (*Runtime, error) {
 	for began := time.Now(); ; {

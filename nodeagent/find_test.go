@@ -28,7 +28,7 @@ func TestRuntimeOf(t *testing.T) {
 }
 
 // sockets serves runtimes, each given as "file name version", and returns the paths
-// of the files. A file alone is a socket at which nobody is.
+// of the files. A file alone is a socket at which no server listens.
 func sockets(t *testing.T, runtimes ...string) (all []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -93,7 +93,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A socket at which nobody is does not answer however long Find waits: so it waits shortly here.
+// A socket at which no server listens does not answer however long Find waits: so it waits shortly here.
 func TestFindBesideDeadSockets(t *testing.T) {
 	nodeagent.FindSoon(t)
 	const ours = "a.sock containerd 2.3.7"

@@ -103,7 +103,7 @@ func NewRuntime(ctx context.Context, conn grpc.ClientConnInterface, endpoint str
 // Close ends the connection. Calls fail from then on.
 func (r *Runtime) Close() error { return r.close() }
 
-// Check returns an error where the runtime does not answer.
+// Check returns an error if the runtime does not answer.
 func (r *Runtime) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -17,7 +17,7 @@ func (r *Runtime) Images(ctx context.Context) ([]*criv1.Image, error) {
 }
 
 // Image returns an image by its name, with tag or digest, or by its ID; nil
-// where the node does not have it.
+// if the node does not have it.
 func (r *Runtime) Image(ctx context.Context, name string) (*criv1.Image, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -29,7 +29,7 @@ func (s shelf) Pod(_, name string) (*corev1.Pod, error) {
 
 func (shelf) SyncedResourceVersion(Resource) string { return "" }
 
-// podsPerNode is how many pods a node of these benchmarks has.
+// podsPerNode is how many pods a node of the benchmarks has.
 const podsPerNode = 100
 
 // fullNode returns a Reconciler of a node whose pods run and are not reported.
@@ -77,7 +77,7 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-// BenchmarkQuiet measures the reconciles of a node where all is settled.
+// BenchmarkQuiet measures the reconciles of a node on which all is settled.
 func BenchmarkQuiet(b *testing.B) {
 	r, pods, keys := fullNode(b)
 	for _, key := range keys {

@@ -26,7 +26,7 @@ type runtimeInfo struct {
 }
 
 // recordedEnvironment reads the environment of a container from what its runtime
-// tells beyond CRI. It returns false where nothing is told of it.
+// tells beyond CRI. It returns false if nothing is told of it.
 func recordedEnvironment(info map[string]string) (map[string]string, bool) {
 	var told runtimeInfo
 	if json.Unmarshal([]byte(info["info"]), &told) != nil {

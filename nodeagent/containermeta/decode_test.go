@@ -73,7 +73,7 @@ func FuzzRecordedEnvironment(f *testing.F) {
 	})
 }
 
-// Whatever a container holds, env -0 tells it as it is.
+// Whatever a container holds, env -0 tells it unchanged.
 func FuzzParse(f *testing.F) {
 	f.Add("1", "2\n3")
 	f.Add(" ", "=")

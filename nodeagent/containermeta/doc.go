@@ -21,7 +21,7 @@
 // containers to stop, and what everything else waits for. Apply applies the plan.
 //
 // A change costs one write. A heartbeat costs nothing, and neither does the start
-// of an agent where the annotations are right; the runtime is not asked either.
+// of an agent if the annotations are right; the runtime is not asked either.
 // Nothing is kept but the times of tries that failed: an agent can be killed at
 // any moment.
 //
@@ -30,13 +30,13 @@
 //
 // # Differences
 //
-// The annotation, its hashes and what restarts are those of OpenKruise 1.4. Where
+// The annotation, its hashes and what restarts are those of OpenKruise 1.4. If
 // its agent harms users, this one does otherwise:
 //
 //   - The environment of a container is read from what the runtime recorded of
 //     it, not by a command in it. So images without the command env work, values
 //     with line breaks and blanks are read as they are, containers that have
-//     ended can be read, and nothing is run in anybody's container. Where a
+//     ended can be read, and nothing is run in containers of users. If a
 //     runtime tells no environments, env is run, with zero bytes between the
 //     variables if it can.
 //   - A container that takes no variable from labels or annotations needs no

@@ -30,7 +30,7 @@ type Options struct {
 	Kubernetes kubernetes.Interface
 	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
 	Runtime *nodeagent.Runtime
-	// Node is the name of the node. Not needed where Pods or Reader is set.
+	// Node is the name of the node. Not needed if Pods or Reader is set.
 	Node string
 
 	// Pods is an informer of the pods of the node that the caller shares and

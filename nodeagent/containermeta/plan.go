@@ -10,8 +10,8 @@ import (
 
 // Plan is what a reconcile does about one pod.
 type Plan struct {
-	// Report is the new value of the annotation; nil where it stands already, or
-	// where there is nothing to report.
+	// Report is the new value of the annotation; nil if it stands already, or
+	// if there is nothing to report.
 	Report *inplacev1alpha1.RuntimeContainersMeta
 	// Read names the containers, by the ID that the runtime has for them, whose
 	// environment takes part in the report and is not in the snapshot. The plan
@@ -36,7 +36,7 @@ type Restart struct {
 }
 
 // Waiting is a container for which something is left to do, and the reason in
-// words. Container is empty where the reason is about the whole pod.
+// words. Container is empty if the reason is about the whole pod.
 type Waiting struct{ Container, Reason string }
 
 // NewPlan decides what to do about a pod. It depends on nothing but the

@@ -38,7 +38,7 @@ func concerns(pod *corev1.Pod) bool {
 	return owner != nil && strings.HasPrefix(owner.APIVersion, lifecyclev1alpha1.GroupName+"/")
 }
 
-// reported returns what the annotation says; nil where there is none, or none
+// reported returns what the annotation says; nil if there is none, or none
 // that can be read. Such a one is replaced.
 func reported(pod *corev1.Pod) *inplacev1alpha1.RuntimeContainersMeta {
 	value, found := pod.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation]
@@ -156,7 +156,7 @@ func (p *planner) report() *inplacev1alpha1.RuntimeContainersMeta {
 }
 
 // entry returns what to report of a container. What has been reported of it
-// stays as it is, but for an environment that was not known (CM-3).
+// stays unchanged, but for an environment that was not known (CM-3).
 func (p *planner) entry(before *inplacev1alpha1.RuntimeContainer, spec *corev1.Container, c *criv1.Container) inplacev1alpha1.RuntimeContainer {
 	id := nodeagent.ContainerID(p.Runtime, c.GetId())
 	var e inplacev1alpha1.RuntimeContainer
@@ -179,7 +179,7 @@ func (p *planner) entry(before *inplacev1alpha1.RuntimeContainer, spec *corev1.C
 }
 
 // envHash returns the hash of the environment that a container was created
-// with, as far as it comes from single labels and annotations; 0 where it is not
+// with, as far as it comes from single labels and annotations; 0 if it is not
 // known, and then says why.
 func (p *planner) envHash(spec *corev1.Container, c *criv1.Container) uint64 {
 	expected := inplace.ExpectedEnv(p.Pod, spec)

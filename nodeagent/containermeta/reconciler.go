@@ -87,7 +87,7 @@ func (r *reconciler) restart(ctx context.Context, key types.NamespacedName) (req
 	return r.stopOutdated(ctx, key, s, plan)
 }
 
-// shareAgain is when to look again where a namespace has its share of the workers.
+// shareAgain is when to look again if a namespace has its share of the workers.
 const shareAgain = 2 * time.Second
 
 // wait is one for a worker.

@@ -32,7 +32,7 @@ type Snapshot struct {
 
 // Environment is the environment that a container was created with.
 type Environment struct {
-	// Values are the variables by name. Nil where Err is set.
+	// Values are the variables by name. Nil if Err is set.
 	Values map[string]string
 	// Err is why it could not be read, at the last of Failures tries.
 	Err      error

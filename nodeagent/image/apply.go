@@ -69,7 +69,7 @@ func (r *reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 }
 
 // send writes the status, and then records how tasks have ended. The patch is
-// for this NodeImage in any state: nobody else reports on it, but for tasks that are
+// for this NodeImage in any state: no other agent reports on it, but for tasks that are
 // left alone.
 func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	type part struct {

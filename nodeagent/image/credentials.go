@@ -89,7 +89,7 @@ func parseDockerEntries(data []byte) ([]credential, error) {
 	return all, nil
 }
 
-// config returns what the runtime takes; nil where there is nothing.
+// config returns what the runtime takes; nil if there is nothing.
 func (e dockerEntry) config() (*criv1.AuthConfig, error) {
 	auth := &criv1.AuthConfig{Username: e.Username, Password: e.Password, IdentityToken: e.IdentityToken, RegistryToken: e.RegistryToken}
 	if e.Auth != "" && e.Username == "" && e.Password == "" {

@@ -7,14 +7,14 @@
 // through the container runtime, and reports in the status.
 //
 // Every reconcile has three steps. Observe reads the NodeImage from a cache, what the
-// agent knows of its pulls and, where tasks are to begin, which images the runtime
+// agent knows of its pulls and, if tasks are to begin, which images the runtime
 // has, into a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the
 // attempts to start and to cancel, the status to write, and what every other task
 // waits for. Apply applies the plan. An attempt goes on by itself, and its end enqueues
 // the NodeImage.
 //
 // A task costs two writes, one when it begins and one when it ends, and what
-// happens within two seconds goes into one. While nothing changes, nobody is asked
+// happens within two seconds goes into one. While nothing changes, no request is sent
 // and nothing is written. Of secrets, only those are read that a task refers to,
 // one by one. Nothing is kept on disk: an agent that is started again goes on with
 // what is not finished, by the status and by what the runtime has.
@@ -26,8 +26,8 @@
 // image, and lets pods use it only if they have them, too. An image that came
 // through the container runtime, as from here, has no such note: it is "preloaded",
 // and with the kubelet's default imagePullCredentialsVerificationPolicy,
-// NeverVerifyPreloadedImages, any pod of the node may run it, whoever's secret has
-// pulled it. Where tenants share nodes and have private images, set AlwaysVerify in
+// NeverVerifyPreloadedImages, any pod of the node may run it, whichever secret has
+// pulled it. If tenants share nodes and have private images, set AlwaysVerify in
 // the configuration of the kubelet: pods then prove their credentials to the
 // registry, and take the layers from the node. Before 1.35, the admission plugin
 // AlwaysPullImages does the same at a higher price. The manager can have the kubelet pull
@@ -41,7 +41,7 @@
 //
 // # Differences
 //
-// Tasks, states and events are those of OpenKruise 1.4. Where its agent harms
+// Tasks, states and events are those of OpenKruise 1.4. If its agent harms
 // users, this one does otherwise:
 //
 //   - A task is reported as Pulling when it is found, not when its pull ends. The
@@ -54,13 +54,13 @@
 //     the one of the longest path is tried first. That of Docker Hub is for Docker
 //     Hub only, and not shown to other registries.
 //   - Options.Concurrency limits the pulls at the same time. The namespaces that own
-//     the tasks take turns, and one that waits between two attempts holds nobody up;
+//     the tasks take turns, and one that waits between two attempts holds no other up;
 //     nor does a registry that does not answer. Timeouts and repetitions have bounds.
 //   - Deadlines count from the start that was reported, also after a restart of
 //     the agent.
-//   - While the runtime or the API server, where it is asked for a secret, does
+//   - While the runtime or the API server, if it is asked for a secret, does
 //     not answer, an attempt goes on until its time is up. A restart costs none.
-//   - There is no pause after the last attempt, and an image whose name nobody
+//   - There is no pause after the last attempt, and an image whose name no runtime
 //     could pull fails at once.
 //   - Why an attempt failed stands in the message while the next is waited for.
 //   - A task that is taken away while it is pulled is no failure, and no event is
@@ -76,6 +76,6 @@
 //     nodes or managers of both kinds work.
 //   - Errors are shown without what is secret in them, and cut.
 //   - The status is written as a merge patch of what has changed, and not
-//     refreshed where nothing has. firstSyncStatus is left as it is.
+//     refreshed if nothing has. firstSyncStatus is left unchanged.
 //   - The message of a tag says that it has waited for its turn for a minute. (IMG-3.13)
 package image

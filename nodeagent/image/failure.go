@@ -24,7 +24,7 @@ const (
 // runtimes put into their errors what they like. (IMG-3.8)
 type failure struct{ parts []part }
 
-// part is one error. Where it is about the secret of a namespace, or what a
+// part is one error. If it is about the secret of a namespace, or what a
 // registry answered to that, it is for the eyes of this namespace.
 type part struct{ namespace, text string }
 

@@ -73,7 +73,7 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-// IMG-3.9: what is about the secrets of a namespace is for nobody else.
+// IMG-3.9: what is about the secrets of a namespace is for no other namespace.
 func TestMessageFor(t *testing.T) {
 	err := failureOf("bank", errors.New("robot is locked"), nil).join(failureOf("", errors.New("no route"), nil))
 	f := Finished{Failed: true, Message: err.Error(), Err: err}

@@ -12,20 +12,20 @@ import (
 )
 
 // Filter says what may be pulled to a node. Its zero value lets all pass. A task
-// that does not pass has failed, also where the node has the image. (IMG-3.10)
+// that does not pass has failed, also if the node has the image. (IMG-3.10)
 type Filter struct {
 	// Namespaces are those whose tasks are pulled, with wildcards as path.Match
 	// has them: "team-*". A task that several namespaces own passes by one of them,
-	// and uses the secrets of those that pass; one that nobody owns does not pass.
+	// and uses the secrets of those that pass; one that no namespace owns does not pass.
 	// Default: all.
 	Namespaces []string
-	// Registries are those from which images are pulled: a host with its port, where
+	// Registries are those from which images are pulled: a host with its port, in which
 	// labels may have wildcards, and perhaps a path, for what is at it or below:
 	// "*.example.com", "quay.io/team", "docker.io" for Docker Hub. Default: all.
 	Registries []string
 }
 
-// Validate returns what is wrong with a filter, nil where nothing is.
+// Validate returns what is wrong with a filter, nil if nothing is.
 func (f Filter) Validate() error {
 	for _, namespace := range f.Namespaces {
 		if _, err := path.Match(namespace, ""); err != nil || namespace == "" {
@@ -41,7 +41,7 @@ func (f Filter) Validate() error {
 	return nil
 }
 
-// passing returns those of the owners of a task that pass; nil for nil where all do.
+// passing returns those of the owners of a task that pass; nil for nil if all do.
 func (f Filter) passing(owners []string) []string {
 	if f.Namespaces == nil {
 		return owners
@@ -55,7 +55,7 @@ func (f Filter) passing(owners []string) []string {
 	return passing
 }
 
-// refuses says why a task does not pass; empty where it does.
+// refuses says why a task does not pass; empty if it does.
 func (f Filter) refuses(t *task) string {
 	owners := owningNamespaces(t.spec.OwnerReferences)
 	if f.Namespaces != nil && len(f.passing(owners)) == 0 {

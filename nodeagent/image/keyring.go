@@ -21,9 +21,9 @@ import (
 // that the node runs in, are an implementation: see examples/nodeagent/credentialprovider.
 type Credentials interface {
 	// Credentials returns what to show to the registry of an image, to be tried in
-	// turn; none where it knows nothing of that registry. The image is the whole
+	// turn; none if it knows nothing of that registry. The image is the whole
 	// reference: docker.io/library/nginx:1.27. An error counts as none, and is
-	// reported with the attempt, where it fails, to those who see NodeImages. It is
+	// reported with the attempt, if it fails, to those who see NodeImages. It is
 	// called at every attempt, by several goroutines.
 	Credentials(ctx context.Context, image string) ([]*criv1.AuthConfig, error)
 }

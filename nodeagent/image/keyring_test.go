@@ -81,7 +81,7 @@ func (n *node) createSecret(secret *corev1.Secret) {
 }
 
 // guarded has the runtime pull for one user only. It returns who has asked; an
-// empty name stands for nobody.
+// empty name stands for none.
 func (n *node) guarded(user string) *[]string {
 	asked := &[]string{}
 	n.runtime.Pull = func(_ context.Context, request *criv1.PullImageRequest) error {

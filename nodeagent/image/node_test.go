@@ -166,7 +166,7 @@ func (n *node) patchStatus(data string) {
 	synctest.Wait()
 }
 
-// expect compares the status of the NodeImage, without the line of counts where
+// expect compares the status of the NodeImage, without the line of counts if
 // none is wanted.
 func (n *node) expect(what string, want ...string) {
 	n.Helper()
@@ -213,7 +213,7 @@ func (n *node) pulls() (images []string) {
 	return images
 }
 
-// takes has every pull take a time, or less where it is ended.
+// takes has every pull take a time, or less if it is ended.
 func (n *node) takes(d time.Duration) {
 	n.runtime.Pull = func(ctx context.Context, _ *criv1.PullImageRequest) error {
 		select {

@@ -22,7 +22,7 @@ func alsoOf(job string) change {
 	}
 }
 
-// IMG-2.6: the generation that the agent has seen goes with its reports, and by itself where a change of the spec brings none.
+// IMG-2.6: the generation that the agent has seen goes with its reports, and by itself when a change of the spec brings none.
 func TestObservedGeneration(t *testing.T) {
 	play(t, func(n *node) {
 		expect := func(moment string, late int64, requests ...string) {

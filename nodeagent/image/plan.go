@@ -20,13 +20,13 @@ type Plan struct {
 	Start []Start
 	// Adopt are the attempts under way that go on for another version of their task.
 	Adopt []Adopt
-	// Cancel are the attempts under way to end, which nobody waits for any more.
+	// Cancel are the attempts under way to end, which no task waits for any more.
 	Cancel []Cancel
 	// Forget are the pulls of which nothing has to be remembered.
 	Forget []Task
 	// Finished are the tasks that Status says to have come to their end.
 	Finished []Finished
-	// Status is the status to write, or nil where it stands already.
+	// Status is the status to write, or nil if it stands already.
 	Status *v1alpha1.NodeImageStatus
 	// Waiting tells of every task that is not finished, and of which no attempt
 	// is under way, what it waits for.
@@ -46,8 +46,8 @@ type Start struct {
 	// Timeout is how long the attempt may take.
 	Timeout time.Duration
 	// Secrets refer to credentials, nil for none. They are those of the image, for
-	// all its tasks: of these only the ones of Namespaces may be used, the namespaces
-	// of those who own the task. Where Namespaces is nil nobody owns it, and all may.
+	// all its tasks: only the ones of Namespaces may be used, the namespaces
+	// of those who own the task. If Namespaces is nil the task has no owner, and all may.
 	Secrets    []v1alpha1.ReferenceObject
 	Namespaces []string
 	// Sandbox is handed to the runtime; nil for nothing.
@@ -70,7 +70,7 @@ type Cancel struct {
 type Finished struct {
 	Task
 	// Failed says how it ended, and Message why it failed. Err is why the last
-	// attempt failed, nil where it is not that which ended the task; MessageFor
+	// attempt failed, nil if it is not that which ended the task; MessageFor
 	// says of it what is for the eyes of one namespace.
 	Failed  bool
 	Message string

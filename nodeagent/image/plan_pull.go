@@ -87,7 +87,7 @@ func (p *planner) hopeless(t *task, over bool, deadline time.Time) bool {
 	return true
 }
 
-// listed returns the image of a task among those of the node, nil where it is
+// listed returns the image of a task among those of the node, nil if it is
 // not there. Runtimes list images by their full names. (IMG-3.3)
 func (p *planner) listed(t *task) *criv1.Image {
 	if p.Images == nil {
@@ -174,7 +174,7 @@ func (p *planner) attemptTimeout(t *task) time.Duration {
 // from what a time.Duration cannot hold.
 const maxDeadline = 1 << 32
 
-// deadline is when a task has to be finished, zero where it has no limit.
+// deadline is when a task has to be finished, zero if it has no limit.
 func (p *planner) deadline(t *task) time.Time {
 	seconds := t.policy().ActiveDeadlineSeconds
 	if seconds == nil || *seconds > maxDeadline {

@@ -237,7 +237,7 @@ func TestPlanFindsImages(t *testing.T) {
 	}
 }
 
-// What others have written to the status and nobody here knows stays.
+// What others have written to the status and the agent does not know stays.
 func TestPlanKeepsFirstSyncStatus(t *testing.T) {
 	n := newNodeImage(wants("nginx", "1"))
 	n.Status.FirstSyncStatus = &v1alpha1.SyncStatus{SyncAt: ago(0)}

@@ -105,7 +105,7 @@ func (p Pull) adopted(version int64, now time.Time) Pull {
 
 func created(t *task) time.Time { return ptr.Deref(t.spec.CreatedAt, metav1.Time{}).Time }
 
-// needless says why a pull is not needed any more; empty where it is. (IMG-3.2)
+// needless says why a pull is not needed any more; empty if it is. (IMG-3.2)
 func needless(pull *Pull, t *task) string {
 	switch {
 	case t == nil:
@@ -131,7 +131,7 @@ func (p *planner) end(pull *Pull, reason string) {
 // Such a task is not pulled again. (IMG-3.2)
 func (t *task) finished() bool { return t.reported != nil && t.reported.CompletionTime != nil }
 
-// policy returns the pull policy of a task, empty where it has none.
+// policy returns the pull policy of a task, empty if it has none.
 func (t *task) policy() v1alpha1.ImageTagPullPolicy {
 	return ptr.Deref(t.spec.PullPolicy, v1alpha1.ImageTagPullPolicy{})
 }

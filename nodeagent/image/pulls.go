@@ -72,7 +72,7 @@ func (p *pulls) adopt(a Adopt) {
 	}
 }
 
-// ended notes how an attempt ended; it returns false where nobody wants to know.
+// ended notes how an attempt ended; it returns false if that is not wanted any more.
 func (p *pulls) ended(one *pull, id string, err error) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -11,7 +11,7 @@ import (
 
 // Rules returns the RBAC rules that a Controller with these options needs in the
 // whole cluster, and none beyond; NamespaceRules returns the others. Reading shared
-// informers counts, whoever runs them; recording events counts where there is a
+// informers counts, even those of the caller; recording events counts if there is a
 // Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so

@@ -38,7 +38,7 @@ type secrets struct {
 
 type knownSecret struct {
 	// of is the secret that a job has named, of whose copy this is the content;
-	// empty where it is not known.
+	// empty if it is not known.
 	of          types.NamespacedName
 	credentials []credential
 	read        time.Time
@@ -115,8 +115,8 @@ func (k *secrets) secret(ctx context.Context, of v1alpha1.ReferenceObject, owner
 }
 
 // owned returns the secret that a reference means, and whether it is one of the
-// namespaces. Of a copy the name says it; where that says nothing, it is nobody's
-// until it is read. What nobody owns may use all.
+// namespaces. Of a copy the name says it; if that says nothing, its namespace is nobody
+// until it is read. A task without an owner may use all.
 func owned(of v1alpha1.ReferenceObject, owners []string) (source types.NamespacedName, mine bool) {
 	source = types.NamespacedName(of)
 	if of.Namespace != v1alpha1.DaemonConfigNamespace {
@@ -141,7 +141,7 @@ func leftOut(source types.NamespacedName, why error) *failure {
 }
 
 // read returns what is in a secret, or why there is nothing; an unreadableSecret
-// where that is not known. Also with an error it says whose secret it is, where
+// if that is not known. Also with an error it says whose secret it is, if
 // that is known.
 func (k *secrets) read(ctx context.Context, of v1alpha1.ReferenceObject) (knownSecret, error) {
 	known, found := k.remembered(of)
@@ -182,7 +182,7 @@ func sourceOf(secret *corev1.Secret) types.NamespacedName {
 	return types.NamespacedName{Namespace: nobody, Name: secret.Name}
 }
 
-// remembered returns a secret that was read before. Those of which nobody has
+// remembered returns a secret that was read before. Those for which no task has
 // asked for long are dropped.
 func (k *secrets) remembered(of v1alpha1.ReferenceObject) (knownSecret, bool) {
 	k.lock.Lock()

@@ -136,7 +136,7 @@ func (c *clouds) Credentials(_ context.Context, image string) ([]*criv1.AuthConf
 	return nil, errors.New("no metadata server")
 }
 
-// IMG-3.12: the node's own credentials are asked for last, at every attempt; where they
+// IMG-3.12: the node's own credentials are asked for last, at every attempt; if they
 // are not known the attempt goes on without.
 func TestStoryCredentialsOfTheNode(t *testing.T) {
 	play(t, func(n *node) {

@@ -12,7 +12,7 @@ import (
 )
 
 // owningNamespaces returns the namespaces of the owners of a task, each once and
-// sorted; nil where nobody owns it.
+// sorted; nil if it has none.
 func owningNamespaces(owners []corev1.ObjectReference) []string {
 	if len(owners) == 0 {
 		return nil
@@ -44,8 +44,8 @@ func (s *slots) take(t *task) {
 	}
 }
 
-// namespaces are those that a pull counts for. What nobody owns, or somebody
-// without a namespace, counts together.
+// namespaces are those that a pull counts for. Tasks without an owner, and those of
+// owners without a namespace, count together.
 func (*slots) namespaces(t *task) []string {
 	if namespaces := owningNamespaces(t.spec.OwnerReferences); len(namespaces) > 0 {
 		return namespaces
@@ -64,8 +64,8 @@ func (s *slots) load(t *task) int {
 }
 
 // next returns which of the tasks has its turn: one of the namespace that has the
-// fewest pulls, of these one that has failed least, of these the first. It returns
-// -1 where none may begin. A namespace of which nothing is pulled may begin one pull
+// fewest pulls, among those one that has failed least, of several the first. It returns
+// -1 if none may begin. A namespace of which nothing is pulled may begin one pull
 // beyond the limit, as long as there are not twice as many.
 func (s *slots) next(due []*task) int {
 	best, bestLoad := -1, 0

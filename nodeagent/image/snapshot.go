@@ -14,11 +14,11 @@ import (
 // Snapshot is everything that a plan depends on. Its objects are shared with
 // caches; nothing in this package changes them.
 type Snapshot struct {
-	// NodeImage is that of the node; nil where there is none.
+	// NodeImage is that of the node; nil if there is none.
 	NodeImage *v1alpha1.NodeImage
 	// Pulls are the pulls that this agent knows of, in any order.
 	Pulls []Pull
-	// Images are those that the runtime has. Nil where it has not been asked: see
+	// Images are those that the runtime has. Nil if it has not been asked: see
 	// Plan.ListImages.
 	Images []*criv1.Image
 	// Concurrency is how many attempts may run at the same time, at least 1; see
@@ -53,7 +53,7 @@ type Pull struct {
 	Failures int
 	Err      error
 	// Succeeded says that the node has the image. ImageID is what the runtime
-	// calls it, empty where it does not say.
+	// calls it, empty if it does not say.
 	Succeeded bool
 	ImageID   string
 	// Ended is when the last attempt ended.

@@ -15,6 +15,6 @@
 // written makes the agents' writes look like more than they are, and has to leave
 // their account alone.
 //
-// The package needs API types alone, so that whoever installs the policies need not
+// The package needs API types alone, so that a program that installs the policies need not
 // link an agent.
 package policies

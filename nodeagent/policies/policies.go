@@ -103,7 +103,7 @@ func (o *Options) policy(suffix string, rule admissionregistrationv1.RuleWithOpe
 		append([]admissionregistrationv1.Variable{node}, variables...), checks...)
 }
 
-// bound is an expression that counts where a token names a node.
+// bound is an expression that counts if a token names a node.
 func (o *Options) bound(expression string) string {
 	if !o.UnboundTokens {
 		return expression
@@ -143,7 +143,7 @@ func onlyAnnotation(what, key string) []check {
 	}
 }
 
-// unchanged wants a field to stay as it is. Its parent, which is always there, begins
+// unchanged wants a field to stay unchanged. Its parent, which is always there, begins
 // with a dot; an object has none.
 func unchanged(what, parent, field string) check {
 	return check{

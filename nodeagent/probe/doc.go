@@ -24,13 +24,13 @@
 //
 //   - httpGet and tcpSocket are run, too, to the address that the runtime has for the pod. A pod without an address waits. What
 //     has a host is not run, and redirects are not followed.
-//   - The status is written when a state changes, where 1.4 writes it after every probe, and so are events recorded. Other messages
+//   - The status is written and events are recorded when a state changes; 1.4 does so after every probe. Other messages
 //     of a state are written at most once in 10 seconds. So lastProbeTime is that of the run that has changed the state or its message.
-//   - What a command prints is the message of its state, up to a KiB, as in 1.4, but goes into no event, and into no status where the probe
+//   - What a command prints is the message of its state, up to a KiB, as in 1.4, but goes into no event, and into no status if the probe
 //     has hideOutput. What servers and runtimes say goes nowhere.
 //   - Results are those of one probe and one container. 1.4 keeps one pending result per container, which several probes overwrite.
 //   - Another period counts from the next run on.
-//   - An agent that is started again keeps the states of containers that were there before, where 1.4 reports all as Unknown.
+//   - An agent that is started again keeps the states of containers that were there before; 1.4 reports all as Unknown.
 //   - A container that was created and not started has not failed. One that is too young for a probe is probed when it is old enough.
 //   - Runs are bounded in number, by second and at the same time, and every call to the runtime has a deadline.
 //   - The runtime is the one that the kubelet uses, see nodeagent.Find, not the first that is found.

@@ -49,7 +49,7 @@ type node struct {
 	lock sync.Mutex
 	// codes are the exit codes of commands, by container and command, "main-1 idle"; -1 does not end, -2 is refused by the runtime.
 	codes map[string]int32
-	// counts says that commands print how many there were; otherwise they print words that must not be seen where they are hidden.
+	// counts says that commands print how many there were; otherwise they print words that must not be seen if they are hidden.
 	counts bool
 	count  int
 }

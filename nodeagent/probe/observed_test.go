@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// PPM-4.11: the generation that the agent has seen goes with the states of probes, and by itself where a change of the spec
+// PPM-4.11: the generation that the agent has seen goes with the states of probes, and by itself when a change of the spec
 // brings none.
 func TestObservedGeneration(t *testing.T) {
 	play(t, func(n *node) {
@@ -49,7 +49,7 @@ func TestObservedGeneration(t *testing.T) {
 	}, wants("web-0", "idle"))
 }
 
-// PPM-4.11: a status that has no generation, as where the CRD does not have the field, is not written for it, whatever comes.
+// PPM-4.11: a status that has no generation, as when the CRD does not have the field, is not written for it, whatever comes.
 func TestNoObservedGeneration(t *testing.T) {
 	for _, seen := range []int64{0, 6, 7} {
 		of := newNodePodProbe(wants("web-0", "idle"), says("web-0", "idle", failed))

@@ -22,7 +22,7 @@ const EventSource = v1alpha1.ProbeAgentEventSource
 
 // ProbeMetrics receives what comes out of probes. Its methods are called by several goroutines.
 type ProbeMetrics interface {
-	// Probed is called after every run that had a result, Succeeded or Failed, empty where the container has ended, with
+	// Probed is called after every run that had a result, Succeeded or Failed, empty if the container has ended, with
 	// the time that it took.
 	Probed(result string, took time.Duration)
 }

@@ -13,7 +13,7 @@ import (
 
 // Outcome is what one run of a probe has found out.
 type Outcome struct {
-	// ContainerID is the container that was found, empty for none. CreatedAt and StartedAt are its times; the latter is zero where
+	// ContainerID is the container that was found, empty for none. CreatedAt and StartedAt are its times; the latter is zero if
 	// it has not been asked for.
 	ContainerID          string
 	CreatedAt, StartedAt time.Time
@@ -24,7 +24,7 @@ type Outcome struct {
 	Reason string
 	// Message says in the agent's own words why the probe has failed, Output what the command printed.
 	Message, Output string
-	// Retry is when there may be a result, where that is known; zero otherwise.
+	// Retry is when there may be a result, if that is known; zero otherwise.
 	Retry time.Time
 	// At is when the run ended.
 	At time.Time
@@ -61,7 +61,7 @@ func (p Probe) After(o *Outcome, spec *corev1.Probe) Probe {
 }
 
 // meet notes the container of a run. What is known of another one is not known of it. An agent that has started again goes on
-// with what was reported, where the container was there already. (PPM-4.6, PPM-4.8)
+// with what was reported, if the container was there already. (PPM-4.6, PPM-4.8)
 func (p *Probe) meet(o *Outcome) {
 	if p.ContainerID == o.ContainerID {
 		if !o.StartedAt.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// output is what a command has printed, as the status may have it: its first bytes, as many as take 1024 in JSON, where a control
+// output is what a command has printed, as the status may have it: its first bytes, as many as take 1024 in JSON, in which a control
 // character takes up to six. What is no text is replaced. (PPM-4.7)
 func output(printed []byte) string {
 	printed = printed[:min(len(printed), v1alpha1.MaxProbeMessage+utf8.UTFMax)] // it may be megabytes

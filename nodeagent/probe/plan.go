@@ -21,7 +21,7 @@ type Plan struct {
 	Start []Start
 	// Paced is how far starts are ahead of their pace afterwards.
 	Paced time.Time
-	// Status is the status to write, or nil where it stands already.
+	// Status is the status to write, or nil if it stands already.
 	Status *v1alpha1.NodePodProbeStatus
 	// Changed are the states that Status says to have changed to Succeeded or Failed.
 	Changed []Changed

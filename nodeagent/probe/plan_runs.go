@@ -58,7 +58,7 @@ func (p *planner) planRuns() {
 }
 
 // turn returns which of the probes that are due is started next: one of the namespace that has the fewest under way, and of several
-// the first; -1 where none may be. A namespace of which none is under way may start one beyond the limit, as long as there are
+// the first; -1 if none may be. A namespace of which none is under way may start one beyond the limit, as long as there are
 // not twice as many: commands of others that do not end hold up no probe. (PPM-4.10)
 func (p *planner) turn(due []*probe, under map[string]int) int {
 	best, most, running := -1, p.Limits.concurrency(), p.Running+len(p.plan.Start)
@@ -99,7 +99,7 @@ const (
 	oldAtLeast = 2 * time.Minute
 )
 
-// old is when the state of a probe is that of a run too long ago, zero where there is none to forget.
+// old is when the state of a probe is that of a run too long ago, zero if there is none to forget.
 func (q *probe) old() (at time.Time, after time.Duration) {
 	if q.Probe.State == "" || q.Probe.State == v1alpha1.ProbeUnknown {
 		return time.Time{}, 0
@@ -113,7 +113,7 @@ func (q *probe) old() (at time.Time, after time.Duration) {
 }
 
 // forgetOld makes a state Unknown that is of a run too long ago: something has kept the probe from being run. What that is now, if it
-// is known, is told too, as it is then: it would change all the time. (PPM-4.12)
+// is known, is told too, as of then: it would change all the time. (PPM-4.12)
 func (p *planner) forgetOld(q *probe, why string) {
 	if at, after := q.old(); !at.IsZero() && !at.After(p.Now) {
 		q.Probe.Running, q.Probe.Result, q.Probe.Count = false, "", 0

@@ -35,7 +35,7 @@ func reportedBy(n *v1alpha1.NodePodProbe) map[reportKey]*v1alpha1.ContainerProbe
 	return out
 }
 
-// planStatus reports what is known, where a state has changed, or one is to go, and other words of a state after a while. Nothing
+// planStatus reports what is known, when a state has changed, or one is to go, and other words of a state after a while. Nothing
 // else is worth a write, but for PPM-4.11. (PPM-4.8)
 func (p *planner) planStatus() {
 	if p.NodePodProbe == nil {
@@ -95,7 +95,7 @@ func (p *planner) isLate() bool {
 // command that prints something else each time costs no request a run. (PPM-4.13)
 const wordsAfter = 10 * time.Second
 
-// report is what the status says of a probe. What stands there stays, with its times, where nothing is to be said that is new.
+// report is what the status says of a probe. What stands there stays, with its times, if nothing is to be said that is new.
 func (p *planner) report(q *probe, before *v1alpha1.ContainerProbeState) v1alpha1.ContainerProbeState {
 	if q.refused != "" {
 		return v1alpha1.ContainerProbeState{Name: q.ID.Probe, State: v1alpha1.ProbeUnknown, Message: q.refused}

@@ -116,7 +116,7 @@ func (p *planner) add(id ID, of *v1alpha1.ContainerProbe) {
 	p.plan.Begin = append(p.plan.Begin, q.Probe)
 }
 
-// refusal says why a probe is never run; empty where it is. (PPM-4.4)
+// refusal says why a probe is never run; empty if it is. (PPM-4.4)
 func refusal(spec *corev1.Probe) string {
 	switch {
 	case spec.Exec != nil && len(spec.Exec.Command) > 0:

@@ -10,8 +10,8 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. Every call returns new rules.
+// none beyond. Reading shared informers counts, even those of the caller; recording
+// events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. All rules take a ClusterRole:

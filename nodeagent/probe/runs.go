@@ -34,7 +34,7 @@ type runs struct {
 // known is a probe with how its results count.
 type known struct {
 	Probe
-	cancel context.CancelFunc // nil where no run is under way
+	cancel context.CancelFunc // nil if no run is under way
 }
 
 // fill puts what is known into a snapshot.
@@ -102,7 +102,7 @@ func (r *runs) start(ctx context.Context, key types.NamespacedName, s *Start, sp
 	})
 }
 
-// ended notes how a run ended, unless nobody wants to know.
+// ended notes how a run ended, unless that is not wanted any more.
 func (r *runs) ended(one *known, o *Outcome, spec *corev1.Probe) {
 	r.lock.Lock()
 	defer r.lock.Unlock()

@@ -14,7 +14,7 @@ import (
 // Snapshot is everything that a plan depends on. Its objects are shared with
 // caches; nothing in this package changes them.
 type Snapshot struct {
-	// NodePodProbe is that of the node; nil where there is none.
+	// NodePodProbe is that of the node; nil if there is none.
 	NodePodProbe *v1alpha1.NodePodProbe
 	// Probes are those that this agent knows of, in any order.
 	Probes []Probe
@@ -49,7 +49,7 @@ type Probe struct {
 	Handler corev1.ProbeHandler
 	// First is when it is due for the first time, Last when it was run last; zero: never.
 	First, Last time.Time
-	// Retry is when it is worth trying, where that is before it is due again; zero: it is not.
+	// Retry is when it is worth trying, if that is before it is due again; zero: it is not.
 	Retry time.Time
 	// Running says that a run is under way.
 	Running bool

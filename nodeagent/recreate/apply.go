@@ -56,7 +56,7 @@ func (r *reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 	return plan.RequeueAfter, nil
 }
 
-// answer applies the answers of a plan. Where one fails, the others are applied all
+// answer applies the answers of a plan. If one fails, the others are applied all
 // the same.
 func (r *reconciler) answer(ctx context.Context, key types.NamespacedName, answers []Write) (requeueAfter time.Duration, err error) {
 	var errs []error
@@ -72,9 +72,9 @@ func (r *reconciler) answer(ctx context.Context, key types.NamespacedName, answe
 }
 
 // outdated tells of the error of a write whether it came about because the cache
-// is behind: the request is gone, or somebody else has changed it. When the cache
-// shows that, the pod is enqueued; the reconcile after a time is for what nobody
-// has thought of.
+// is behind: the request is gone, or another writer has changed it. When the cache
+// shows that, the pod is enqueued; the reconcile after a time is for what was
+// not foreseen.
 func outdated(err error) (requeueAfter time.Duration, is bool) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -85,7 +85,7 @@ func outdated(err error) (requeueAfter time.Duration, is bool) {
 	return 0, false
 }
 
-// write writes a status, with pauses if another writer takes it back (CT-12). It is refused where the request has changed: it may have
+// write writes a status, with pauses if another writer takes it back (CT-12). It is refused if the request has changed: it may have
 // been completed meanwhile, and must not be worked on then.
 func (r *reconciler) write(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, w *Write) error {
 	difference, err := apply.Difference(&w.Request.Status, &w.Status, false)
@@ -173,7 +173,7 @@ func (r *reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snap
 	if err != nil {
 		return err
 	}
-	r.underway.check(key, requests) // whoever has called it before has not seen this wait
+	r.underway.check(key, requests) // callers before have not seen this wait
 	if waiting.Err() != nil {
 		return nil
 	}

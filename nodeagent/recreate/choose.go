@@ -12,7 +12,7 @@ import (
 
 // Chosen returns the request that is worked on: one that has been begun before
 // one that waits, and that before a new one; of the same phase the oldest. Nil
-// where all are over.
+// if all are over.
 func (s *Snapshot) Chosen() *v1alpha1.ContainerRecreateRequest {
 	requests := inOrder(s.Requests)
 	if len(requests) == 0 {
@@ -41,9 +41,9 @@ const answerAfter = 10 * time.Second
 // waitsForAWorker begins the message of a request that waits for a worker, until the work on it begins. (CRR-5.1)
 const waitsForAWorker = "waits for a worker of the node agent: "
 
-// late answers the chosen request where the work on it has not begun for a while,
-// since all workers wait for the ends of containers of other pods. Where it is not
-// yet time for that, again says when it will be; 0 where it needs no answer.
+// late answers the chosen request if the work on it has not begun for a while,
+// since all workers wait for the ends of containers of other pods. If it is not
+// yet time for that, again says when it will be; 0 if it needs no answer.
 func (s *Snapshot) late() (answer *Write, again time.Duration) {
 	chosen := s.Chosen()
 	if chosen == nil || chosen.Status.Phase != "" {

@@ -52,7 +52,7 @@ func (c *crasher) send(isStep bool) error {
 	return nil
 }
 
-// crashing runs an agent that crashes, for a time. It returns false where the
+// crashing runs an agent that crashes, for a time. It returns false if the
 // agent did not come so far.
 func (n *node) crashing(how crash, d time.Duration) bool {
 	n.Helper()

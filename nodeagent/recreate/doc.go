@@ -25,11 +25,11 @@
 //
 // # Differences
 //
-// Requests, and what stands in their status, are those of OpenKruise 1.4. Where
+// Requests, and what stands in their status, are those of OpenKruise 1.4. If
 // its agent harms users or costs much, this one does otherwise:
 //
 //   - A request is not trusted: who may create one need not be who may run commands
-//     in the pod, and where no webhook is called every field of it is the user's. The
+//     in the pod, and if no webhook is called every field of it is the user's. The
 //     labels that the kubelet gave to sandbox and containers have to name the pod of
 //     the request, in its namespace; and preStop hooks and their ports are those that
 //     the kubelet recorded of a container, not the copies in the request. Containers

@@ -31,7 +31,7 @@ type Options struct {
 	Lifecycle client.Interface
 	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
 	Runtime *nodeagent.Runtime
-	// Node is the name of the node. Not needed where Requests or Reader is set.
+	// Node is the name of the node. Not needed if Requests or Reader is set.
 	Node string
 
 	// Requests is an informer of the active requests of the node that the caller

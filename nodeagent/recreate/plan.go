@@ -14,7 +14,7 @@ type Plan struct {
 	// Answers are to requests that must wait for another one of their pod. They
 	// are written beside everything else.
 	Answers []Write
-	// Write is the new status of the request that is worked on; nil where it
+	// Write is the new status of the request that is worked on; nil if it
 	// stands already.
 	Write *Write
 	// Stop is the container to stop once Write is made; nil for none. There is
@@ -44,7 +44,7 @@ type Stop struct {
 }
 
 // Waiting is something that is left to do, and the reason in words why it is not
-// done now. Container is empty where the reason is about a whole request.
+// done now. Container is empty if the reason is about a whole request.
 type Waiting struct{ Request, Container, Reason string }
 
 // NewPlan decides what to do about the requests for a pod. It depends on nothing
@@ -64,7 +64,7 @@ func NewPlan(s *Snapshot) *Plan {
 }
 
 // answer has requests wait for the chosen one: one at a time acts on a pod. They
-// say so, since a controller ends a request that nobody has answered; but not
+// say so, since a controller ends a request that no agent has answered; but not
 // before the chosen one has been begun, for which they would go first. (CRR-5.2)
 func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1alpha1.ContainerRecreateRequest) {
 	for _, r := range others {

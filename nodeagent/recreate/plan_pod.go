@@ -10,7 +10,7 @@ import (
 )
 
 // refusal says why the request may do nothing to the containers that the runtime
-// has under its pod UID; empty where it may. Whoever can create a request in a
+// has under its pod UID; empty if it may. A user who can create a request in a
 // namespace, and no webhook fills it in, writes any UID into it: what counts is
 // what the kubelet has told the runtime. (CRR-5.3.10)
 func (p *planner) refusal() string {

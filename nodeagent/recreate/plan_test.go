@@ -218,7 +218,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// A request that nobody has begun is answered in time.
+// A request that the agent has not begun is answered in time.
 func TestLate(t *testing.T) {
 	for _, test := range []struct {
 		name  string

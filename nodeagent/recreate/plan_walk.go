@@ -40,7 +40,7 @@ func (p *planner) walk() {
 }
 
 // stop plans to stop a container, whose state changes when the stop has returned. The
-// ID of a container tells later whether it was replaced; where the request wants one
+// ID of a container tells later whether it was replaced; if the request wants one
 // stopped all the same, its ID is written down first. (CRR-5.3.7)
 func (p *planner) stop(i int) {
 	state := &p.status.ContainerRecreateStates[i]

@@ -69,7 +69,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// forge creates a request as a user does where no webhook is called: every field
+// forge creates a request as a user does if no webhook is called: every field
 // and label is the user's.
 func (n *node) forge(name, pod string, edits ...edit) {
 	n.Helper()
@@ -92,12 +92,12 @@ func names(uid, container, id string) edit {
 }
 
 // CRR-5.3.10: with webhooks off, a request in one namespace does nothing to a pod
-// of another, also where it names a pod of its own beside.
+// of another, also if it names a pod of its own beside.
 func TestStoryOtherNamespace(t *testing.T) {
 	for name, pod := range map[string]string{"a pod that does not exist": "dns-0", "a pod of the user's own": "web-0"} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(n *node) {
-				n.stopManager() // which would end some of these, sooner or later
+				n.stopManager() // which would end some of the requests, sooner or later
 				n.pod("web-0")
 				victim := &corev1.Pod{
 					ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "dns-0", UID: "dns"},

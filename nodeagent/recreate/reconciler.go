@@ -67,7 +67,7 @@ func (r *reconciler) applyInTurn(ctx context.Context, s *Snapshot, plan *Plan) (
 	return r.apply(ctx, s.key, s, plan)
 }
 
-// shareAgain is when to look again where a namespace has its share of the workers.
+// shareAgain is when to look again if a namespace has its share of the workers.
 const shareAgain = 2 * time.Second
 
 // answerAll reconciles a pod once: see Reconciler.Answer.

@@ -29,7 +29,7 @@ type Snapshot struct {
 	// containers then.
 	RuntimeErr error
 	// Started is since when containers run, by the ID that the runtime has for
-	// them. It is asked for only where the chosen request has
+	// them. It is asked for only if the chosen request has
 	// minStartedSeconds; a container that is not in it has not run long enough.
 	Started map[string]time.Time
 	// Seen is since when the agent knows of the requests, by their UIDs. Of a
@@ -37,7 +37,7 @@ type Snapshot struct {
 	// clocks of the cluster were one.
 	Seen map[types.UID]Seen
 	// Stopping are the namespaces whose containers the workers wait for, with their numbers: "shop (3)". A request that waits for a worker
-	// says so. Empty where that is not known.
+	// says so. Empty if that is not known.
 	Stopping string
 	// Now is the time for which to plan.
 	Now time.Time

@@ -37,7 +37,7 @@ func TestStoryLongStop(t *testing.T) {
 	})
 }
 
-// A request that is gone or completed ends the wait for its container, also where it
+// A request that is gone or completed ends the wait for its container, also if it
 // has asked for years: the worker is free for others. (CRR-5.5.6)
 func TestStoryEndlessStop(t *testing.T) {
 	const years = 10 * 365 * 24 * time.Hour
@@ -83,7 +83,7 @@ func TestStoryEndlessStop(t *testing.T) {
 	}
 }
 
-// Where all workers wait for the ends of containers, requests for other pods are
+// When all workers wait for the ends of containers, requests for other pods are
 // answered nevertheless, and have their turn.
 func TestStoryBusy(t *testing.T) {
 	play(t, func(n *node) {

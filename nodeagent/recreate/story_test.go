@@ -280,7 +280,7 @@ func TestStoryFirstIsDeleted(t *testing.T) {
 	}
 }
 
-// A request that was completed or deleted is not worked on, even where the cache
+// A request that was completed or deleted is not worked on, even if the cache
 // does not know yet.
 func TestStoryStaleCache(t *testing.T) {
 	for name, end := range map[string]func(*node){
@@ -342,8 +342,8 @@ func TestStoryAgentStartsAmongMany(t *testing.T) {
 	})
 }
 
-// Requests of other nodes, and those that are not active, are nobody's business
-// here. The controller in the cluster ends those that nobody answers.
+// Requests of other nodes, and those that are not active, are not the agent's business
+// here. The controller in the cluster ends those that no agent answers.
 func TestStoryOthers(t *testing.T) {
 	play(t, func(n *node) {
 		n.pod("web-0")

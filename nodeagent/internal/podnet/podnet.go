@@ -22,7 +22,7 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// Address returns the address of the pod of a sandbox. It is an error where the runtime has none, which can be so for a while. For a
+// Address returns the address of the pod of a sandbox. It is an error if the runtime has none, which can be so for a while. For a
 // pod in the network of the node it is that of the node, which the function tells; nil stands for what the Runtime says, and that for NodeAddress.
 func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, node func() (string, error)) (string, error) {
 	sandbox, err := runtime.SandboxStatus(ctx, sandboxID)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTake has namespaces take workers, a letter each, and give them back, where the letter is a capital. (CRR-5.1, CM-6)
+// TestTake has namespaces take workers, a letter each, and give them back, if the letter is a capital. (CRR-5.1, CM-6)
 func TestTake(t *testing.T) {
 	for _, test := range []struct {
 		workers     int

@@ -40,7 +40,7 @@ type Stopper struct {
 	NodeAddress func() (string, error)
 }
 
-// DefaultMaxGrace is the longest grace period where nothing else is said. Whoever
+// DefaultMaxGrace is the longest grace period if nothing else is said. A caller that
 // waits for a container holds a worker, and may ask for years.
 const DefaultMaxGrace = 24 * time.Hour
 

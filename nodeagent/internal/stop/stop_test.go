@@ -168,7 +168,7 @@ func stopper(t *testing.T, fake *fakecri.Runtime, events *fixture.Recorder, web 
 	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, HTTP: web, NodeAddress: func() (string, error) { return "10.0.0.1", nil }}
 }
 
-// checkFailure wants the event that announces the stop, and one about the hook where
+// checkFailure wants the event that announces the stop, and one about the hook if
 // that has failed: always the same words, the reason is for the log.
 func checkFailure(t *testing.T, events []string, logger klog.Logger, failure string) {
 	t.Helper()
@@ -201,7 +201,7 @@ func TestStopWaits(t *testing.T) {
 	})
 }
 
-// A grace period of years is cut: whoever waits for a container holds a worker.
+// A grace period of years is cut: a caller that waits for a container holds a worker.
 func TestStopIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		most time.Duration
@@ -220,7 +220,7 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// The end of the agent cuts a hook short, and the container is left as it is.
+// The end of the agent cuts a hook short, and the container is left alone.
 func TestStopIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := fakecri.New(nil)
