@@ -42,7 +42,7 @@ func carryOverMap(raw, before, after map[string]any) map[string]any {
 	for key, value := range after {
 		old, wasThere := before[key]
 		if wasThere && reflect.DeepEqual(old, value) {
-			continue // as it is in raw, be it absent
+			continue // unchanged from raw, be it absent
 		}
 		out[key] = carryOver(raw[key], old, value)
 	}

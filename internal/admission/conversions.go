@@ -41,7 +41,7 @@ func (k Conversions) Convert(object []byte, apiVersion string) ([]byte, error) {
 }
 
 // SetWebhook names the webhook in a definition of a kind whose CRD has both
-// versions. Every other definition is left as it is.
+// versions. Every other definition is left unchanged.
 func (k Conversions) SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
 	if kind := k.of(crd); kind != nil && kind.Stored == V1beta1 {
 		return setWebhook(crd, client, k.Path)
@@ -71,7 +71,7 @@ func (k Conversions) ServeV1beta1(crd *unstructured.Unstructured, client admissi
 	return nil
 }
 
-// of returns the kind of a definition, nil where it is none of the kinds.
+// of returns the kind of a definition, nil if it is none of the kinds.
 func (k Conversions) of(crd *unstructured.Unstructured) *Conversion {
 	for _, kind := range k.All {
 		if crd.GetName() == kind.Resource+"."+kind.Group {

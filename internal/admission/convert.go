@@ -21,7 +21,7 @@ const (
 var versions = []Version{V1alpha1, V1beta1}
 
 // Annotation is the key of the annotation that an object in the other version
-// has for fields that this one alone has. It exists in that version only, where
+// has for fields that this one alone has. It exists in that version only, if
 // an object has such fields. On an object of this version it has no meaning and
 // is dropped by a conversion.
 func (v Version) Annotation() string { return "podwright.github.io/" + string(v) + "-fields" }
@@ -54,19 +54,19 @@ type ConvertedField struct {
 	// server does not look at what a webhook made, and an object that no client
 	// can decode would stop every program that reads the kind.
 	Check func(json.RawMessage) error
-	// Schema is that of the field in v1beta1 (an OpenAPI schema, in JSON), where it
+	// Schema is that of the field in v1beta1 (an OpenAPI schema, in JSON), if it
 	// is not in the CRD.
 	Schema string
 	// Twin is where the other version has what is the same, or comes nearest.
 	// Nil: nowhere, and the field travels in the annotation.
 	Twin Path
 	// CheckTwin is the check of what stood at the twin before, which travels in
-	// the annotation too. Nil where nothing can stand there: the twin is at Path,
+	// the annotation too. Nil if nothing can stand there: the twin is at Path,
 	// or there is none.
 	CheckTwin func(json.RawMessage) error
-	// Near returns what comes nearest to a value at the twin, nil where nothing
+	// Near returns what comes nearest to a value at the twin, nil if nothing
 	// does; the value itself travels in the annotation. It comes back as long as
-	// nobody has changed the twin: who changes that means the new value. A value
+	// no user has changed the twin: who changes that means the new value. A value
 	// fits that the other version can have at the same path: nothing is moved.
 	// Without a function the twin is the field by another name.
 	Near func(value json.RawMessage) (near any, fits bool)
@@ -211,7 +211,7 @@ func leave(d, kept document, f *ConvertedField, stored bool) error {
 }
 
 // comeBack puts a field in its place that has been kept, with what stood at its
-// twin. Where somebody has changed the twin since, that stays. A field that
+// twin. If a user has changed the twin since, that stays. A field that
 // stands where it belongs stays as well.
 func comeBack(d, kept document, f *ConvertedField) error {
 	value, err := kept.get(f.Path)

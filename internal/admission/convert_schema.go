@@ -19,13 +19,13 @@ type ConvertedRule struct {
 	Mentions string
 	// Rule is what stands in its place. Empty: nothing.
 	Rule string
-	// Message is an expression of what is said where the rule is broken.
+	// Message is an expression of what is said if the rule is broken.
 	Message string
 }
 
 // addV1beta1 adds v1beta1 to the versions of a definition, made of its v1alpha1:
 // served, not stored. One that stands there is made anew, unless objects are
-// stored in it. The definition is changed only where there is no error.
+// stored in it. The definition is changed only if there is no error.
 func (k *Conversion) addV1beta1(crd *unstructured.Unstructured) error {
 	all, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	if err != nil {
@@ -117,7 +117,7 @@ func removeField(root map[string]any, path Path) (required bool) {
 	return required
 }
 
-// parentSchema returns the schema of the object that holds a field, nil where
+// parentSchema returns the schema of the object that holds a field, nil if
 // it has no properties.
 func parentSchema(root map[string]any, path Path) map[string]any {
 	for _, name := range path[:len(path)-1] {

@@ -15,7 +15,7 @@ type Path []string
 // String joins the names with dots.
 func (p Path) String() string { return strings.Join(p, ".") }
 
-// document is a JSON object, read as deep as somebody has looked: a value is a
+// document is a JSON object, read as deep as code has looked: a value is a
 // json.RawMessage, a document, or what has been put there to be marshalled.
 type document map[string]any
 
@@ -36,7 +36,7 @@ func parseDocument(data []byte) (document, error) {
 	return d, nil
 }
 
-// object returns the object under a key, to be changed in place; nil where there
+// object returns the object under a key, to be changed in place; nil if there
 // is none, or null.
 func (d document) object(key string) (document, error) {
 	switch value := d[key].(type) {
@@ -56,7 +56,7 @@ func (d document) object(key string) (document, error) {
 	return nil, nil
 }
 
-// parent returns the object that holds the field at a path. Where there is none
+// parent returns the object that holds the field at a path. If there is none
 // it is made, or nil is returned.
 func (d document) parent(path Path, make bool) (document, error) {
 	for i, key := range path[:len(path)-1] {
@@ -76,7 +76,7 @@ func (d document) parent(path Path, make bool) (document, error) {
 	return d, nil
 }
 
-// get returns the value at a path, nil where there is none.
+// get returns the value at a path, nil if there is none.
 func (d document) get(path Path) (any, error) {
 	parent, err := d.parent(path, false)
 	return parent[path[len(path)-1]], err
@@ -91,7 +91,7 @@ func (d document) put(path Path, value any) error {
 	return err
 }
 
-// take removes the value at a path and returns it, nil where there is none.
+// take removes the value at a path and returns it, nil if there is none.
 func (d document) take(path Path) (any, error) {
 	parent, err := d.parent(path, false)
 	if parent == nil || err != nil {
@@ -103,7 +103,7 @@ func (d document) take(path Path) (any, error) {
 	return value, nil
 }
 
-// text returns the string under a key, "" where there is none.
+// text returns the string under a key, "" if there is none.
 func (d document) text(key string) string {
 	var text string
 	value, _ := d[key].(json.RawMessage)

@@ -17,7 +17,7 @@ func Decodes[T any]() func(json.RawMessage) error {
 }
 
 // Kept returns the value that the annotation of an object keeps of a field of
-// another version; nil where it keeps none, or is not as it should be.
+// another version; nil if it keeps none, or is not as it should be.
 func Kept(annotations map[string]string, in Version, path Path) json.RawMessage {
 	text, found := annotations[in.Annotation()]
 	if !found {
@@ -50,7 +50,7 @@ func (k *Conversion) putKept(d, kept document, of Version) error {
 }
 
 // takeKept removes the annotation that keeps the fields of a version and returns
-// them. One that is not as it should be is an error, or stays as it is where the
+// them. One that is not as it should be is an error, or stays unchanged if the
 // object is converted from the version in which it is stored.
 func (k *Conversion) takeKept(d document, from, of Version) (document, error) {
 	text, err := exchange(d, of.Annotation(), nil)
@@ -68,8 +68,8 @@ func (k *Conversion) takeKept(d document, from, of Version) (document, error) {
 	return nil, fmt.Errorf("metadata.annotations[%s]: %w; remove the annotation, or put back what was read", of.Annotation(), err)
 }
 
-// exchange puts a value into an annotation, or removes the annotation where the
-// value is nil, and returns what it was: nil where there was none.
+// exchange puts a value into an annotation, or removes the annotation if the
+// value is nil, and returns what it was: nil if there was none.
 func exchange(d document, key string, value any) (former any, err error) {
 	path := Path{"metadata", "annotations", key}
 	if value != nil {

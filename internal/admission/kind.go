@@ -44,7 +44,7 @@ type Kind[T any] struct {
 // Change is a CREATE or an UPDATE.
 type Change[T any] struct {
 	Request *admissionv1.AdmissionRequest
-	// Object is as it will be stored, and Old as it is stored; nil for a CREATE.
+	// Object is what will be stored, and Old what is stored; nil for a CREATE.
 	Object, Old *T
 }
 

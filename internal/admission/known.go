@@ -34,7 +34,7 @@ func (k *Known[T]) Set(value T) {
 	k.decide()
 }
 
-// Get returns false where it is missing. It waits until that is known; an error says that the context ended before.
+// Get returns false if it is missing. It waits until that is known; an error says that the context ended before.
 func (k *Known[T]) Get(ctx context.Context) (value T, there bool, err error) {
 	select {
 	case <-k.decided: // whether the context has ended or not

@@ -31,7 +31,7 @@ func Objects[T any](request *admissionv1.AdmissionRequest) (object, old *T, err 
 	return object, old, err
 }
 
-// OldObject decodes the stored object of a DELETE; nil where the request has none. The error is
+// OldObject decodes the stored object of a DELETE; nil if the request has none. The error is
 // a BadRequest (400).
 func OldObject[T any](request *admissionv1.AdmissionRequest) (*T, error) {
 	if len(request.OldObject.Raw) == 0 {

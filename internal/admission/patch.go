@@ -15,12 +15,12 @@ import (
 // 6902) that does to the original, the raw object of the request, what was done
 // to its decoded form. T is the Go type that the original was decoded into.
 //
-// Whatever was not changed stays as it was written, also where encoding the Go
+// Whatever was not changed stays as it was written, also if encoding the Go
 // type would drop it (a field that is unknown to T) or add it (a zero value
-// without omitempty). In a list, elements are followed by their name. Where
+// without omitempty). In a list, elements are followed by their name. If
 // nothing was changed, there is no patch.
 //
-// It refuses the request (400) where the original is no JSON object of type T.
+// It refuses the request (400) if the original is no JSON object of type T.
 func Patched[T any](original []byte, changed *T) *admissionv1.AdmissionResponse {
 	patch, err := createPatch(original, changed)
 	if err != nil {
@@ -32,7 +32,7 @@ func Patched[T any](original []byte, changed *T) *admissionv1.AdmissionResponse 
 	return &admissionv1.AdmissionResponse{Allowed: true, Patch: patch, PatchType: ptr.To(admissionv1.PatchTypeJSONPatch)}
 }
 
-// createPatch returns nil where nothing was changed.
+// createPatch returns nil if nothing was changed.
 func createPatch[T any](original []byte, changed *T) ([]byte, error) {
 	original = TameQuantities(original)
 	decoded := new(T)

@@ -32,7 +32,7 @@ type protocol[R schema.ObjectKind] struct {
 	// empty returns an empty review.
 	empty func() R
 	// describe returns what the log tells of a request, as keys and values; nil
-	// where the review has no request.
+	// if the review has no request.
 	describe func(review R) []any
 	// respond makes the review that goes back; its kind is set by the handler. The
 	// context ends when the API server no longer waits, and carries a logger

@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Allowed allows the request as it is.
+// Allowed allows the request unchanged.
 func Allowed() *admissionv1.AdmissionResponse {
 	return &admissionv1.AdmissionResponse{Allowed: true}
 }
 
-// Validated allows the request where there are no errors. Otherwise it
+// Validated allows the request if there are no errors. Otherwise it
 // refuses it as the API server refuses an invalid object: with the code 422,
 // and every error as a cause with its field.
 func Validated(request *admissionv1.AdmissionRequest, errs field.ErrorList) *admissionv1.AdmissionResponse {
@@ -29,7 +29,7 @@ func Validated(request *admissionv1.AdmissionRequest, errs field.ErrorList) *adm
 }
 
 // Invalid is the error of a request with which something is wrong, field by field,
-// nil where nothing is: as the API server's own, but with this code and reason.
+// nil if nothing is: as the API server's own, but with this code and reason.
 func Invalid(request *admissionv1.AdmissionRequest, errs field.ErrorList, code int32, reason metav1.StatusReason) error {
 	if len(errs) == 0 {
 		return nil

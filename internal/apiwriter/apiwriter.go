@@ -45,7 +45,7 @@ type Resource struct {
 	Name string
 }
 
-// CheckClient returns an error where a clientset is nil or cannot send writes,
+// CheckClient returns an error if a clientset is nil or cannot send writes,
 // to follow the name of the option that holds it.
 func CheckClient(client kubernetes.Interface) error {
 	if client == nil {
@@ -92,7 +92,7 @@ func (r Resource) Update(ctx context.Context, object Object) (resourceVersion st
 	return send(ctx, r.Client.Put().Namespace(object.GetNamespace()).Resource(r.Name).Name(object.GetName()).Body(object))
 }
 
-// Patch patches an object, or its subresource where that is not empty, and
+// Patch patches an object, or its subresource if that is not empty, and
 // returns the resourceVersion of the write.
 func (r Resource) Patch(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte) (resourceVersion string, err error) {
 	return send(ctx, r.patch(object, subresource, patch, data))
@@ -126,7 +126,7 @@ func (r Resource) patch(object Object, subresource string, patch types.PatchType
 }
 
 // Delete deletes an object, if it is still the one with that UID. It returns
-// the resourceVersion of the deletion, empty where the object was gone already.
+// the resourceVersion of the deletion, empty if the object was gone already.
 func (r Resource) Delete(ctx context.Context, object Object) (resourceVersion string, err error) {
 	uid := object.GetUID()
 	resourceVersion, err = r.delete(ctx, object, metav1.Preconditions{UID: &uid})
@@ -137,7 +137,7 @@ func (r Resource) Delete(ctx context.Context, object Object) (resourceVersion st
 }
 
 // DeleteUnchanged is Delete for an object that is to be deleted because of the
-// state in which it was read. It is a conflict where the object has changed since.
+// state in which it was read. It is a conflict if the object has changed since.
 func (r Resource) DeleteUnchanged(ctx context.Context, object Object) (resourceVersion string, err error) {
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	return r.delete(ctx, object, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
@@ -250,7 +250,7 @@ func metadataOf(raw []byte) (*metav1.PartialObjectMetadata, error) {
 	return object, object.Unmarshal(message)
 }
 
-// field returns the bytes of a field of a protobuf message, nil where it has none.
+// field returns the bytes of a field of a protobuf message, nil if it has none.
 func field(message []byte, wanted protowire.Number) ([]byte, error) {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestContests counts what an owner writes in two hours to an object of which another writer takes each write back at once,
-// and what it writes where nothing is taken back. (CT-12)
+// and what it writes when nothing is taken back. (CT-12)
 func TestContests(t *testing.T) {
 	owner, start := types.NamespacedName{Name: "web"}, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {

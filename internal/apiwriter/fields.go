@@ -86,7 +86,7 @@ func (f fields) shares(other fields) bool {
 	return false
 }
 
-// with returns both, the other one where both have a value. The other one alone, if both were too many.
+// with returns both, the other one if both have a value. The other one alone, if both were too many.
 func (f fields) with(other fields) fields {
 	both := maps.Clone(f)
 	if both == nil {

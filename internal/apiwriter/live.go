@@ -29,7 +29,7 @@ func (r Resource) Read(ctx context.Context, namespace, name string) (metav1.Obje
 	return object, nil
 }
 
-// Found returns what a read gave, nil where there is no such object.
+// Found returns what a read gave, nil if there is no such object.
 func Found[T any](object *T, err error) (*T, error) {
 	if apierrors.IsNotFound(err) {
 		return nil, nil

@@ -23,7 +23,7 @@ func Each(ctx context.Context, n, limit int, do func(i int) error) error {
 
 // SlowStart is Each in batches of 1, 2, 4 and so on. It keeps a request that
 // cannot succeed, a pod over quota for example, from being sent n times: a batch
-// in which any call fails is the last one where patience is 1. Otherwise the
+// in which any call fails is the last one if patience is 1. Otherwise the
 // next batch is of one call again, and as many failing batches in a row as
 // patience says are the last. It returns how many calls succeeded.
 func SlowStart(ctx context.Context, n, limit, patience int, do func(i int) error) (succeeded int, err error) {
@@ -84,7 +84,7 @@ func each(ctx context.Context, start, end, limit int, do func(i int) error) (suc
 }
 
 // Safely returns what do returns, and a panic as an error. One would end the process
-// in a goroutine of Each, which nobody who could recover from it has called. The stack
+// in a goroutine of Each, whose caller cannot recover from it. The stack
 // goes to the log alone: errors end up in conditions, where they must not change each time.
 func Safely(ctx context.Context, do func() error) (err error) {
 	defer func() {

@@ -114,7 +114,7 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A call that panics would end the process: nobody can recover it from outside.
+// A call that panics would end the process: no caller can recover it.
 func TestEachSurvivesAPanic(t *testing.T) {
 	var calls atomic.Int32
 	err := Each(t.Context(), 5, 2, func(i int) error {

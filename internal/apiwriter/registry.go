@@ -29,7 +29,7 @@ type Live interface {
 type Registry map[podwright.Resource]Live
 
 // Find returns the version at which a cache shows what became of a write that had
-// no answer; empty where there is nothing to wait for. Where the object is gone
+// no answer; empty if there is nothing to wait for. If the object is gone
 // and the cache still shows it, that is how far the API server has come by now at the latest.
 // shown tells whether the cache does.
 func (r Registry) Find(
@@ -54,7 +54,7 @@ func (r Registry) Find(
 }
 
 // Newest returns the resourceVersion that a resource has come to in a namespace;
-// empty where it cannot be asked.
+// empty if it cannot be asked.
 func (r Registry) Newest(ctx context.Context, namespace string, resource podwright.Resource) (resourceVersion string, err error) {
 	live, found := r[resource]
 	if !found {

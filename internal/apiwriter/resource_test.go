@@ -69,7 +69,7 @@ func TestDeletions(t *testing.T) {
 		gone, again    bool // and created again
 		changed        bool
 		any, unchanged bool // the object that is there is deleted
-		conflict       bool // where it is to be unchanged
+		conflict       bool // if it is to be unchanged
 	}{
 		{name: "it is there", any: true, unchanged: true},
 		{name: "it has changed", changed: true, any: true, conflict: true},

@@ -84,8 +84,8 @@ func (t *Store) Lost(object types.NamespacedName, resource podwright.Resource, n
 
 // Settle finds out what became of the writes that had no answer, if there are
 // any, before a reconcile plans anything new. For each of them, find returns the
-// resourceVersion at which a cache shows it, empty where there is nothing to wait for. Where the thing is gone,
-// the cache shows it then at the latest: see Left. Where find fails, it is asked again by the next reconcile.
+// resourceVersion at which a cache shows it, empty if there is nothing to wait for. If the thing is gone,
+// the cache shows it then at the latest: see Left. If find fails, it is asked again by the next reconcile.
 func (t *Store) Settle(object types.NamespacedName, find func(resource podwright.Resource, name string) (resourceVersion string, gone bool, err error)) error {
 	t.lock.Lock()
 	lost := slices.SortedFunc(maps.Keys(t.lost[object]), func(a, b thing) int {

@@ -18,7 +18,7 @@ var web = types.NamespacedName{Namespace: "default", Name: "web"}
 
 func at(version string) Synced { return func(podwright.Resource) string { return version } }
 
-// pending says what is waited for, and fails where that cannot be known.
+// pending says what is waited for, and fails if that cannot be known.
 func pending(t *testing.T, tracker *Store, version string) string {
 	t.Helper()
 	missing, err := tracker.Pending(web, at(version), time.Unix(0, 0))

@@ -52,20 +52,20 @@ type Applier[S any] struct {
 	*Sync
 	Kind *Kind[S]
 	Plan *rollout.Plan
-	// Status is the status to write, nil where the observed one stands.
+	// Status is the status to write, nil if the observed one stands.
 	Status, Observed *S
 	Selector         *metav1.LabelSelector
 	Now              time.Time
 
-	// Jobs creates and deletes jobs that pull images ahead; nil: nobody does.
+	// Jobs creates and deletes jobs that pull images ahead; nil: no jobs are made.
 	Jobs predownload.Jobs
 	// AllowUpdate tells whether a pod may be taken out of service by an update.
 	// Nil allows all.
 	AllowUpdate func(ctx context.Context, pod *corev1.Pod) (bool, error)
-	// Uncreated returns a status that does not count pods which could not be created. Nil where the planned
+	// Uncreated returns a status that does not count pods which could not be created. Nil if the planned
 	// status does not count those that are to be created.
 	Uncreated func(status *S, pods []rollout.PodCreation) *S
-	// Hold plans anew without the update revision, which cannot be created, as err says. Nil where such a plan has
+	// Hold plans anew without the update revision, which cannot be created, as err says. Nil if such a plan has
 	// nothing to do.
 	Hold func(err error) *rollout.Plan
 	// Replaced is called for pods that have ended and are deleted. May be nil.
@@ -84,8 +84,8 @@ type Applier[S any] struct {
 type Step func(context.Context) error
 
 // Apply applies the plan: the revisions, before any pod refers to them; the steps;
-// the status; what is to follow it, where followUp is not nil; and what is left of
-// the history. It returns false where the next reconcile has to plan again, and
+// the status; what is to follow it, if followUp is not nil; and what is left of
+// the history. It returns false if the next reconcile has to plan again, and
 // otherwise after what time there is to be one. One failure does not stop the rest;
 // all errors are collected, so that the reconcile is repeated.
 func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, followUp Step) (requeueAfter time.Duration, settled bool, err error) {
@@ -147,12 +147,12 @@ func (a *Applier[S]) hold(refused error) error {
 	return nil
 }
 
-// outdated finds out whether the workload is gone or another one by now, where
+// outdated finds out whether the workload is gone or another one by now, if
 // pods that its status counts are gone and would be created again, or the current
 // revision is, so that they would be created at another one. The garbage collector
 // deletes what a workload owns after it, and the caches may show that the other way
 // round. It costs no request to write the status before anything else, which is due
-// anyway; where that fails for another reason, the reconcile goes on and tries again
+// anyway; if that fails for another reason, the reconcile goes on and tries again
 // at its end.
 func (a *Applier[S]) outdated(ctx context.Context) (bool, error) {
 	if len(a.Plan.Create) == 0 || !a.held && a.Plan.Revisions.Missing == "" && !a.shrinks() {
@@ -184,7 +184,7 @@ func (a *Applier[S]) collided(ctx context.Context) error {
 	return a.WriteStatus(ctx, a.Observed, a.Kind.Status.Collided(a.Observed, a.Now))
 }
 
-// writeStatus writes the planned status, nil where the present one stands, and
+// writeStatus writes the planned status, nil if the present one stands, and
 // what went wrong since.
 func (a *Applier[S]) writeStatus(ctx context.Context, status *S) error {
 	if missed := a.created.missed(a.Plan.Create); a.Uncreated != nil && status == a.Status && len(missed) > 0 {
@@ -248,7 +248,7 @@ func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error
 	if len(stage.Delete) == 0 {
 		return nil
 	}
-	reason := stage.Delete[len(stage.Delete)-1].For // where it matters, a stage deletes for one reason, beside pods that are none
+	reason := stage.Delete[len(stage.Delete)-1].For // if it matters, a stage deletes for one reason, beside pods that are none
 	turns := newTurns(len(stage.Delete))
 	err := apiwriter.Each(ctx, len(stage.Delete), atOnce, func(i int) error { return a.deletePod(ctx, turns, i, stage.Delete[i]) })
 	if reason == rollout.DeleteForUpdate {
@@ -258,7 +258,7 @@ func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error
 }
 
 // deletePod deletes a pod: after its claims say whose they are, and
-// before those are deleted that nobody uses any more.
+// before those are deleted that no pod uses any more.
 func (a *Applier[S]) deletePod(ctx context.Context, turns *turns, i int, d rollout.PodDeletion) error {
 	action := Delete
 	if d.For != rollout.DeleteForUpdate {
@@ -359,7 +359,7 @@ func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
 // refusedRetry is how soon a refused update is asked about again.
 const refusedRetry = time.Second
 
-// requeueAfter is the plan's, or sooner where an update was refused, or where the status is to say what holds the workload up.
+// requeueAfter is the plan's, or sooner if an update was refused, or if the status is to say what holds the workload up.
 func (a *Applier[S]) requeueAfter() time.Duration {
 	soonest := a.Plan.RequeueAfter
 	if told := a.NoteHeld(a.Key, a.Plan.Held, a.Now); told > 0 && (soonest == 0 || told < soonest) {

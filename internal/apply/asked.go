@@ -24,7 +24,7 @@ import (
 var identity = []string{podplan.RevisionLabel, workloadsv1alpha1.CloneSetInstanceIDLabel}
 
 // unlike says what differs, of what makes a pod one of its workload, between the pod that was asked for and another state of
-// it; nil where nothing does. The selector is the workload's, nil where it has none.
+// it; nil if nothing does. The selector is the workload's, nil if it has none.
 func unlike(asked, found metav1.Object, selector labels.Selector) error {
 	if asked.GetName() != found.GetName() {
 		return fmt.Errorf("its name is %q, not %q", found.GetName(), asked.GetName())
@@ -122,7 +122,7 @@ func (m *misfits) noted(of metav1.Object, now time.Time, err error) {
 	m.known[key] = misfit{refusal: refusalOf(of), delay: delay, until: now.Add(delay), err: err}
 }
 
-// waits returns why no pod of a workload is created now; nil where it may be. A new generation may ask for other pods.
+// waits returns why no pod of a workload is created now; nil if it may be. A new generation may ask for other pods.
 func (m *misfits) waits(of metav1.Object, now time.Time) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()

@@ -30,8 +30,8 @@ func (p *Sync) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	return err
 }
 
-// createClaim creates a claim of a new pod, or of one that exists where pod is
-// empty. That the name is taken is returned as it is: what it means is for the
+// createClaim creates a claim of a new pod, or of one that exists if pod is
+// empty. That the name is taken is returned unchanged: what it means is for the
 // caller to say.
 func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
 	version, err := p.create(func() (string, error) { return p.Claims.Create(ctx, claim) })
@@ -47,7 +47,7 @@ func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	return nil
 }
 
-// errForeignClaim says that a claim of the wanted name is somebody else's.
+// errForeignClaim says that a claim of the wanted name is another owner's.
 var errForeignClaim = errors.New("a claim of that name exists, which another controller has or none")
 
 // mayUse looks at the claim that has the name of a wanted one. A pod that mounts
@@ -72,14 +72,14 @@ func (p *Sync) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim)
 }
 
 // late is how long after it was sent a write may still be served: a connection that
-// stands still holds it up, also where its sender is gone.
+// stands still holds it up, also if its sender is gone.
 const late = 2 * time.Minute
 
 // noteReuse changes the claims that a new pod finds there, so that deletions of them
 // which the manager before this one has sent are refused. It does so while such writes
-// may be under way: those of one manager are in order. Where a claim has changed since it
+// may be under way: those of one manager are in order. If a claim has changed since it
 // was observed, it may be on its way out already: the next reconcile sees it. A pod is
-// needed more than the note, where that is refused.
+// needed more than the note, if that is refused.
 func (p *Sync) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
 	if p.Reused == nil || p.ReusedBy == "" {
 		return nil

@@ -55,7 +55,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestDeleteClaim: a claim goes in whatever state it is, but not where another manager
+// TestDeleteClaim: a claim goes in any state, but not if another manager
 // has noted meanwhile that it reuses it. (CS-24)
 func TestDeleteClaim(t *testing.T) {
 	for change, want := range map[string]bool{

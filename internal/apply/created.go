@@ -29,7 +29,7 @@ func (c *created) note(pod *corev1.Pod, err error) {
 	c.pods[pod.Name] = true
 }
 
-// missed returns those of the planned creations that did not come about, or that nobody knows of.
+// missed returns those of the planned creations that did not come about, or of which it is not known.
 func (c *created) missed(planned []rollout.PodCreation) (missed []rollout.PodCreation) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

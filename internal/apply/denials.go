@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 )
 
-// budgetOf names the budget of a pod; zero where the pod names none.
+// budgetOf names the budget of a pod; zero if the pod names none.
 func budgetOf(pod *corev1.Pod) types.NamespacedName {
 	name := pod.Annotations[availabilityv1alpha1.RelatedPubAnnotation]
 	if name == "" {

@@ -112,7 +112,7 @@ func WorthRetrying(errs ...error) error {
 }
 
 // Gone tells whether the object of a write no longer exists. Every write names
-// the UID of its object: where another object has taken the name, a deletion is a
+// the UID of its object: if another object has taken the name, a deletion is a
 // conflict, and a patch is refused since it would change the UID.
 func Gone(err error) bool {
 	return apierrors.IsNotFound(err) || replaced(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // WriteFinalizers replaces the finalizers, unless the workload has changed since it was read: so those of others stay.
-// Where the workload is gone, Gone is set.
+// If the workload is gone, Gone is set.
 func (p *Sync) WriteFinalizers(ctx context.Context, finalizers []string) error {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": p.Workload.GetUID(), "resourceVersion": p.Version, "finalizers": append([]string{}, finalizers...)}}) // never null

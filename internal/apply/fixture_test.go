@@ -38,7 +38,7 @@ type fixture struct {
 	*fakecluster.Server
 	*Sync
 	t      *testing.T
-	user   kubernetes.Interface // somebody else's client
+	user   kubernetes.Interface // the client of another user
 	set    *v1beta1.StatefulSet
 	events recorder
 }
@@ -92,7 +92,7 @@ func claim(name string) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
 }
 
-// existing creates pods as somebody else.
+// existing creates pods as another user.
 func (s *fixture) existing(names ...string) (pods []*corev1.Pod) {
 	s.t.Helper()
 	for _, name := range names {
@@ -103,7 +103,7 @@ func (s *fixture) existing(names ...string) (pods []*corev1.Pod) {
 	return pods
 }
 
-// existingClaim creates a claim as somebody else.
+// existingClaim creates a claim as another user.
 func (s *fixture) existingClaim(name string, edit func(*corev1.PersistentVolumeClaim)) {
 	s.t.Helper()
 	c := claim(name)
@@ -114,7 +114,7 @@ func (s *fixture) existingClaim(name string, edit func(*corev1.PersistentVolumeC
 	s.must(err)
 }
 
-// remove removes a pod at once, as somebody else.
+// remove removes a pod at once, as another user.
 func (s *fixture) remove(name string) {
 	s.t.Helper()
 	now := int64(0)
@@ -131,7 +131,7 @@ func (s *fixture) requests() (requests []string) {
 }
 
 // fail makes the requests of the controller that the text describes fail:
-// "patch pods web-0" for example, where the name may be left out.
+// "patch pods web-0" for example, if the name may be left out.
 func (s *fixture) fail(what string, err error) {
 	s.FailBefore(func(r fakecluster.Request) error {
 		if r.User == "controller" && strings.HasPrefix(r.String()+" "+r.Name, what) {
@@ -142,7 +142,7 @@ func (s *fixture) fail(what string, err error) {
 }
 
 // waitsFor is the cache that the next reconcile waits for, at which version, empty
-// for none. Where there are several, it is one of them.
+// for none. If there are several, it is one of them.
 func (s *fixture) waitsFor() string {
 	missing, err := s.Own.Pending(s.Key, func(podwright.Resource) string { return "1" }, time.Now())
 	s.must(err)

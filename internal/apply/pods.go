@@ -23,7 +23,7 @@ import (
 
 // CreatePods creates pods, each after its claims, in batches of 1, 2, 4 and so
 // on; a failure ends it, since the next pod would most likely fail for the same
-// reason. Where pods keep their names, the reason may be the name: then one more
+// reason. If pods keep their names, the reason may be the name: then one more
 // is tried first, so that a pod that never succeeds does not keep all others
 // from it.
 func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation) error {
@@ -32,7 +32,7 @@ func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation) 
 		patience = 1
 	}
 	var lock sync.Mutex
-	var taken []error // the names of others are no reason to stop where names are generated
+	var taken []error // the names of others are no reason to stop if names are generated
 	_, err := apiwriter.SlowStart(ctx, len(creations), atOnce, patience, func(i int) error {
 		err := p.createPod(ctx, &creations[i])
 		if p.GeneratedNames && isTaken(err) {
@@ -54,7 +54,7 @@ func isTaken(err error) bool {
 func (p *Sync) createPod(ctx context.Context, c *rollout.PodCreation) error {
 	err := p.createWithClaims(ctx, c)
 	if p.Taken != nil && isTaken(err) {
-		return errors.Join(err, p.Taken(ctx, c, err)) // taken it is, also where nothing could be done about it
+		return errors.Join(err, p.Taken(ctx, c, err)) // taken it is, also if nothing could be done about it
 	}
 	if p.Attempted != nil && !isTaken(err) {
 		p.Attempted(c.Pod, err)
@@ -102,7 +102,7 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	return nil
 }
 
-// createPlaced creates a pod where it belongs. Where that cannot be told, nothing is sent, nor where the pod would then be
+// createPlaced creates a pod where it belongs. If that cannot be told, nothing is sent, nor if the pod would then be
 // none of the workload. (CT-5)
 func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (made *metav1.PartialObjectMetadata, sent bool, err error) {
 	if err := p.misfits.waits(p.Workload, p.now()); err != nil {
@@ -134,7 +134,7 @@ func (p *Sync) DeletePod(ctx context.Context, pod *corev1.Pod, action Action) (d
 
 // DeletePodUnchanged is DeletePod for a pod that is deleted because of the state
 // in which it was observed, not ready for example. It is a conflict, of which no
-// event is recorded, where the pod has changed since: it may be ready by now.
+// event is recorded, if the pod has changed since: it may be ready by now.
 func (p *Sync) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, action Action) (deleted bool, err error) {
 	version, err := p.Pods.DeleteUnchanged(ctx, pod)
 	return p.deletedPod(pod, action, version, err)
@@ -148,7 +148,7 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 		}
 		return false, fmt.Errorf("delete pod %s: %w", pod.Name, p.Unanswered(caches.Pods, pod.Name, err))
 	}
-	if version == "" { // somebody else has deleted it
+	if version == "" { // another client has deleted it
 		return false, nil
 	}
 	p.Wrote(caches.Pods, version)
@@ -250,7 +250,7 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 const mostReads = 3
 
 // sendPatch sends a write of a patch, and returns the resourceVersion of the pod then. One
-// that is chained to the write before, which returned a version, is sent again where what
+// that is chained to the write before, which returned a version, is sent again if what
 // the patch follows from has not changed since: kubelets report on a pod at any time. The
 // answer is read into resized, unless that is nil.
 func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatch.Write, version string, resized *corev1.Pod) (string, error) {

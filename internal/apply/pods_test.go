@@ -257,7 +257,7 @@ func TestPatchPods(t *testing.T) {
 	}
 }
 
-// The second write of a patch holds while what the patch follows from stays as it was, where
+// The second write of a patch holds while what the patch follows from does not change, if
 // the patch says so, whatever else is reported of the pod. (IP-33)
 func TestPatchesThatHoldThroughout(t *testing.T) {
 	ready := func(pod *corev1.Pod) {

@@ -15,7 +15,7 @@ import (
 )
 
 // PreDownload creates or deletes the jobs that pull images ahead, and labels
-// the update revision, which may be nil where nothing is to be labelled.
+// the update revision, which may be nil if nothing is to be labelled.
 func (p *Sync) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
 	applier := predownload.Applier{
 		Jobs: onBehalf{jobs, p}, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,

@@ -23,9 +23,9 @@ const (
 )
 
 // refusals remembers which updates failed: the API server refused them, or gave no
-// answer. An update is more than one write: where a webhook refuses the last of them,
+// answer. An update is more than one write: when a webhook refuses the last of them,
 // the pod has been taken out of service by then, and is put back by the next reconcile.
-// Each of these writes is an event that asks for a reconcile, whatever the queue's
+// Each such write is an event that asks for a reconcile, whatever the queue's
 // back-off. So the API server is asked about that write first from then on, by a dry
 // run. The zero value is ready for use, by several goroutines.
 type refusals struct {
@@ -44,7 +44,7 @@ type refused struct {
 }
 
 // refusedPod is a pod whose update was refused at a version, see Writer.Version. It is
-// updated where it has another one by now: its update may have failed only after the
+// updated if it has another one by now: its update may have failed only after the
 // write.
 type refusedPod struct {
 	version string
@@ -89,7 +89,7 @@ func (w *Writer) refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 }
 
 // ended takes note of how an update of a pod ended, which had this version. A conflict does not count as a refusal: the
-// next reconcile sees the pod as it is. Updates that are tried at the same time count
+// next reconcile sees the pod. Updates that are tried at the same time count
 // as one.
 func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, version string, now time.Time, err error) {
 	key := keyOf(workload)

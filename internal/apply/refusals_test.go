@@ -118,7 +118,7 @@ func TestRefusalsAreRemembered(t *testing.T) {
 	}
 }
 
-// After a refusal the API server judges the last write of an update before the first one is sent. Where it cannot, since
+// After a refusal the API server judges the last write of an update before the first one is sent. If it cannot, since
 // a webhook takes no dry runs, the update is tried. (IP-39)
 func TestLastWriteIsTriedFirst(t *testing.T) {
 	dryRun := apierrors.NewBadRequest("admission webhook does not support dry run")

@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 )
 
-// resizeFailure says what the error of a resize means, nil where there is none. A pod that is
+// resizeFailure says what the error of a resize means, nil if there is none. A pod that is
 // gone and a conflict mean what they mean for every write. begun says that the writes of
 // the update before it were made. (IP-39)
 func (p *Sync) resizeFailure(ctx context.Context, pod *corev1.Pod, begun bool, err error) error {
@@ -39,7 +39,7 @@ func (p *Sync) resizeFailure(ctx context.Context, pod *corev1.Pod, begun bool, e
 }
 
 // noteResize records in a pod, which is that of the answer to its resize, that it has got something
-// else than what was requested. It returns the version of the pod then. Where the pod has changed by
+// else than what was requested. It returns the version of the pod then. If the pod has changed by
 // now that is a conflict, and the next reconcile requests the resize again, to learn the same. (IP-38)
 func (p *Sync) noteResize(ctx context.Context, pod *corev1.Pod) (version string, err error) {
 	version = pod.ResourceVersion
@@ -67,7 +67,7 @@ const (
 
 var errNoResize = errors.New("it does not serve the subresource resize of pods")
 
-// asLeft returns the pod of a patch as it is after the patch failed, as far as that tells
+// asLeft returns a pod after its patch failed, as far as that tells
 // whether its update was begun.
 func asLeft(patch *rollout.PodPatch, err error) *corev1.Pod {
 	var failure *rollout.ResizeError

@@ -81,7 +81,7 @@ func (p *Sync) PrepareRevisions(
 	return true, nil
 }
 
-// RefusesRevision tells whether err says that the API server has refused for certain to create the update revision, where there is a
+// RefusesRevision tells whether err says that the API server has refused for certain to create the update revision, if there is a
 // current one to go on with. (CT-9)
 func RefusesRevision(c *revision.Changes, err error) bool {
 	var status apierrors.APIStatus
@@ -120,7 +120,7 @@ func (p *Sync) currentUnseen(ctx context.Context, name string, selector *metav1.
 // revisionExists looks at the revision that has the name already. With the
 // same content it will be found in the next reconcile. With another content two
 // templates have the same hash: the next reconcile counts one collision more. So it
-// does where the revision is one that no reconcile of this workload will find or use.
+// does if the revision is one that no reconcile of this workload will find or use.
 func (p *Sync) revisionExists(
 	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) error {
@@ -144,7 +144,7 @@ func (p *Sync) same(found, wanted *appsv1.ControllerRevision) bool {
 		return p.SameRevision(found, wanted)
 	}
 	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
-	return err == nil && next.Action != revision.Create // where wanted is of no pod template, only the same bytes are equal
+	return err == nil && next.Action != revision.Create // if wanted is of no pod template, only the same bytes are equal
 }
 
 // finds tells whether the next reconcile will find a revision.

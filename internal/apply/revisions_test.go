@@ -33,7 +33,7 @@ func owner(uid types.UID) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: uid}
 }
 
-// stored creates a revision as somebody else.
+// stored creates a revision as another user.
 func (s *fixture) stored(r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
 	s.t.Helper()
 	created, err := s.user.AppsV1().ControllerRevisions("shop").Create(s.t.Context(), r, metav1.CreateOptions{})

@@ -16,7 +16,7 @@ import (
 )
 
 // ApplyStages applies the stages of a plan, each by do, which returns the
-// joined errors of what it tried. The second stage follows where the first has
+// joined errors of what it tried. The second stage follows if the first has
 // changed no pod.
 func (p *Sync) ApplyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
 	err := do(ctx, &stages.Stage)
@@ -38,7 +38,7 @@ type podWrites struct {
 // ended takes note of how a write about a pod, as it was observed, ended. A
 // server that answers with an error of its own is done with the request, and the
 // pod tells what came of it: an admission webhook that is down gives that answer
-// for ever. Where there is no answer, the write may yet be made. After a
+// for ever. If there is no answer, the write may yet be made. After a
 // conflict nothing is known: the plan was made for another state. A name that is
 // taken may be that of a pod which an earlier request has created.
 func (m *podWrites) ended(pod *corev1.Pod, err error) {

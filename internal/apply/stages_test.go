@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// The second stage follows where the first has changed no pod, for certain. (CS-16)
+// The second stage follows if the first has changed no pod, for certain. (CS-16)
 func TestStages(t *testing.T) {
 	pods := corev1.Resource("pods")
 	status := func(code int32) error {

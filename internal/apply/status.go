@@ -66,7 +66,7 @@ type statusWrite struct {
 
 // IsLate tells whether a status that says which generation of its object was seen last says another than the newest.
 // One that says none, 0, is not late: neither those of former releases are written anew for it, nor those of a CRD that does
-// not have the field, where the API server drops it.
+// not have the field, if the API server drops it.
 func IsLate(observedGeneration int64, of metav1.Object) bool {
 	return observedGeneration != 0 && observedGeneration != of.GetGeneration()
 }
@@ -78,14 +78,14 @@ type Observed struct {
 	ResourceVersion string    `json:"resourceVersion,omitempty"`
 }
 
-// StatusPatch is a merge patch from the observed status to the new one, which is refused where the
+// StatusPatch is a merge patch from the observed status to the new one, which is refused if the
 // object is another than the one observed.
 func StatusPatch(of Observed, before, after any) ([]byte, error) {
 	return FieldPatch("status", of, before, after)
 }
 
 // FieldPatch is a merge patch of a field, such as the spec, from what was observed of it to what is wanted, which is
-// refused where the object is another than the one observed. It keeps what the type of the field does not know.
+// refused if the object is another than the one observed. It keeps what the type of the field does not know.
 func FieldPatch(field string, of Observed, before, after any) ([]byte, error) {
 	old, err := fields(before)
 	if err != nil {
@@ -115,7 +115,7 @@ func removeOthers(patch, old map[string]any) {
 	}
 }
 
-// fields reads a status or another field as it is sent, integers as integers.
+// fields reads a status or another field as sent, integers as integers.
 func fields(of any) (fields map[string]any, err error) {
 	raw, err := json.Marshal(of)
 	if err != nil {

@@ -34,15 +34,15 @@ type Sync struct {
 	// Gone says that a write of the status has found no workload any more.
 	Gone bool
 
-	// Taken is called where the name of a new pod, or of one of its claims, is
-	// somebody else's or perhaps an own one that no cache shows yet; nil does
+	// Taken is called if the name of a new pod, or of one of its claims, is
+	// another owner's or perhaps an own one that no cache shows yet; nil does
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
 	// Attempted is called with what came of the creation of a pod, of its claims perhaps, unless a name was taken; nil
 	// does nothing. It is called by several goroutines.
 	Attempted func(pod *corev1.Pod, err error)
-	// Place returns a new pod as it is to be created, or an error where it cannot be told; nil
-	// leaves it as it is. It is called by several goroutines, and does not change what it is given.
+	// Place returns a new pod as it should be created, or an error if it cannot be told; nil
+	// leaves it unchanged. It is called by several goroutines, and does not change what it is given.
 	Place func(context.Context, *corev1.Pod) (*corev1.Pod, error)
 	// Selected is the selector of the workload, which new pods have to match. Nil: it has none.
 	Selected labels.Selector
@@ -55,7 +55,7 @@ type Sync struct {
 	Reused              func(*corev1.Pod) []*corev1.PersistentVolumeClaim
 	ReuseNote, ReusedBy string
 	// Refusals are the updates in place that the API server has refused before this
-	// reconcile. Where there are any, it is asked by a dry run whether it refuses the
+	// reconcile. If there are any, it is asked by a dry run whether it refuses the
 	// next one, before that takes the pod out of service.
 	Refusals rollout.Refusals
 	// Updated is called with the end of every update that was tried, or its preparation. May be nil.
@@ -83,7 +83,7 @@ func keyOf(workload metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()}
 }
 
-// nameOf is the name of a pod, with its namespace where the workload has none.
+// nameOf is the name of a pod, with its namespace if the workload has none.
 func (p *Sync) nameOf(pod *corev1.Pod) string {
 	if p.Key.Namespace != "" {
 		return pod.Name
@@ -115,7 +115,7 @@ func (p *Sync) create(create func() (resourceVersion string, err error)) (resour
 }
 
 // Unanswered returns the error, and remembers that the write may have been made
-// where there was no answer, or the server did not come to an end with it.
+// if there was no answer, or the server did not come to an end with it.
 func (p *Sync) Unanswered(resource podwright.Resource, name string, err error) error {
 	if apiwriter.Unanswered(err) {
 		p.Own.Lost(p.Key, resource, name)
@@ -177,7 +177,7 @@ func (p *Sync) recordOutcome(o Outcome) {
 	}
 	o.Workload = p.Key.Name
 	if inEndingNamespace(o.Err) {
-		return // nobody reads it, and it cannot be created either
+		return // there it is not read, and cannot be created either
 	}
 	if o.Err != nil {
 		p.Event(corev1.EventTypeWarning, "Failed"+string(o.Action), "%s", message(o))

@@ -170,7 +170,7 @@ type Outcome struct {
 	// name of the claim that was written, or is empty; Pod is then the pod for
 	// which it was created.
 	Pod, Claim string
-	// Err is why it failed, nil where it did not.
+	// Err is why it failed, nil if it did not.
 	Err error
 }
 

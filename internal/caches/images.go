@@ -28,7 +28,7 @@ const (
 )
 
 // AddPullJobIndex indexes an informer of ImagePullJobs by what those that are
-// not over are about. It does nothing where the informer has that index already.
+// not over are about. It does nothing if the informer has that index already.
 func AddPullJobIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byTarget, func(obj any) ([]string, error) {
 		job, ok := obj.(*v1alpha1.ImagePullJob)
@@ -59,7 +59,7 @@ func JobsOfPods(indexer cache.Indexer, namespace string) ([]*v1alpha1.ImagePullJ
 }
 
 // AddTaskOwnerIndex indexes an informer of NodeImages by the UIDs of the jobs
-// that own tasks in them. It does nothing where the informer has that index already.
+// that own tasks in them. It does nothing if the informer has that index already.
 func AddTaskOwnerIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byTaskOwner, func(obj any) ([]string, error) {
 		n, ok := obj.(*v1alpha1.NodeImage)
@@ -82,7 +82,7 @@ func NodesWithTasksOf(indexer cache.Indexer, job types.UID) ([]*v1alpha1.NodeIma
 }
 
 // AddCopyIndex indexes an informer of copies of pull secrets by the jobs that need
-// them. It does nothing where the informer has that index already.
+// them. It does nothing if the informer has that index already.
 func AddCopyIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byReference, func(obj any) (keys []string, err error) {
 		if secret, ok := obj.(*corev1.Secret); ok {
@@ -114,7 +114,7 @@ func CopiesFor(indexer cache.Indexer, job types.NamespacedName) ([]*corev1.Secre
 }
 
 // AddPullPodIndex indexes an informer of pods by the nodes to which they have images
-// pulled. It does nothing where the informer has that index already.
+// pulled. It does nothing if the informer has that index already.
 func AddPullPodIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byPullNode, func(obj any) ([]string, error) {
 		if pod, ok := obj.(*corev1.Pod); ok {

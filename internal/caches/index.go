@@ -15,7 +15,7 @@ import (
 var indexing sync.Mutex
 
 // EnsureIndex returns the index of an informer that has the name, which is the given one
-// where it had none.
+// if it had none.
 func EnsureIndex(informer cache.SharedIndexInformer, name string, keys cache.IndexFunc) (cache.IndexFunc, error) {
 	indexing.Lock()
 	defer indexing.Unlock()
@@ -28,7 +28,7 @@ func EnsureIndex(informer cache.SharedIndexInformer, name string, keys cache.Ind
 	return keys, nil
 }
 
-// AddNamespaceIndex adds an index by namespace, without which List goes through all objects. It does nothing where the
+// AddNamespaceIndex adds an index by namespace, without which List goes through all objects. It does nothing if the
 // informer has that index already.
 func AddNamespaceIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)

@@ -8,7 +8,7 @@ import (
 )
 
 // AddLabelIndex indexes an informer by the value of a label. Objects without it
-// are left out. It does nothing where the informer has that index already.
+// are left out. It does nothing if the informer has that index already.
 func AddLabelIndex(informer cache.SharedIndexInformer, label string) error {
 	return addIndex(informer, byLabel(label), func(obj any) ([]string, error) {
 		object, err := meta.Accessor(obj)

@@ -15,7 +15,7 @@ const byParent = "podwright.ordinalParent"
 
 // AddMemberIndex indexes an informer by what stands before the ordinal in the
 // names of its objects: for a pod, that is the StatefulSet whose name it
-// carries. It does nothing where the informer has that index already.
+// carries. It does nothing if the informer has that index already.
 func AddMemberIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byParent, parents)
 }

@@ -16,7 +16,7 @@ import (
 const byOwner = "podwright.ownerUID"
 
 // AddOwnerIndex indexes an informer by the UIDs of the owners of its objects.
-// It does nothing where the informer has that index already.
+// It does nothing if the informer has that index already.
 func AddOwnerIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byOwner, ownerUIDs)
 }

@@ -16,7 +16,7 @@ const (
 	byMarker = "podwright.probeMarker"
 )
 
-// AddNodeIndex indexes an informer of pods by the node that they are on. It does nothing where the informer has that index
+// AddNodeIndex indexes an informer of pods by the node that they are on. It does nothing if the informer has that index
 // already.
 func AddNodeIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byNode, func(obj any) ([]string, error) {
@@ -32,7 +32,7 @@ func PodsOn(indexer cache.Indexer, node string) ([]*corev1.Pod, error) {
 	return byIndex[*corev1.Pod](indexer, byNode, node)
 }
 
-// AddMarkerIndex indexes an informer of NodePodProbes by the markers whose probes they have. It does nothing where the
+// AddMarkerIndex indexes an informer of NodePodProbes by the markers whose probes they have. It does nothing if the
 // informer has that index already.
 func AddMarkerIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byMarker, func(obj any) (keys []string, err error) {

@@ -60,7 +60,7 @@ func (r Reader) Nodes() ([]*corev1.Node, error) {
 	return List[*corev1.Node](r, Nodes, "", labels.Everything())
 }
 
-// Node returns a node; nil where it is not known.
+// Node returns a node; nil if it is not known.
 func (r Reader) Node(name string) *corev1.Node {
 	node, err := Get[*corev1.Node](r, Nodes, "", name)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 const anyLabels = "*"
 
 // AddSelectorIndex indexes an informer of SidecarSets by a label that pods need to
-// match, and their namespace. It does nothing where the informer has that index already.
+// match, and their namespace. It does nothing if the informer has that index already.
 func AddSelectorIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, bySelector, func(obj any) ([]string, error) {
 		set, ok := obj.(*v1alpha1.SidecarSet)
@@ -39,7 +39,7 @@ func AddSelectorIndex(informer cache.SharedIndexInformer) error {
 }
 
 // NeededLabels returns labels of which an object has one that matches a selector, with
-// their values where these are known. A selector that selects nothing needs none of any.
+// their values if they are known. A selector that selects nothing needs none of any.
 func NeededLabels(selector *metav1.LabelSelector) (labels []string) {
 	if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func SidecarSetsFor(indexer cache.Indexer, namespace string, labels map[string]s
 	return sets, nil
 }
 
-// AddLabelPairIndex indexes an informer of pods by their labels. It does nothing where
+// AddLabelPairIndex indexes an informer of pods by their labels. It does nothing if
 // the informer has that index already.
 func AddLabelPairIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byLabelPair, func(obj any) (pairs []string, err error) {

@@ -57,7 +57,7 @@ func sidecarIndexers(t testing.TB, sets []*v1alpha1.SidecarSet, pods []*corev1.P
 }
 
 // TestSidecarSetsAndPods: whatever matches is found from either side, once, and by the
-// labels where they can tell nothing else is.
+// labels if they can tell nothing else is.
 func TestSidecarSetsAndPods(t *testing.T) {
 	var sets []*v1alpha1.SidecarSet
 	for name, text := range selectors {

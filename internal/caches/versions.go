@@ -8,7 +8,7 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 )
 
-// CheckVersions returns an error where informers cannot tell how far they are.
+// CheckVersions returns an error if informers cannot tell how far they are.
 func CheckVersions() error {
 	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
 		return errors.New("the feature AtomicFIFO of client-go is off; informers then cannot tell " +

@@ -22,7 +22,7 @@ type Checks struct {
 // Check returns the Checks of a package's options.
 func Check(pkg string) *Checks { return &Checks{pkg: pkg} }
 
-// That adds the text where ok does not hold. Like all checks, it returns the Checks.
+// That adds the text if ok does not hold. Like all checks, it returns the Checks.
 func (c *Checks) That(ok bool, text string) *Checks {
 	if !ok {
 		c.errs = append(c.errs, errors.New(c.pkg+": "+text))
@@ -53,7 +53,7 @@ func (c *Checks) Reader(given bool) *Checks {
 	return c.That(given, "Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
 }
 
-// Err joins what is wrong; nil where nothing is.
+// Err joins what is wrong; nil if nothing is.
 func (c *Checks) Err() error { return errors.Join(c.errs...) }
 
 // Holds returns what tells whether there is an object of a name. The first name is looked for in the list, and more of them in

@@ -18,12 +18,12 @@
 //
 //   - each fact has one author: a label, an annotation, a condition and, in a list that
 //     several share, an entry by key. Who needs another's fact waits for it;
-//   - a write is a strategic-merge patch of these facts alone, with the UID of the pod.
+//   - a write is a strategic-merge patch of its facts alone, with the UID of the pod.
 //     It carries no resourceVersion, so what others write in between is no conflict
 //     and is not undone;
 //   - a fact that several share, such as the message of the condition KruisePodReady,
 //     which lists who keeps the pod out of service, is patched on the resourceVersion
-//     that was read (podpatch.Patch.IfUnchanged): whoever comes second has a conflict,
+//     that was read (podpatch.Patch.IfUnchanged): the second writer has a conflict,
 //     and decides again on what is there by then. So is a deletion that was decided by
 //     the pod's state;
 //   - a controller waits, per resource, until the cache is at the resourceVersion of its

@@ -67,7 +67,7 @@ const Workload = Generation | Labels | Annotations | Status
 // WroteStatus tells whether a status is the one that the controller wrote last.
 type WroteStatus func(key types.NamespacedName, resourceVersion string, status any) bool
 
-// itself enqueues the object of the event, but not where all that has changed is
+// itself enqueues the object of the event, but not when all that has changed is
 // the status, which the controller itself wrote.
 func itself(wrote WroteStatus) Concern {
 	return func(e Event, enqueue Enqueue) {
@@ -78,7 +78,7 @@ func itself(wrote WroteStatus) Concern {
 	}
 }
 
-// EachOf enqueues what keys names for an object, before and after the event where
+// EachOf enqueues what keys names for an object, before and after the event if
 // its owners or its identity have changed.
 func EachOf(keys func(metav1.Object) []types.NamespacedName) Concern {
 	return func(e Event, enqueue Enqueue) {
@@ -100,7 +100,7 @@ type subscription struct {
 	concern Concern
 	enqueue Enqueue
 	initial bool // wants objects that were there at the start
-	// objects counts those that concern can enqueue; nil where it may enqueue others.
+	// objects counts those that concern can enqueue; nil if it may enqueue others.
 	objects *atomic.Int64
 }
 
@@ -136,7 +136,7 @@ type whose struct{ dispatcher *dispatcher }
 var subscribing sync.Mutex
 
 // subscribe adds a subscription to an informer. Objects that are in its cache
-// are reported as new ones, also where the informer runs already. It returns the
+// are reported as new ones, also if the informer runs already. It returns the
 // count of the objects that the informer has reported.
 func subscribe(informer cache.SharedIndexInformer, s *subscription) (objects *atomic.Int64, err error) {
 	subscribing.Lock()
@@ -154,7 +154,7 @@ func subscribe(informer cache.SharedIndexInformer, s *subscription) (objects *at
 	return &d.objects, err
 }
 
-// dispatcherOf returns the dispatcher of an informer, which becomes the given one where it
+// dispatcherOf returns the dispatcher of an informer, which becomes the given one if it
 // had none.
 func dispatcherOf(informer cache.SharedIndexInformer, first *dispatcher) (*dispatcher, error) {
 	index, err := caches.EnsureIndex(informer, dispatcherIndex, func(object any) ([]string, error) {
@@ -191,7 +191,7 @@ func (d *dispatcher) add(s *subscription) bool {
 	return true
 }
 
-// begin lets nobody subscribe any more.
+// begin lets no controller subscribe any more.
 func (d *dispatcher) begin() {
 	d.lock.Lock()
 	defer d.lock.Unlock()

@@ -160,7 +160,7 @@ func sameOwner(a, b metav1.OwnerReference) bool {
 		ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
 }
 
-// statusOf returns a pointer to the status of an object, nil where it has none.
+// statusOf returns a pointer to the status of an object, nil if it has none.
 func statusOf(object metav1.Object) any {
 	status := reflect.ValueOf(object).Elem().FieldByName("Status")
 	if !status.IsValid() {
@@ -235,7 +235,7 @@ func resizeDiffers(b, a *corev1.Pod) bool {
 }
 
 // resizeCondition tells whether a condition about a resize differs, and whether it is about
-// the spec as it is.
+// the present spec.
 func resizeCondition(t corev1.PodConditionType) func(before, after *corev1.Pod) bool {
 	return func(before, after *corev1.Pod) bool {
 		b, a := readiness.Condition(before, t), readiness.Condition(after, t)

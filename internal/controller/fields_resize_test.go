@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Where pods are resized, what they are to have matters, and whether their nodes report what
+// When pods are resized, what they are to have matters, and whether their nodes report what
 // they have; how far a resize is, only while one is under way: a heartbeat costs nothing.
 func TestResizeChanges(t *testing.T) {
 	has := func(cpu string) *corev1.ResourceRequirements {

@@ -25,7 +25,7 @@ type Kind[S, P any] struct {
 
 	// Self is whose methods Observe and Apply are, for what KindOf returns. Optional.
 	Self any
-	// Observe reads everything that a plan depends on. It returns nil where there
+	// Observe reads everything that a plan depends on. It returns nil if there
 	// is no such object.
 	Observe func(ctx context.Context, key types.NamespacedName) (*S, error)
 	// Plan decides what to do, without any I/O.
@@ -67,7 +67,7 @@ type Kind[S, P any] struct {
 	// FirstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
-	// OnTime has a reconcile that fails repeated after the time that it returns, where the back-off is longer: what
+	// OnTime has a reconcile that fails repeated after the time that it returns, if the back-off is longer: what
 	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
 	OnTime bool
 }
@@ -210,7 +210,7 @@ func (r *Reconciler[S, P]) forget(key types.NamespacedName) {
 	}
 }
 
-// wait returns how long to wait for the caches, and an error where they cannot be
+// wait returns how long to wait for the caches, and an error if they cannot be
 // waited for.
 func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	if r.AllowStaleReads {
@@ -230,8 +230,8 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 }
 
 // checkComplete finds out whether a cache at the synced resourceVersion shows what was
-// created. Where something is missing, it asks the API server: it may be gone
-// again, but where it exists, the cache does not show everything.
+// created. If something is missing, it asks the API server: it may be gone
+// again, but if it exists, the cache does not show everything.
 func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
 	shows := map[podwright.Resource]func(string) bool{}
 	unseen := r.writes.Unseen(key, func(resource podwright.Resource, name string) bool {

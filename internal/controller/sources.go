@@ -19,10 +19,10 @@ import (
 type Read struct {
 	// Resource names the cache.
 	Resource podwright.Resource
-	// Live reads the resource past all caches. It is given where the kind writes what
+	// Live reads the resource past all caches. It is given if the kind writes what
 	// the cache holds: Reconcile waits until the cache shows that.
 	Live apiwriter.Live
-	// Informer is the option in which the user shares an informer. Where that is
+	// Informer is the option in which the user shares an informer. If that is
 	// nil, Make makes one, whose objects Trim trims, and it is set here.
 	Informer *cache.SharedIndexInformer
 	Make     func() cache.SharedIndexInformer
@@ -40,12 +40,12 @@ type Read struct {
 	// Owner is the kind whose objects such an object concerns that name it as an
 	// owner. Default: Concern says which.
 	Owner schema.GroupKind
-	// Concern enqueues the objects that an event concerns. Where nothing says
+	// Concern enqueues the objects that an event concerns. If nothing says
 	// whom events concern, there are none.
 	Concern Concern
 	// Known says that Concern enqueues only objects of the read before it that has
 	// Itself, which its cache holds. It is not asked while there are none, so that a
-	// kind which nobody uses costs nothing per event.
+	// kind which no user uses costs nothing per event.
 	Known bool
 	// Collect has events collected before a reconcile, for resources of which many
 	// change at once; see SettleTime.
@@ -120,7 +120,7 @@ func (s *Sources) Synced() []cache.InformerSynced { return s.synced }
 
 // Subscribe has events of the informers enqueue objects, at once or once events
 // have been collected. wroteStatus may be nil, for a kind that writes none, and
-// collected where nothing is collected.
+// collected if nothing is collected.
 func (s *Sources) Subscribe(now, collected Enqueue, wroteStatus WroteStatus) error {
 	var objects *atomic.Int64
 	for _, read := range s.reads {

@@ -31,13 +31,13 @@ const staleBackOff = 10
 const StaleLimit = 5 * time.Minute
 
 // Newest asks the API server how far a resource has come in a namespace; empty
-// where it cannot be asked.
+// if it cannot be asked.
 type Newest func(ctx context.Context, namespace string, resource podwright.Resource) (resourceVersion string, err error)
 
 // Wait returns how long a reconcile of an object has to wait for the caches to
-// see what earlier reconciles wrote; 0 where it may start.
+// see what earlier reconciles wrote; 0 if it may start.
 //
-// After StaleLimit it says so in the log, and asks the API server. Where that is
+// After StaleLimit it says so in the log, and asks the API server. If that is
 // behind the write, as after a restore of its storage, a cache that has come as
 // far as it is complete. A nil live, and one that cannot tell, makes the
 // reconcile start on what the cache has.

@@ -135,7 +135,7 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 	}
 }
 
-// Where there is nobody to ask, a reconcile goes on with what the cache has.
+// If there is no API server to ask, a reconcile goes on with what the cache has.
 func TestWaitWithoutAServerToAsk(t *testing.T) {
 	var own apiwriter.Store
 	key := types.NamespacedName{Name: "node"}

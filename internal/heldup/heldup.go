@@ -76,7 +76,7 @@ func allBehind(holds []rollout.Hold) bool {
 	return !slices.ContainsFunc(holds, func(h rollout.Hold) bool { return !IsBehind(h) })
 }
 
-// began is when a hold began: as it is remembered, or since when the pod is not ready, or now.
+// began is when a hold began: as remembered, or since when the pod is not ready, or now.
 func began(h *rollout.Hold, known Since, now time.Time) time.Time {
 	if at, is := known[h.HoldKey]; is {
 		return at

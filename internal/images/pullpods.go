@@ -27,7 +27,7 @@ func (t PullTask) String() string {
 	return string(data)
 }
 
-// PullTaskOf returns what a pod says to be for; false where it is no pod that has an
+// PullTaskOf returns what a pod says to be for; false if it is no pod that has an
 // image pulled.
 func PullTaskOf(pod metav1.Object) (t PullTask, ok bool) {
 	if _, ok := pod.GetLabels()[v1alpha1.PullPodLabel]; !ok {

@@ -10,13 +10,13 @@ import (
 
 // Reference is a normalised image reference. Its zero value refers to nothing.
 type Reference struct {
-	// Domain is the registry, docker.io where the reference named none. It is
-	// empty where the reference begins with what should be one and is no host
+	// Domain is the registry, docker.io if the reference named none. It is
+	// empty if the reference begins with what should be one and is no host
 	// name, such as my_registry.local/web: then it is part of the path.
 	Domain string
 	// Path is the repository in the registry, library/nginx for example.
 	Path string
-	// Tag is latest where the reference named neither tag nor digest. It is
+	// Tag is latest if the reference named neither tag nor digest. It is
 	// empty beside a digest, which says more.
 	Tag string
 	// Digest is sha256:… or empty.
@@ -138,7 +138,7 @@ func (r Reference) Name() string {
 	return r.Path
 }
 
-// Version is the tag, or the digest where there is one: what tells the images
+// Version is the tag, or the digest if there is one: what tells the images
 // of one name apart.
 func (r Reference) Version() string {
 	if r.Digest != "" {

@@ -18,7 +18,7 @@ import (
 const copyHash = 1 + 20
 
 // CopyName returns the name that the copy of a pull secret has in
-// v1alpha1.DaemonConfigNamespace. It tells namespaces apart; false where the name
+// v1alpha1.DaemonConfigNamespace. It tells namespaces apart; false if the name
 // of the source is too long for that.
 func CopyName(source types.NamespacedName) (string, bool) {
 	const longest = 253
@@ -27,7 +27,7 @@ func CopyName(source types.NamespacedName) (string, bool) {
 	return name, len(name) <= longest
 }
 
-// SourceName returns the name of the secret of which a copy has that name, where it
+// SourceName returns the name of the secret of which a copy has that name, if it
 // is one of that namespace.
 func SourceName(copyName, namespace string) (string, bool) {
 	if len(copyName) <= copyHash {
@@ -39,7 +39,7 @@ func SourceName(copyName, namespace string) (string, bool) {
 }
 
 // ReferenceSource returns the name of the secret of a namespace to which a task refers:
-// the secret itself, or its copy. False where the reference is to one of another namespace.
+// the secret itself, or its copy. False if the reference is to one of another namespace.
 func ReferenceSource(ref v1alpha1.ReferenceObject, namespace string) (string, bool) {
 	if ref.Namespace == v1alpha1.DaemonConfigNamespace {
 		return SourceName(ref.Name, namespace)
@@ -47,7 +47,7 @@ func ReferenceSource(ref v1alpha1.ReferenceObject, namespace string) (string, bo
 	return ref.Name, ref.Namespace == namespace
 }
 
-// CopySource returns of which secret an object is the copy; false where it does not
+// CopySource returns of which secret an object is the copy; false if it does not
 // say so.
 func CopySource(object metav1.Object) (types.NamespacedName, bool) {
 	namespace, name, found := strings.Cut(object.GetAnnotations()[v1alpha1.PullSecretSourceAnnotation], "/")

@@ -21,7 +21,7 @@ import (
 
 const jobKind = "ImagePullJob"
 
-// FindTask returns the task to pull an image, nil where the node has none. It is
+// FindTask returns the task to pull an image, nil if the node has none. It is
 // shared with the NodeImage.
 func FindTask(n *v1alpha1.NodeImage, image Reference) *v1alpha1.ImageTagSpec {
 	tags := n.Spec.Images[image.Name()].Tags
@@ -31,7 +31,7 @@ func FindTask(n *v1alpha1.NodeImage, image Reference) *v1alpha1.ImageTagSpec {
 	return nil
 }
 
-// StatusOf returns what the node reports about a tag of an image, nil where
+// StatusOf returns what the node reports about a tag of an image, nil if
 // that is nothing. It is shared with the NodeImage.
 func StatusOf(n *v1alpha1.NodeImage, name, tag string) *v1alpha1.ImageTagStatus {
 	return StateOf(&n.Status, name, tag)
@@ -87,7 +87,7 @@ func IsTaskOwner(task *v1alpha1.ImageTagSpec, uid types.UID) bool {
 	return slices.ContainsFunc(task.OwnerReferences, func(o corev1.ObjectReference) bool { return o.UID == uid })
 }
 
-// TaskJob returns the name of the job that an owner reference means; false where
+// TaskJob returns the name of the job that an owner reference means; false if
 // the owner is of another kind.
 func TaskJob(owner corev1.ObjectReference) (types.NamespacedName, bool) {
 	version, err := schema.ParseGroupVersion(owner.APIVersion)
@@ -114,7 +114,7 @@ func TaskJobs(n *v1alpha1.NodeImage) (owners []corev1.ObjectReference) {
 
 // Spread returns a number from 0 up to below, spread evenly over different
 // keys and always the same for the same ones. It takes the place of a random
-// number where a plan has to be repeatable.
+// number if a plan has to be repeatable.
 func Spread(below int32, keys ...string) int32 {
 	sum := sha256.Sum256([]byte(strings.Join(keys, "\x00")))
 	return int32(binary.BigEndian.Uint64(sum[:]) % uint64(below))
@@ -122,7 +122,7 @@ func Spread(below int32, keys ...string) int32 {
 
 // Patch returns the merge patch that makes of an object as it was observed what
 // after says; before and after are the parts of it that may change. The API
-// server refuses the patch on any other state of the object; where of has no
+// server refuses the patch on any other state of the object; if of has no
 // resourceVersion, only on another object of the same name.
 func Patch(of metav1.Object, before, after any) ([]byte, error) {
 	was, err := json.Marshal(before)

@@ -8,7 +8,7 @@ import (
 )
 
 // Check is what a policy wants of a request: a CEL expression that has to be true,
-// and what to say where it is not, in words or as an expression that makes them.
+// and what to say if it is not, in words or as an expression that makes them.
 type Check struct{ Expression, Message, MessageExpression string }
 
 // Policy is a ValidatingAdmissionPolicy that refuses a request, as forbidden, when

@@ -23,7 +23,7 @@ func PodOwner(group, resource, verbs string) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		Rule(group, resource, verbs),
 		Rule(group, resource+"/status", "patch"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a pod block the deletion of its owner; and owners are set only of
 		// what may be deleted.
 		Rule(group, resource+"/finalizers", "update"),

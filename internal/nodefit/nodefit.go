@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Misfit says why a node does not fit a pod; empty where it does.
+// Misfit says why a node does not fit a pod; empty if it does.
 type Misfit string
 
 // Why a node does not fit.
@@ -67,7 +67,7 @@ func requests(spec *corev1.PodSpec) corev1.ResourceList {
 	return resource.PodRequests(&corev1.Pod{Spec: *spec}, resource.PodResourcesOptions{})
 }
 
-// Check tells why the pod does not fit a node, empty where it does. Whether the node
+// Check tells why the pod does not fit a node, empty if it does. Whether the node
 // is ready is only seen through its taints; what else runs on it does not count.
 func (c *Checker) Check(node *corev1.Node) Misfit {
 	if c.nodeName != "" && c.nodeName != node.Name {
@@ -113,7 +113,7 @@ func (c *Checker) Stays(node *corev1.Node) bool {
 }
 
 // Unreachable tells whether nothing is heard of a node, so that its kubelet acts on no change of a pod, and since when:
-// zero where no such taint says, which is long ago, and the latest where several do.
+// zero if no such taint says, which is long ago, and the latest if several do.
 func Unreachable(node *corev1.Node) (since time.Time, unreachable bool) {
 	for i := range node.Spec.Taints {
 		if taint := &node.Spec.Taints[i]; taint.Key == corev1.TaintNodeUnreachable {
@@ -161,7 +161,7 @@ type pin struct {
 	values       [1]string
 }
 
-// NodeOf returns the node that a pod is on, or that Pin has pinned it to; empty where it is on
+// NodeOf returns the node that a pod is on, or that Pin has pinned it to; empty if it is on
 // none and has been pinned to none. What admission has put beside the pin does not count.
 func NodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
@@ -171,7 +171,7 @@ func NodeOf(pod *corev1.Pod) string {
 }
 
 // PinnedTo returns the node that Pin has pinned a pod to: that of the first field metadata.name
-// that names one node, whatever stands beside it; empty where there is none.
+// that names one node, whatever stands beside it; empty if there is none.
 func PinnedTo(spec *corev1.PodSpec) string {
 	terms := requiredTerms(spec)
 	for i := range terms {
@@ -184,7 +184,7 @@ func PinnedTo(spec *corev1.PodSpec) string {
 	return ""
 }
 
-// onlyPinnedTo is PinnedTo where the pin is all that the affinity requires.
+// onlyPinnedTo is PinnedTo if the pin is all that the affinity requires.
 func onlyPinnedTo(spec *corev1.PodSpec) string {
 	terms := requiredTerms(spec)
 	if len(terms) != 1 || len(terms[0].MatchExpressions) > 0 || len(terms[0].MatchFields) != 1 {

@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 }
 
 // A pod that runs on every node is held by no lack of resources, and one that runs
-// goes on where only new pods are kept away.
+// goes on when only new pods are kept away.
 func TestDaemon(t *testing.T) {
 	for _, test := range []struct {
 		name, pod, node string

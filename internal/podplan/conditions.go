@@ -41,8 +41,8 @@ func (k *Status[S, C, T]) uncounted(status *S, unreadable error, now time.Time) 
 	}
 }
 
-// unobserved says in the first status of a workload, where that is written before anything is counted, that the spec is not
-// reached: whoever finds no observedGeneration in it does not look for one.
+// unobserved says in the first status of a workload, if that is written before anything is counted, that the spec is not
+// reached: a reader that finds no observedGeneration in it does not look for one.
 func (k *Status[S, C, T]) unobserved(status *S, now time.Time) {
 	if *k.Fields(status).ObservedGeneration == 0 && slices.Contains(k.Kept, reconciling) && len(k.kept(status)) == 0 {
 		k.Reconcile(status, "NotObserved", "the spec has not been read to its end yet", now)
@@ -54,13 +54,13 @@ func (k *Status[S, C, T]) unobserved(status *S, now time.Time) {
 type Drift struct {
 	Missing  bool // there are fewer pods than wanted
 	Outdated bool // pods are to be updated
-	// Paused is the field of the spec that pauses the update; empty where it is not paused.
+	// Paused is the field of the spec that pauses the update; empty if it is not paused.
 	Paused      string
 	Surplus     bool // there are pods that are not wanted
 	Unavailable bool // pods that are wanted are not available
 }
 
-// Judge says in a status that the spec is not reached, and for which of these reasons, or that it is. (CS-S5, STS-S3, DS-20)
+// Judge says in a status that the spec is not reached, and for which reasons, or that it is. (CS-S5, STS-S3, DS-20)
 func (k *Status[S, C, T]) Judge(status *S, d Drift, now time.Time) {
 	switch {
 	case d.Missing:
@@ -94,7 +94,7 @@ func (k *Status[S, C, T]) kept(status *S) (kept []C) {
 	return kept
 }
 
-// Find returns the condition of a type, nil where the status has none.
+// Find returns the condition of a type, nil if the status has none.
 func (k *Status[S, C, T]) Find(status *S, t T) *C {
 	conditions := *k.Fields(status).Conditions
 	for i := range conditions {
@@ -106,7 +106,7 @@ func (k *Status[S, C, T]) Find(status *S, t T) *C {
 }
 
 // Put gives a status the condition of a type, in the place of the one that it has, and returns
-// it. Where that has the same value, it keeps its time.
+// it. If that has the same value, it keeps its time.
 func (k *Status[S, C, T]) Put(status *S, t T, value corev1.ConditionStatus, reason, message string, now time.Time) *C {
 	since := metav1.NewTime(now.Truncate(time.Second))
 	c := k.Find(status, t)

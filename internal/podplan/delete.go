@@ -9,7 +9,7 @@ import (
 )
 
 // Delete deletes a pod as d says, whose Pod is filled in, or has its preDelete
-// hook asked to prepare it. It returns false where it does neither: in
+// hook asked to prepare it. It returns false if it does neither: in
 // Plan.Otherwise, a pod whose own state is to be written has that written first,
 // whatever becomes of the first stage. (LC-18)
 func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
@@ -33,7 +33,7 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 }
 
 // Undelete returns a pod to service that is being prepared for its deletion. It
-// returns false where the hooks do not allow that. (CS-15)
+// returns false if the hooks do not allow that. (CS-15)
 func (p *Planner) Undelete(pod *View) bool {
 	pod.ForUpdate = false
 	if lifecycle.CancelDelete(pod.Change(rollout.PatchCancelDelete), pod.Pod, p.Workload.Hooks, p.At) {

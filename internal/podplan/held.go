@@ -41,7 +41,7 @@ func (p *Planner) HoldBad(values field.ErrorList) {
 
 // HoldWaits lists what pods wait for, beside the objects that are listed already. What users asked for is none of it.
 func (p *Planner) HoldWaits() {
-	var listed map[*corev1.Pod]int // what is held of it, by pod; made where a pod waits for itself
+	var listed map[*corev1.Pod]int // what is held of it, by pod; made when a pod waits for itself
 	whole := map[rollout.Rule]bool{}
 	acts := !p.plan.Stage.Empty()
 	for _, wait := range p.plan.Waiting {

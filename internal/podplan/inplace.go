@@ -18,7 +18,7 @@ import (
 )
 
 // InGrace tells whether a pod is in the grace period before its containers
-// change. Where that cannot be read it is not: nobody knows when it would end.
+// change. If that cannot be read it is not: its end is not known.
 func (v *View) InGrace() bool { return inplace.InGrace(v.Pod) && !v.Unreadable }
 
 // RefreshFirst tells whether an update has to wait since the pod is patched
@@ -33,8 +33,8 @@ func (p *Planner) RefreshFirst(pod *View) bool {
 }
 
 // InPlace returns the in-place update of a pod to a revision, the same one for
-// all pods of a plan; nil where there is none, and the error where it cannot
-// begin on this pod. Where the workload allows none there is neither. (IP-1)
+// all pods of a plan; nil if there is none, and the error if it cannot
+// begin on this pod. If the workload allows none there is neither. (IP-1)
 func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Update, error) {
 	if !p.Workload.InPlace.Allowed {
 		return nil, nil
@@ -65,8 +65,8 @@ func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Up
 }
 
 // Forbidden says why a pod that must not be recreated cannot be updated either,
-// and reports it: once per revision where the template is the reason, and per pod
-// where the pod itself is, which the error says.
+// and reports it: once per revision if the template is the reason, and per pod
+// if the pod itself is, which the error says.
 func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 	policy := p.Workload.InPlace.Field + " InPlaceOnly"
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 	return reason
 }
 
-// undisturbed tells whether an update leaves a pod as it is but for the cpu and memory of
+// undisturbed tells whether an update changes nothing of a pod but the cpu and memory of
 // containers: it stays in service, and in the state that it has. One whose hook was asked
 // already, or that is in the midst of an update, goes through the states. (IP-36)
 func undisturbed(pod *View, update *inplace.Update) bool {

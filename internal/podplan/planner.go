@@ -44,7 +44,7 @@ type Workload struct {
 
 // InPlace is how the pods of a workload are updated in place.
 type InPlace struct {
-	// Allowed says that pods are updated in place where that is possible, and Only
+	// Allowed says that pods are updated in place if that is possible, and Only
 	// that they are never recreated for an update, which implies Allowed.
 	Allowed, Only bool
 	// GraceSeconds is how long a pod is not ready before its containers change.
@@ -72,7 +72,7 @@ type Planner struct {
 	Refusals rollout.Refusals
 	// Began is when holds of plans before began. May be nil.
 	Began heldup.Since
-	// Unreadable says why the spec cannot be read, so that nothing is counted; nil where it can.
+	// Unreadable says why the spec cannot be read, so that nothing is counted; nil if it can.
 	Unreadable error
 	// Stage is the one of the plan to which the present step belongs.
 	Stage *rollout.Stage
@@ -115,7 +115,7 @@ func (p *Planner) RequeueAfter(d time.Duration) {
 }
 
 // Due tells whether something that comes in a while is there already, and asks
-// for another reconcile where it is still to come.
+// for another reconcile if it is still to come.
 func (p *Planner) Due(in time.Duration, comes bool) bool {
 	if comes {
 		p.RequeueAfter(in)

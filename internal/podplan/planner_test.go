@@ -84,7 +84,7 @@ func TestFinishAwaitsBudgets(t *testing.T) {
 	}
 }
 
-// A pod is patched where that changes it, unless it is deleted.
+// A pod is patched if that changes it, unless it is deleted.
 func TestFinish(t *testing.T) {
 	changes := func() *podpatch.Patch { p := &podpatch.Patch{}; p.SetLabel("a", "b"); return p }
 	for name, test := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 // Reaches tells whether a pod that has the label of the update revision has, or may still
 // get, what that says: otherwise it is not updated. One that never gets its cpu and memory has to
 // be recreated or, with InPlaceOnly, waits; one whose image came back is updated again. It
-// costs next to nothing where neither is true. (IP-39, IP-40)
+// costs next to nothing if neither is true. (IP-39, IP-40)
 func (p *Planner) Reaches(pod *View) bool {
 	if pod.Retry = inplace.PutBack(pod.Pod); pod.Retry != nil {
 		p.retries.add(pod)
@@ -40,7 +40,7 @@ func (p *Planner) serveUnresized(pod *View, progress *inplace.Progress, patch *p
 }
 
 // holdResize takes the request of a resize out of a patch that is not to be sent now, and says
-// why: the API server has refused it, or another one a moment ago. Nil where it may be sent.
+// why: the API server has refused it, or another one a moment ago. Nil if it may be sent.
 func (p *Planner) holdResize(pod *View, patch *podpatch.Patch) *rollout.Reason {
 	if len(patch.Resources) == 0 {
 		return nil

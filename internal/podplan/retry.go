@@ -34,7 +34,7 @@ func (r *retries) until(now time.Time) time.Time {
 	return r.last.Add(delayOf(r.tries))
 }
 
-// err says what came back, of the first pod; nil where nothing did.
+// err says what came back, of the first pod; nil if nothing did.
 func (r *retries) err() error {
 	switch r.pods {
 	case 0:

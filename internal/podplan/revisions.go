@@ -22,7 +22,7 @@ const RevisionLabel = appsv1.ControllerRevisionHashLabelKey
 const TemplateHashLabel = "pod-template-hash"
 
 // PlanRevisions finds the revision of the present template, or makes it, and
-// the one that pods come from. It returns false, and reports why, where there is
+// the one that pods come from. It returns false, and reports why, if there is
 // none. A workload that is being deleted writes none. (CS-CR3 to CS-CR5)
 func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
 	w := &p.Workload
@@ -43,7 +43,7 @@ func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
 	return p.plan.Revisions.Update != nil
 }
 
-// NoRevision is why pods are not updated where the revision of the present template cannot be written. (CT-9)
+// NoRevision is why pods are not updated if the revision of the present template cannot be written. (CT-9)
 func (p *Planner) NoRevision() *rollout.Reason {
 	return &rollout.Reason{Rule: rollout.RuleRevision, Message: p.Refusals.Revision.Error()}
 }
@@ -81,7 +81,7 @@ func (p *Planner) PlanHistory(limit *int32, current *appsv1.ControllerRevision, 
 }
 
 // RevisionValue is the value that the revision label has on the pods of a
-// revision. The full name is the rule; where it is too long for a label value, its
+// revision. The full name is the rule; if it is too long for a label value, its
 // hash stands alone.
 func (p *Planner) RevisionValue(name string) string {
 	if p.Workload.ShortHash || len(name) > validation.LabelValueMaxLength {

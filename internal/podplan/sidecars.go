@@ -30,7 +30,7 @@ func (p *Planner) sidecarFirst(pod *View) bool {
 	var records map[string]v1alpha1.SidecarSetUpgradeRecord
 	if json.Unmarshal([]byte(text), &states) != nil ||
 		json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetHashAnnotation]), &records) != nil {
-		return false // nobody knows when it would end
+		return false // its end is not known
 	}
 	for _, set := range slices.Sorted(maps.Keys(states)) {
 		age := p.At.Sub(records[set].UpdateTimestamp.Time)

@@ -78,7 +78,7 @@ func TestUpdatesWaitForSidecars(t *testing.T) {
 	}
 }
 
-// IP-33: where a SidecarSet has injected, the writes of an update are refused if the pod has
+// IP-33: if a SidecarSet has injected, the writes of an update are refused if the pod has
 // changed: the SidecarSet may have begun.
 func TestUpdatesBeginOnThePodAsItWasRead(t *testing.T) {
 	for name, want := range map[string]bool{"": false, v1alpha1.SidecarSetHashAnnotation: true} {

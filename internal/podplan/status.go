@@ -23,7 +23,7 @@ type Status[S, C any, T ~string] struct {
 	Fields func(*S) StatusFields[C]
 	// Condition returns pointers into a condition.
 	Condition func(*C) Condition[T]
-	// Negative names the types of conditions that are False where there is a problem; the
+	// Negative names the types of conditions that are False if there is a problem; the
 	// others are True. May be nil.
 	Negative []T
 	// Kept names the types of conditions that report no problem, in their order. They stand behind
@@ -36,7 +36,7 @@ type StatusFields[C any] struct {
 	ObservedGeneration *int64
 	CollisionCount     **int32
 	Conditions         *[]C
-	// LabelSelector is nil where the kind has none.
+	// LabelSelector is nil if the kind has none.
 	LabelSelector *string
 }
 
@@ -48,8 +48,8 @@ type Condition[T ~string] struct {
 	Reason, Message    *string
 }
 
-// Plan returns the status to write after the observed one, nil where that stands.
-// count fills in what the kind counts; it is called where there is an update
+// Plan returns the status to write after the observed one, nil if that stands.
+// count fills in what the kind counts; it is called if there is an update
 // revision.
 func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 	status := k.DeepCopy(observed)
@@ -112,7 +112,7 @@ func (k *Status[S, C, T]) Collided(observed *S, now time.Time) *S {
 }
 
 // conditions says what is wrong, one condition per type with the first problem of
-// its kind, in the order of the problems; nil where there is none. Conditions
+// its kind, in the order of the problems; nil if there is none. Conditions
 // that stand keep their time.
 func (k *Status[S, C, T]) conditions(observed *S, problems []rollout.Problem, now time.Time) []C {
 	var reported []string

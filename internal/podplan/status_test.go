@@ -64,7 +64,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A condition may be one that is False where there is a problem.
+// A condition may be one that is False when there is a problem.
 func TestNegativeConditions(t *testing.T) {
 	now, before := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), metav1.NewTime(time.Date(2026, 1, 1, 11, 0, 0, 0, time.UTC))
 	negative := statuses

@@ -20,15 +20,15 @@ type View struct {
 	Updated   bool // it is at the update revision
 	Available bool // as its kind says
 
-	Updating   bool // an in-place update is under way, or nobody can tell; known after Refresh
-	Unreadable bool // nobody can tell: its record of an in-place update cannot be read
+	Updating   bool // an in-place update is under way, or that cannot be told; known after Refresh
+	Unreadable bool // its record of an in-place update cannot be read
 
 	// Unresized says why the pod never gets the cpu and memory of the update revision, whose label
-	// it has: it is not at that revision, and cannot come to it in place. Known where Reaches was
+	// it has: it is not at that revision, and cannot come to it in place. Known if Reaches was
 	// asked; empty otherwise.
 	Unresized string
 	// Retry is how to update a pod again that has the label of the update revision, and of whose images some did
-	// not stay; nil for others. Known where Reaches was asked.
+	// not stay; nil for others. Known if Reaches was asked.
 	Retry *inplace.Retry
 
 	Patch     *podpatch.Patch // nil: nothing to change yet
@@ -59,7 +59,7 @@ func (v *View) dropEmpty() {
 // UpdatedReady tells whether a pod is ready at the update revision.
 func (v *View) UpdatedReady() bool { return v.Updated && lifecycle.Ready(v.Pod) }
 
-// Substituted tells whether a pod waits for a node, and another subset of its UnitedDeployment runs one instead of it: nobody
+// Substituted tells whether a pod waits for a node, and another subset of its UnitedDeployment runs one instead of it: no user
 // misses it. (UD-21.3)
 func (v *View) Substituted() bool {
 	return v.Spec.NodeName == "" && v.Labels[workloadsv1alpha1.ReservedPodLabel] == "true"

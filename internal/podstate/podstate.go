@@ -49,7 +49,7 @@ func AnyRan(statuses []corev1.ContainerStatus) bool {
 	return false
 }
 
-// Container is the container of a pod with a name, nil where there is none. It points into
+// Container is the container of a pod with a name, nil if there is none. It points into
 // the pod.
 func Container(pod *corev1.Pod, name string) *corev1.Container {
 	for i := range pod.Spec.Containers {
@@ -60,7 +60,7 @@ func Container(pod *corev1.Pod, name string) *corev1.Container {
 	return nil
 }
 
-// ContainerStatus is the status of the container with a name, nil where the kubelet has not
+// ContainerStatus is the status of the container with a name, nil if the kubelet has not
 // reported on it. It points into the pod.
 func ContainerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	for i := range pod.Status.ContainerStatuses {

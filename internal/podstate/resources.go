@@ -29,7 +29,7 @@ func Effective(r corev1.ResourceRequirements) (out corev1.ResourceRequirements) 
 }
 
 // QOSClass is the QoS class of a pod that has no resources of its own. Of what its
-// containers have only cpu and memory count, and of these only what is not zero.
+// containers have only cpu and memory count, and of both only what is not zero.
 func QOSClass(spec *corev1.PodSpec) corev1.PodQOSClass {
 	var all corev1.ResourceRequirements
 	bounded := true

@@ -22,7 +22,7 @@ type Templates struct {
 // defaults, in place. Stored is what the workload has now; its zero value
 // stands for a new workload.
 //
-// A pod template that means the same as the stored one is left as it is, so
+// A pod template that means the same as the stored one is left unchanged, so
 // that saving anything else never starts a rollout. The claim templates are
 // treated the same way, apart from the pod template.
 func (t Templates) Default(stored Templates) {

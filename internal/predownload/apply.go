@@ -39,7 +39,7 @@ type Applier struct {
 }
 
 // Apply does what was decided about the workload and its revision. The
-// revision may be nil where nothing is to be labelled. A decision for nothing
+// revision may be nil if nothing is to be labelled. A decision for nothing
 // costs no request. All errors are collected; after one, the revision
 // stays without its label, so that the next reconcile decides again.
 func (a *Applier) Apply(ctx context.Context, to *appsv1.ControllerRevision, d rollout.PreDownload) error {
@@ -70,7 +70,7 @@ func (a *Applier) create(ctx context.Context, job *distributionv1alpha1.ImagePul
 	case apierrors.IsAlreadyExists(err):
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return err // nobody reads an event there, and it cannot be created either
+		return err // there an event is not read, and cannot be created either
 	}
 	a.Event(corev1.EventTypeNormal, ReasonFailedCreate, "create ImagePullJob %s for image %s: %v", job.Name, job.Spec.Image, err)
 	if apiwriter.Final(err) {

@@ -28,7 +28,7 @@ type Input struct {
 	Selector *metav1.LabelSelector
 
 	// To is the revision that pods are updated to, From those that they come from:
-	// one, or with PodPerNode any number. Where none is another, there is no update.
+	// one, or with PodPerNode any number. If none is another, there is no update.
 	To   *appsv1.ControllerRevision
 	From []*appsv1.ControllerRevision
 
@@ -45,7 +45,7 @@ type Input struct {
 	// their revision.
 	Replicas, Partition int32
 	// UpdatedReady counts the pods that are ready at the revision To. It is called
-	// where the workload asks for some of them first; nil counts none.
+	// if the workload asks for some of them first; nil counts none.
 	UpdatedReady func() int32
 	// MaxUnavailable is how many pods may be unavailable at a time: a number,
 	// or a percentage of the replicas, rounded down here.
@@ -153,7 +153,7 @@ func (in *Input) needless() string {
 	return in.obstacle()
 }
 
-// obstacle says why the pods cannot be updated in place; empty where they can.
+// obstacle says why the pods cannot be updated in place; empty if they can.
 func (in *Input) obstacle() string {
 	for _, from := range in.From {
 		update, obstacles, err := inplace.Calculate(from, in.To, in.Options)

@@ -11,7 +11,7 @@
 //
 // # Differences
 //
-// Where the behaviour of OpenKruise 1.4 harms users, this package does otherwise:
+// If the behaviour of OpenKruise 1.4 harms users, this package does otherwise:
 //
 //   - A revision name that is too long for a label value is left out of the
 //     job's pod selector, which it would make invalid. No pod can carry it.

@@ -126,7 +126,7 @@ func (in *Input) number(annotation string, least, byDefault int32) int32 {
 	return int32(n)
 }
 
-// jobName is the name of the revision and that of the pull. Where that is too
+// jobName is the name of the revision and that of the pull. If that is too
 // long, the workload's part of the revision name gives way: its hash keeps the
 // jobs of two revisions apart.
 func jobName(revisionName, pull string) string {

@@ -46,7 +46,7 @@ func NewStore(c client.Interface, informer cache.SharedIndexInformer) (*Store, e
 	return &Store{client: c, jobs: informer.GetIndexer()}, nil
 }
 
-// JobsOf names the jobs of a workload of a kind, where there are jobs and it is
+// JobsOf names the jobs of a workload of a kind, if there are jobs and it is
 // enabled to pull images ahead.
 func JobsOf(jobs Jobs, enabled bool, workload metav1.Object, kind string) ([]string, error) {
 	if jobs == nil || !enabled {

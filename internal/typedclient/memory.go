@@ -16,7 +16,7 @@ import (
 func InMemory(fake *testing.Fake) *Backend { return &Backend{memory: fake} }
 
 // Serve lets a fake answer from copies of the given objects, and returns the
-// memory that holds them. It panics where an object is of no kind that
+// memory that holds them. It panics if an object is of no kind that
 // addToScheme registers, or is given twice.
 func Serve(fake *testing.Fake, objects []runtime.Object, addToScheme ...func(*runtime.Scheme) error) testing.ObjectTracker {
 	scheme := runtime.NewScheme()

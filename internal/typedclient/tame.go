@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 )
 
-// tame decodes objects whose pod templates nobody has looked at yet: a quantity
+// tame decodes objects whose pod templates no webhook has looked at yet: a quantity
 // that cannot be computed with must not hold up a whole cache.
 type tame struct{ runtime.NegotiatedSerializer }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Protected returns what protects an object from deletion, as its label says; empty
-// where nothing does, also where the object is being deleted already. (DP-1, DP-4)
+// if nothing does, also if the object is being deleted already. (DP-1, DP-4)
 func Protected(object metav1.Object) availabilityv1alpha1.DeletionProtection {
 	value := availabilityv1alpha1.DeletionProtection(object.GetLabels()[availabilityv1alpha1.DeletionProtectionLabel])
 	if object.GetDeletionTimestamp() != nil ||
@@ -29,7 +29,7 @@ const words = "forbidden by ResourcesProtectionDeletion for " + availabilityv1al
 func Always() error { return errors.New(words + string(availabilityv1alpha1.AlwaysDeletionProtection)) }
 
 // Cascading is why an object must not be deleted that is protected while n is above 0,
-// the number of what, such as "replicas"; nil where it is not. (DP-5)
+// the number of what, such as "replicas"; nil if it is not. (DP-5)
 func Cascading(what string, n int) error {
 	if n <= 0 {
 		return nil

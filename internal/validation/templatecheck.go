@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/podtemplate"
 )
 
-// defaultTimeout is the time for the API server's verdict on a template where it
+// defaultTimeout is the time for the API server's verdict on a template if it
 // does not say how long it waits for the webhook: half of what it waits by default.
 const defaultTimeout = 5 * time.Second
 
@@ -54,7 +54,7 @@ func (d DryRun) CheckTemplate(ctx context.Context, namespace string, template *c
 }
 
 // ConfirmTemplates answers changes that nothing but the templates can be wrong
-// with, by the verdict on them where they are new or changed. Where no verdict can
+// with, by the verdict on them if they are new or changed. If no verdict can
 // be had in time, it allows the request with a warning. Without a checker all are right. Labels and annotations
 // that pods do not get from the template cost a warning each. (CT-7)
 func ConfirmTemplates[T any](of func(*T) podtemplate.Templates, checker TemplateChecker) func(context.Context, admission.Change[T]) *admissionv1.AdmissionResponse {
@@ -96,7 +96,7 @@ func answerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest,
 	return response
 }
 
-// Verdict asks a checker what is wrong with templates, by fields below spec.template. Where
+// Verdict asks a checker what is wrong with templates, by fields below spec.template. If
 // no verdict can be had in time, noVerdict says why.
 func Verdict(
 	ctx context.Context, request *admissionv1.AdmissionRequest, namespace string, templates podtemplate.Templates, checker TemplateChecker,

@@ -148,7 +148,7 @@ func (f *finder) operation(n *ast.BinaryExpr) {
 	f.replace(at, end, other.String(), edits...)
 }
 
-// NoteBeside remembers what a constant is compared with, where it costs and does nothing to read that once more.
+// NoteBeside remembers what a constant is compared with, if it costs and does nothing to read that once more.
 func (f *finder) noteBeside(constant, with ast.Expr) {
 	if lit, ok := constant.(*ast.BasicLit); ok && harmless(with) {
 		f.beside[lit] = oneLine(string(f.source[f.offset(with.Pos()):f.offset(with.End())]))

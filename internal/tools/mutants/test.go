@@ -152,7 +152,7 @@ func (b *bench) leaveOut(message string) bool {
 }
 
 // Compile compiles the tests of the package with these files in the place of its own, or beside them. The message is that of
-// the compiler, where it fails.
+// the compiler, if it fails.
 func (b *bench) compile(ctx context.Context, program string, files map[string][]byte) (message string, err error) {
 	replace := map[string]string{}
 	for name, source := range files {

@@ -83,7 +83,7 @@ func (k *Kind[P, L, C]) object(namespace, name string) P {
 	return object
 }
 
-// namespace is a namespace where the kind has them.
+// namespace is a namespace if the kind has them.
 func (k *Kind[P, L, C]) namespace(name string) string {
 	if k.InCluster {
 		return metav1.NamespaceNone
