@@ -131,7 +131,7 @@ func (s *fixture) requests() (requests []string) {
 }
 
 // fail makes the requests of the controller that the text describes fail:
-// "patch pods web-0" for example, if the name may be left out.
+// "patch pods web-0" for example; the name may be left out.
 func (s *fixture) fail(what string, err error) {
 	s.FailBefore(func(r fakecluster.Request) error {
 		if r.User == "controller" && strings.HasPrefix(r.String()+" "+r.Name, what) {

@@ -28,7 +28,7 @@ func contested(t *testing.T, k *Kind, want calm) {
 	rivaled(t, k, want, func() rival { return takesBack }, nil)
 }
 
-// outwritten: another writer puts another value each time where the controller writes. That is the same contest. (CT-12, CT-15)
+// outwritten: another writer puts another value each time that the controller writes. That is the same contest. (CT-12, CT-15)
 func outwritten(t *testing.T, k *Kind, want calm) { rivaled(t, k, want, inventor, k.Trusted) }
 
 func rivaled(t *testing.T, k *Kind, want calm, newRival func() rival, trusted map[string]string) {

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckTemplateDefaults checks what a kind of workload defaults in its pod template
-// and claim templates, and that it does so only where these change. Default is
+// and claim templates, and that it does so only if they change. Default is
 // given the object, and the stored one or nil.
 func CheckTemplateDefaults[T any](t *testing.T, setDefaults func(object, old *T, templateNoDefaults bool)) {
 	const (

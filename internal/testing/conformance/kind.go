@@ -33,7 +33,7 @@ type Kind struct {
 	// Uncontested are those of the writes that another writer cannot take back, or that are not made again then, with the reason. All
 	// others are made again, with pauses that grow. (CT-12)
 	Uncontested map[string]string
-	// Trusted are those of the writes whose values the kind trusts, whoever wrote them, with the reason: what another writer has put
+	// Trusted are those of the writes whose values the kind trusts, whichever writer they come from, with the reason: what another writer has put
 	// there in the end stays. (CT-15)
 	Trusted map[string]string
 	// Unasked are the rights, as "get /pods", that the rules of the kind state, and that no scenario makes use of, with the reason. "*" stands for
@@ -66,7 +66,7 @@ type Kind struct {
 	// for the heartbeats of pods and nodes.
 	Noise func(c *Cluster, i int)
 	// Strangers creates objects that look as if they belonged to the object of a
-	// name, and belong to somebody else. Nil stands for none.
+	// name, and belong to another owner. Nil stands for none.
 	Strangers func(c *Cluster, name string)
 
 	rights *rights
@@ -109,7 +109,7 @@ type Cluster struct {
 }
 
 // Share returns an informer that the controller shares with others, guarded
-// against changes of its objects; or nil, where it is to make its own.
+// against changes of its objects; or nil, if it is to make its own.
 func (c *Cluster) Share(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
 	if c.own {
 		return nil

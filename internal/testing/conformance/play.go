@@ -140,7 +140,7 @@ func (c *Cluster) step() {
 	c.Sleep("2s")
 }
 
-// settle lets everybody work until nobody has written for 15 seconds.
+// settle lets all work until no write has come for 15 seconds.
 func (c *Cluster) settle() {
 	c.T.Helper()
 	for steps, quiet := 0, 0; quiet < 8; steps++ {

@@ -54,7 +54,7 @@ func Test(t *testing.T, k Kind) {
 	t.Run("rights", func(t *testing.T) { allowed(t, &k) })
 }
 
-// quiet: nothing that leaves the plan as it is causes a reconcile, and a restart
+// quiet: nothing that leaves the plan unchanged causes a reconcile, and a restart
 // writes nothing.
 func quiet(t *testing.T, k *Kind, want calm) {
 	k.play(t, func(c *Cluster) {
@@ -145,7 +145,7 @@ func lostAnswers(t *testing.T, k *Kind, want calm) {
 	}
 }
 
-// lostAnswer is a write whose answer was lost, until somebody looks what has become of it.
+// lostAnswer is a write whose answer was lost, until a reader looks what has become of it.
 type lostAnswer struct {
 	lock sync.Mutex
 	of   *fakecluster.Request
@@ -218,7 +218,7 @@ func staleCaches(t *testing.T, k *Kind, want calm) {
 	}
 }
 
-// stall keeps the cache of a resource from what happens for ten minutes. Where
+// stall keeps the cache of a resource from what happens for ten minutes. If
 // again is set it never sees events of that time, but what has become of them.
 func (c *Cluster) stall(resource string, again bool, do func()) {
 	c.T.Helper()
@@ -308,7 +308,7 @@ func runAndStop(t *testing.T, k *Kind, want calm) {
 			stop := c.start()
 			c.scenario(name)
 			c.expect(name, want)
-			stop() // the bubble fails the test where a goroutine is left
+			stop() // the bubble fails the test if a goroutine is left
 		})
 	})
 	t.Run("before its caches are filled", func(t *testing.T) {

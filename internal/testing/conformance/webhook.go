@@ -194,7 +194,7 @@ func CheckVerdicts(t *testing.T, webhook AdmissionHandler, request func(operatio
 }
 
 // Verdict is a response on one line: the code, then the fields or the message;
-// empty where it allows.
+// empty if it allows.
 func Verdict(r *admissionv1.AdmissionResponse) string {
 	if r.Allowed {
 		return ""

@@ -8,7 +8,7 @@ import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 type Change struct {
 	// Version is the resourceVersion of the write.
 	Version int64
-	// Object is the object after the write or, where it is gone, as watches show
+	// Object is the object after the write or, if it is gone, as watches show
 	// it last. It must not be changed.
 	Object *unstructured.Unstructured
 	// Gone says that the write removed the object.

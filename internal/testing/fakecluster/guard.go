@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Guard finds objects of caches that somebody has changed, which nobody may,
+// Guard finds objects of caches that code has changed, which none may,
 // since they are shared. It does what client-go's KUBE_CACHE_MUTATION_DETECTOR
 // does, but when the test asks and not every second.
 type Guard struct {

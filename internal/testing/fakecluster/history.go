@@ -21,7 +21,7 @@ type history struct {
 	watches   []*stream
 }
 
-// event is a change of an object, or a bookmark where it has no object.
+// event is a change of an object, or a bookmark if it has no object.
 type event struct {
 	version       int64
 	before, after *unstructured.Unstructured // nil: the object did not exist
@@ -43,7 +43,7 @@ func (h *history) held(position int) bool {
 	return h.limit != unlimited && position >= h.limit || time.Now().Before(h.events[position-h.forgotten].shown)
 }
 
-// of finds a resource by name; tests name it as they do in Request. Where several groups have the
+// of finds a resource by name; tests name it as they do in Request. If several groups have the
 // name, "statefulsets.apps" says which.
 func (s *Server) of(resource string) *history {
 	var named []*storage

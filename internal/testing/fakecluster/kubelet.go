@@ -23,7 +23,7 @@ import (
 type Kubelet struct {
 	// Client reaches the server. Required.
 	Client kubernetes.Interface
-	// Server is written directly where it is set, which is several times quicker.
+	// Server is written directly if it is set, which is several times quicker.
 	// The requests are not in its log then, and cannot fail.
 	Server *Server
 	// Clock gives the times in the status. Default: the real one.
@@ -43,7 +43,7 @@ type Kubelet struct {
 	// PodReasonInfeasible say why not. Default: the node resizes no pod, and does not report
 	// what containers have.
 	Resize func(pod *corev1.Pod) (reason string)
-	// Schedule finds a node for a pod; empty where there is none. Default: the one that it
+	// Schedule finds a node for a pod; empty if there is none. Default: the one that it
 	// names, or one of its own.
 	Schedule func(pod *corev1.Pod) string
 }
@@ -107,7 +107,7 @@ func (k *Kubelet) write(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// SyncPod makes one step for a pod as it was read last, which stays as it is.
+// SyncPod makes one step for a pod as it was read last, which stays unchanged.
 func (k *Kubelet) SyncPod(ctx context.Context, pod *corev1.Pod) error {
 	return k.sync(ctx, pod.DeepCopy())
 }
@@ -196,7 +196,7 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	k.condition(pod, corev1.PodReady, containers && gatesOpen(pod))
 }
 
-// stops says why a container cannot be created; empty where it can.
+// stops says why a container cannot be created; empty if it can.
 func (k *Kubelet) stops(c *corev1.Container, unconfigured map[string]bool) string {
 	switch {
 	case unconfigured[c.Name]:

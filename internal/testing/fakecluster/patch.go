@@ -52,7 +52,7 @@ func (r *storage) knownAfter(before *unstructured.Unstructured, fields map[strin
 	return after, err
 }
 
-// apply returns what a patch makes of an object, which stays as it is.
+// apply returns what a patch makes of an object, which stays unchanged.
 func (r *storage) apply(kind types.PatchType, object *unstructured.Unstructured, data []byte) (map[string]any, error) {
 	if kind == types.JSONPatchType {
 		return applyOperations(object, data)

@@ -106,7 +106,7 @@ func (r *Request) findVerb(method string) error {
 	return r.findDryRun()
 }
 
-// findDryRun finds out whether a request is a dry run: where it deletes something, its options
+// findDryRun finds out whether a request is a dry run: if it deletes something, its options
 // say so.
 func (r *Request) findDryRun() error {
 	r.DryRun = r.query.Has("dryRun")

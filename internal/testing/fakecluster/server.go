@@ -68,9 +68,9 @@ func (s *Server) Config(user string) *rest.Config {
 	}
 }
 
-// commit stores what a write made of an object, nil where it was removed, and
+// commit stores what a write made of an object, nil if it was removed, and
 // returns it as it stands now: with a new resourceVersion, that of its deletion
-// where it is gone. The lock is held.
+// if it is gone. The lock is held.
 func (s *Server) commit(r *storage, before, after *unstructured.Unstructured) *unstructured.Unstructured {
 	s.version++
 	last := after

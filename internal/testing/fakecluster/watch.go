@@ -18,7 +18,7 @@ import (
 )
 
 // stream is the body of the answer to a watch. Reading it takes events from
-// the history and waits where there is none; no goroutine works for it.
+// the history and waits when there is none; no goroutine works for it.
 type stream struct {
 	server    *Server
 	storage   *storage
@@ -102,7 +102,7 @@ func (w *stream) Read(p []byte) (int, error) {
 	return w.buffer.Read(p)
 }
 
-// next takes an event from the history; it returns false where there is none.
+// next takes an event from the history; it returns false if there is none.
 func (w *stream) next() bool {
 	h := &w.storage.history
 	if w.position < h.forgotten {

@@ -229,7 +229,7 @@ func (r *Runtime) tell(id string) {
 	}
 }
 
-// settle has containers end that were told to, whoever still waits for them. The
+// settle has containers end that were told to, whether callers still wait for them or not. The
 // caller holds the lock.
 func (r *Runtime) settle() {
 	for _, c := range r.containers {
@@ -240,7 +240,7 @@ func (r *Runtime) settle() {
 }
 
 // StopContainer waits until the container ends, for the grace period at most, and
-// kills it then. Where nobody waits any more it is not killed, as with containerd.
+// kills it then. If no caller waits any more it is not killed, as with containerd.
 func (r *Runtime) StopContainer(ctx context.Context, request *criv1.StopContainerRequest) (*criv1.StopContainerResponse, error) {
 	if err := r.enter("StopContainer", request.GetContainerId(), fmt.Sprintf("%ds", request.GetTimeout())); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (r *Runtime) ListImages(context.Context, *criv1.ListImagesRequest) (*criv1.
 	return answer, nil
 }
 
-// ImageStatus returns an image by its ID or one of its names; none where the
+// ImageStatus returns an image by its ID or one of its names; none if the
 // node does not have it.
 func (r *Runtime) ImageStatus(_ context.Context, request *criv1.ImageStatusRequest) (*criv1.ImageStatusResponse, error) {
 	name := request.GetImage().GetImage()

@@ -28,7 +28,7 @@ type Kubelet struct {
 	Runtime *Runtime
 }
 
-// Sync makes one step for a pod: it starts containers where they are missing,
+// Sync makes one step for a pod: it starts containers that are missing,
 // and writes down what there is. A pod that does not exist is no error.
 func (k *Kubelet) Sync(ctx context.Context, namespace, name string) error {
 	pod, err := k.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -92,7 +92,7 @@ func merged(a, b map[string]string) map[string]string {
 
 func sandboxID(pod *corev1.Pod) string { return "sandbox-" + string(pod.UID) }
 
-// run returns the container that runs as the spec says, a new one where the
+// run returns the container that runs as the spec says, a new one if the
 // last one does not.
 func (k *Kubelet) run(pod *corev1.Pod, spec *corev1.Container, existing []Container) (Container, error) {
 	wanted, err := hash(spec)

@@ -8,7 +8,7 @@
 // It is reached in two ways. [Runtime.Conn] calls it directly: no socket is
 // opened and no goroutine started, so it works in a testing/synctest bubble,
 // where time is virtual. [Runtime.Serve] serves a real socket, and can be
-// ended and called again, as where a runtime is restarted.
+// ended and called again, as when a runtime is restarted.
 //
 // [Kubelet] plays the part of the kubelet, one step per call: it creates
 // containers for pods, and writes down what became of them.
@@ -28,7 +28,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Name is what the runtime calls itself where nothing else is said.
+// Name is what the runtime calls itself if nothing else is said.
 const Name = "containerd"
 
 // Runtime is a container runtime in memory. New makes one. Its methods can be
@@ -72,7 +72,7 @@ func New(c clock.WithTicker) *Runtime {
 }
 
 // SetDown has the runtime be down, or back again: calls fail as those do that
-// find nobody at a socket. What it keeps stays.
+// find no server at a socket. What it keeps stays.
 func (r *Runtime) SetDown(down bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -87,7 +87,7 @@ func (r *Runtime) FailWith(fail func(method string) error) {
 	r.fail = fail
 }
 
-// Calls returns the calls so far, as "Method", or "Method what" where a
+// Calls returns the calls so far, as "Method", or "Method what" if a
 // container or an image is the matter, in order. Those that were refused count.
 func (r *Runtime) Calls() []string {
 	r.lock.Lock()

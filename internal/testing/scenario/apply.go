@@ -55,7 +55,7 @@ func (w *Cluster) DeleteRevisions(c *revision.Changes) {
 	}
 }
 
-// Apply applies the stages of a plan, each by do: the second one where
+// Apply applies the stages of a plan, each by do: the second one if
 // the first has changed no pod.
 func (w *Cluster) Apply(stages *rollout.Stages, do func(*rollout.Stage)) {
 	w.changed = false

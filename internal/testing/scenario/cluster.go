@@ -111,7 +111,7 @@ func (w *Cluster) Claim(name string) *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// Edit changes a pod as somebody else would. A pod that does not exist is left
+// Edit changes a pod as another user would. A pod that does not exist is left
 // alone.
 func (w *Cluster) Edit(name string, do func(*corev1.Pod)) {
 	for i, pod := range w.Pods {
@@ -132,7 +132,7 @@ func (w *Cluster) editClaim(name string, do func(*corev1.PersistentVolumeClaim))
 	}
 }
 
-// Remove deletes a pod as anybody may, again too. A pod that has finalizers
+// Remove deletes a pod as any user may, again too. A pod that has finalizers
 // stays, terminating, and so does every pod of a graceful cluster.
 func (w *Cluster) Remove(name string) {
 	if !w.Graceful {
@@ -161,7 +161,7 @@ func (w *Cluster) claimName(shown string) string {
 	return shown
 }
 
-// RemoveClaim deletes a claim as anybody may. In a graceful cluster a claim that
+// RemoveClaim deletes a claim as any user may. In a graceful cluster a claim that
 // a pod uses stays, terminating, until Collect finds it unused.
 func (w *Cluster) RemoveClaim(name string) {
 	if w.Graceful && w.inUse(name) {

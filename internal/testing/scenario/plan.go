@@ -72,7 +72,7 @@ func Acts(plan *rollout.Plan) bool {
 }
 
 // ShowReconcile writes what show writes about a reconcile, below a line that says so;
-// nothing where that is nothing.
+// nothing if that is nothing.
 func ShowReconcile(show func(out *strings.Builder), out *strings.Builder) {
 	var shown strings.Builder
 	if show(&shown); shown.Len() > 0 {
@@ -80,7 +80,7 @@ func ShowReconcile(show func(out *strings.Builder), out *strings.Builder) {
 	}
 }
 
-// ShowOtherwise writes what show writes about the second stage of a plan, where the
+// ShowOtherwise writes what show writes about the second stage of a plan, if the
 // first one may be refused.
 func (w *Cluster) ShowOtherwise(show func(out *strings.Builder), out *strings.Builder) {
 	if w.Quota == 0 && len(w.Refused) == 0 {

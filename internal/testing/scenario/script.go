@@ -19,7 +19,7 @@ type Workload interface {
 	Spec(changes ...string)
 	// Feature switches a feature on.
 	Feature(name string)
-	// Command runs a command of the kind's own, and returns false where
+	// Command runs a command of the kind's own, and returns false if
 	// it has none of that name.
 	Command(d *datadriven.TestData, out *strings.Builder) bool
 	// Reconcile plans once, shows the plan and applies it. It returns false when

@@ -36,7 +36,7 @@ func (w *Cluster) ShowDeletedRevisions(c *revision.Changes, out *strings.Builder
 	}
 }
 
-// ShowCreations writes which pods a plan creates, by revision: how many where
+// ShowCreations writes which pods a plan creates, by revision: how many if
 // their names mean nothing.
 func (w *Cluster) ShowCreations(creations []rollout.PodCreation, out *strings.Builder) {
 	byRevision := map[string][]*corev1.Pod{}
@@ -102,7 +102,7 @@ func (w *Cluster) ShowWaits(waits []rollout.Wait, out *strings.Builder) {
 	}
 }
 
-// ShowPods writes a line for every pod: by age where names mean nothing,
+// ShowPods writes a line for every pod: by age if names mean nothing,
 // otherwise by name.
 func (w *Cluster) ShowPods(minReadySeconds int32, out *strings.Builder) {
 	pods := slices.Clone(w.Pods)

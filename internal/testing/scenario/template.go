@@ -22,7 +22,7 @@ func Template() corev1.PodTemplateSpec {
 
 // ChangeTemplate changes what a key of the command spec names: image=name and
 // env=value of the first container, label=key:value, annotation=key:value and
-// gate=type. It returns false where the key is none of them.
+// gate=type. It returns false if the key is none of them.
 func ChangeTemplate(t *corev1.PodTemplateSpec, key, value string) bool {
 	k, v, _ := strings.Cut(value, ":")
 	switch key {
@@ -59,7 +59,7 @@ func ClaimTemplates(names string) (templates []corev1.PersistentVolumeClaim) {
 // ChangeHook changes what a key of the command spec names: preDelete=label,
 // inPlaceUpdate=label and preNormal=label set a hook that is held by that label
 // with the value true, and none for no label; markPodNotReady=true sets the
-// field of that name in the hooks there are. It returns false where the key is
+// field of that name in the hooks there are. It returns false if the key is
 // none of them.
 func ChangeHook(l **lifecyclev1alpha1.Lifecycle, key, value string) bool {
 	hooks := &lifecyclev1alpha1.Lifecycle{}

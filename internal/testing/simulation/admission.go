@@ -93,8 +93,8 @@ func (r *request) evicts() bool {
 	return r.Verb == "create" && r.Resource == pods && r.Subresource == "eviction"
 }
 
-// admit asks a replica of the webhook about a request, which waits. Where the answer comes without
-// a request of the webhook, the request goes on at once, as it does where the API server refuses it
+// admit asks a replica of the webhook about a request, which waits. If the answer comes without
+// a request of the webhook, the request goes on at once, as it does if the API server refuses it
 // by itself.
 func (h *history) admit(r *request) (goesOn bool, err error) {
 	review, version := h.review(r)
@@ -143,7 +143,7 @@ func operationOf(r *request) string {
 }
 
 // review is what the webhook is asked about a request, and for which resourceVersion of the pod; nil
-// where the API server refuses it by itself.
+// if the API server refuses it by itself.
 func (h *history) review(r *request) (review *admissionv1.AdmissionRequest, version string) {
 	review = &admissionv1.AdmissionRequest{
 		Namespace: Web.Namespace, Name: r.Name, Resource: metav1.GroupVersionResource{Version: "v1", Resource: pods}, SubResource: r.Subresource,
@@ -250,7 +250,7 @@ func (h *history) end(p *Process) {
 	}
 }
 
-// podOf is the pod of a name; nil where there is none.
+// podOf is the pod of a name; nil if there is none.
 func (h *history) podOf(name string) *corev1.Pod {
 	pod, _ := h.records[pods].objects[name].(*corev1.Pod)
 	return pod

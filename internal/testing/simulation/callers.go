@@ -32,7 +32,7 @@ type caller struct {
 	answer func(error) // what to do about it; nil for nothing
 }
 
-// ask sends a request in the name of a user who waits for nobody else. The trace tells what
+// ask sends a request in the name of a user who waits for no other. The trace tells what
 // comes of it.
 func (h *history) ask(what string, send func(context.Context, kubernetes.Interface) error, answer func(error)) {
 	c, err := h.freeCaller()
@@ -87,7 +87,7 @@ func (h *history) hearCallers() (any bool) {
 	return any
 }
 
-// underWay tells whether somebody waits for an answer.
+// underWay tells whether a user waits for an answer.
 func (h *history) underWay() bool {
 	return len(h.open) > 0 || slices.ContainsFunc(h.callers, func(c *caller) bool { return c.busy })
 }
@@ -133,7 +133,7 @@ func (u *User) AskPatch(pod *corev1.Pod, patch string) {
 	}, nil)
 }
 
-// drain is somebody who tries to evict a pod until it is gone.
+// drain is a user who tries to evict a pod until it is gone.
 type drain struct {
 	pod    *corev1.Pod
 	asking bool
@@ -174,7 +174,7 @@ func (h *history) drainsInOrder() []*drain {
 	return slices.SortedFunc(maps.Values(h.drains), func(a, b *drain) int { return cmp.Compare(a.pod.Name, b.pod.Name) })
 }
 
-// drainOn lets somebody try again to evict a pod, or end with an error.
+// drainOn lets a user try again to evict a pod, or end with an error.
 func (h *history) drainOn(r *rand.Rand) error {
 	list := h.drainsInOrder()
 	if len(list) == 0 {

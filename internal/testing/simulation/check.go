@@ -36,7 +36,7 @@ var (
 )
 
 // Check plays the histories of the usual seeds, or of those that the flags ask
-// for. A seed that fails is shown by a short prefix that does. Where there are several
+// for. A seed that fails is shown by a short prefix that does. If there are several
 // workloads, the seeds go through them.
 func Check(t *testing.T, all ...*Workload) {
 	t.Helper()
@@ -111,7 +111,7 @@ func collectLess(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
-// CheckReplay plays a seed twice, and a part of it, and fails where the histories differ.
+// CheckReplay plays a seed twice, and a part of it, and fails if the histories differ.
 func CheckReplay(t *testing.T, w *Workload, seed uint64) {
 	t.Helper()
 	once, again := Run(t, w, seed, Steps), Run(t, w, seed, Steps)

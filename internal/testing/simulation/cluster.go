@@ -21,7 +21,7 @@ import (
 // pods lists the pods that there are by name.
 func (h *history) podList() []*corev1.Pod { return sorted[*corev1.Pod](h.records[pods].objects) }
 
-// anyPod picks a pod, nil where there is none. It is often one that a request is
+// anyPod picks a pod, nil if there is none. It is often one that a request is
 // about: who comes in between makes the best scenarios.
 func (h *history) anyPod(r *rand.Rand) *corev1.Pod {
 	list := h.podList()
@@ -122,7 +122,7 @@ func (h *history) fallSick(r *rand.Rand) error {
 	return nil
 }
 
-// disturbPod lets a pod fail or turn unready, or be deleted by somebody,
+// disturbPod lets a pod fail or turn unready, or be deleted by a user,
 // gracefully or not.
 func (h *history) disturbPod(r *rand.Rand) error {
 	pod := h.anyPod(r)
@@ -184,7 +184,7 @@ func (h *history) anyKind(r *rand.Rand) *kind {
 	return h.kinds[r.IntN(len(h.kinds))]
 }
 
-// User is somebody who uses the cluster. The trace tells what it does, and what
+// User is one who uses the cluster. The trace tells what it does, and what
 // of that is refused.
 type User struct {
 	history *history
@@ -192,13 +192,13 @@ type User struct {
 	name    string
 }
 
-// Workload returns the workload, nil where there is none.
+// Workload returns the workload, nil if there is none.
 func (u *User) Workload() Object {
 	h := u.history
 	return h.records[u.kind.Resource.Name].objects[Web.Name]
 }
 
-// Pods returns the pods by name, and AnyPod one of them, nil where there is none.
+// Pods returns the pods by name, and AnyPod one of them, nil if there is none.
 func (u *User) Pods() []*corev1.Pod { return u.history.podList() }
 
 // Revisions returns the revisions by name.
@@ -206,7 +206,7 @@ func (u *User) Revisions() []*appsv1.ControllerRevision {
 	return sorted[*appsv1.ControllerRevision](u.history.records[revisions].objects)
 }
 
-// AnyPod picks a pod, nil where there is none.
+// AnyPod picks a pod, nil if there is none.
 func (u *User) AnyPod(r *rand.Rand) *corev1.Pod { return u.history.anyPod(r) }
 
 // Delete deletes the workload. What it owned goes when the garbage is collected:
@@ -220,13 +220,13 @@ func (u *User) Delete(policy metav1.DeletionPropagation) {
 // Create creates the workload again, as it was in the beginning.
 func (u *User) Create() { u.tell("creates the workload", u.history.create(u.kind)) }
 
-// CreateAs creates the workload again, as it is given, with the name of Web.
+// CreateAs creates the workload again, as given, with the name of Web.
 func (u *User) CreateAs(object Object) {
 	u.tell("creates the workload another way", u.history.createAs(u.kind, object))
 }
 
 // Doomed is a pod whose deletion the controller has sent, and that has not
-// arrived yet; nil where there is none.
+// arrived yet; nil if there is none.
 func (u *User) Doomed() *corev1.Pod {
 	for _, r := range u.history.requests.inOrder() {
 		if pod, ok := u.history.records[pods].objects[r.Name].(*corev1.Pod); ok && r.Verb == "delete" && r.Resource == pods {
@@ -249,7 +249,7 @@ func (u *User) PatchPod(name, patch string, subresources ...string) {
 		Namespace(Web.Namespace).Resource(pods).Name(name).SubResource(subresources...).Body([]byte(patch)).Do(context.Background()).Error())
 }
 
-// Namespace is the namespace of the pods, nil where its labels are nobody's concern.
+// Namespace is the namespace of the pods, nil if its labels do not matter.
 func (u *User) Namespace() *corev1.Namespace {
 	record := u.history.records[namespaces]
 	if record == nil {
@@ -304,7 +304,7 @@ func (u *User) tell(what string, err error) {
 	u.history.say("%s: %s", u.name, what)
 }
 
-// Merge changes an object by a merge patch. It panics where either is none.
+// Merge changes an object by a merge patch. It panics if either is none.
 func Merge(object Object, patch string) {
 	data, err := json.Marshal(object)
 	if err == nil {

@@ -79,7 +79,7 @@ func resizes(pod *corev1.Pod, works bool) string {
 	return ""
 }
 
-// actOthers has somebody act who manages the pods beside the workload.
+// actOthers has another manager of the pods act beside the workload.
 func (h *history) actOthers(r *rand.Rand) error {
 	h.workload.Others(&User{history: h, kind: h.kinds[0], name: "other"}, r)
 	return h.settle()

@@ -3,7 +3,7 @@
 // Package simulation plays random histories of a workload and its controller,
 // each of which a seed determines: an API server in memory, caches that are as
 // stale as the seed says, a kubelet, a scheduler and a garbage collector that
-// act at random moments, nodes that come and go where the kind is about nodes,
+// act at random moments, nodes that come and go if the kind is about nodes,
 // users who change their minds, others who manage the same pods, requests that fail
 // or lose their answer, and a process that crashes between any two writes.
 //

@@ -46,7 +46,7 @@ func (u *User) Objects(resource string) []Object {
 	return sorted[Object](u.history.records[resource].objects)
 }
 
-// AnyObject picks an object of a resource, nil where there is none.
+// AnyObject picks an object of a resource, nil if there is none.
 func (u *User) AnyObject(resource string, r *rand.Rand) Object {
 	all := u.Objects(resource)
 	if len(all) == 0 {
@@ -55,13 +55,13 @@ func (u *User) AnyObject(resource string, r *rand.Rand) Object {
 	return all[r.IntN(len(all))]
 }
 
-// Patch changes an object of a resource by a merge patch. Its name is NAMESPACE/NAME where it is not in the namespace of Web.
+// Patch changes an object of a resource by a merge patch. Its name is NAMESPACE/NAME if it is not in the namespace of Web.
 func (u *User) Patch(resource, name, patch string, subresources ...string) {
 	u.tell(fmt.Sprintf("patches %s %s %s", resource, name, patch), u.history.kube.CoreV1().RESTClient().Patch(types.MergePatchType).
 		AbsPath(append([]string{u.history.pathOf(resource, name)}, subresources...)...).Body([]byte(patch)).Do(context.Background()).Error())
 }
 
-// DeleteObject deletes an object of a resource. Its name is NAMESPACE/NAME where it is not in the namespace of Web.
+// DeleteObject deletes an object of a resource. Its name is NAMESPACE/NAME if it is not in the namespace of Web.
 func (u *User) DeleteObject(resource, name string, policy metav1.DeletionPropagation) {
 	u.tell(fmt.Sprintf("deletes %s %s (%s)", resource, name, policy), u.history.kube.CoreV1().RESTClient().Delete().AbsPath(u.history.pathOf(resource, name)).
 		Body(&metav1.DeleteOptions{PropagationPolicy: &policy}).Do(context.Background()).Error())

@@ -213,7 +213,7 @@ func (h *history) before(r fakecluster.Request) error {
 	return errCrash // of a process that is gone
 }
 
-// after spoils the answer where the seed says so.
+// after spoils the answer if the seed says so.
 func (h *history) after(r fakecluster.Request) error {
 	if r.User == "cluster" {
 		return nil
@@ -367,7 +367,7 @@ func (h *history) serve(r *request, f fate) error {
 	for _, resource := range slices.Sorted(maps.Keys(positions)) {
 		if record := h.records[resource]; len(record.changes) > positions[resource] {
 			h.judgeWrite(r, positions[resource])
-			if known := r.process.known; known != nil && r.Verb == "create" && resource == pods && f.after != nil { // nobody has told it of the pod
+			if known := r.process.known; known != nil && r.Verb == "create" && resource == pods && f.after != nil { // it has not been told of the pod
 				known.untold[record.changes[positions[resource]].object.GetName()] = true
 			}
 		}

@@ -37,7 +37,7 @@ var injections = []struct {
 	}},
 }
 
-// forTerms changes all required terms of a pod, and the one that it then gets where it has none.
+// forTerms changes all required terms of a pod, and the one that it then gets if it has none.
 func forTerms(pod *corev1.Pod, change func(*corev1.NodeSelectorTerm)) {
 	if pod.Spec.Affinity == nil {
 		pod.Spec.Affinity = &corev1.Affinity{}

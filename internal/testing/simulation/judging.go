@@ -12,7 +12,7 @@ import (
 )
 
 // showJudges shows the judges what has changed since it was called last. A process is
-// somebody else to the judges of other kinds; nil is to all.
+// another author to the judges of other kinds; nil is to all.
 func (h *history) showJudges(by *Process) {
 	type seen struct {
 		resource string

@@ -24,7 +24,7 @@ func TestLearn(t *testing.T) {
 		return p
 	}
 	known := pod(map[string]string{"a": "1", "old": "x"}, "web")
-	before := pod(map[string]string{"a": "2", "old": "x"}, "", "Ready") // somebody has changed a, and disowned it
+	before := pod(map[string]string{"a": "2", "old": "x"}, "", "Ready") // a user has changed a, and disowned it
 	after := pod(map[string]string{"a": "2", "new": "y"}, "", "Ready", "InPlaceUpdateReady")
 	k := &knowledge{objects: map[string]map[string]Object{pods: {"web-0": known}}}
 

@@ -35,7 +35,7 @@ func (h *history) nodeList() []*corev1.Node { return sorted[*corev1.Node](h.reco
 // has a node of its own, which lives as long as the pod.
 func (h *history) hasNodes() bool { return h.workload.Nodes > 0 }
 
-// nodeOf is the node that a pod is on, or is for; nil where there is none.
+// nodeOf is the node that a pod is on, or is for; nil if there is none.
 func (h *history) nodeOf(pod *corev1.Pod) *corev1.Node {
 	node, _ := h.records[nodes].objects[scheduler.NodeOf(pod)].(*corev1.Node)
 	return node
@@ -69,7 +69,7 @@ func (h *history) reportUnscheduled(pod *corev1.Pod) error {
 	return h.settle()
 }
 
-// schedule finds a node for a pod, empty where none takes it.
+// schedule finds a node for a pod, empty if none takes it.
 func (h *history) schedule(pod *corev1.Pod) string {
 	for _, node := range h.nodeList() {
 		if scheduler.Takes(node, &pod.Spec) {
@@ -215,8 +215,8 @@ func (h *history) collectPods() error {
 	return h.settle()
 }
 
-// endPod has a pod end that runs, where pods of the kind do, and tells whether it has. One
-// with a bad image fails, or restarts again and again where its policy is that.
+// endPod has a pod end that runs, if pods of the kind do, and tells whether it has. One
+// with a bad image fails, or restarts again and again if its policy is that.
 func (h *history) endPod(pod *corev1.Pod, works bool) (bool, error) {
 	if !h.workload.PodsEnd || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
 		return false, nil

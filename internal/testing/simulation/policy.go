@@ -62,7 +62,7 @@ func (h *history) administrate(r *rand.Rand) error {
 	return nil
 }
 
-// refuse returns the answer to a request that a policy forbids, nil where none does.
+// refuse returns the answer to a request that a policy forbids, nil if none does.
 func (h *history) refuse(r *request) error {
 	if !h.policiesStay { // otherwise they end when they said
 		h.policies = slices.DeleteFunc(h.policies, func(p policy) bool { return !time.Now().Before(p.until) })
@@ -77,8 +77,8 @@ func (h *history) refuse(r *request) error {
 	return nil
 }
 
-// lacksNamespace returns the answer to a creation in a namespace that does not exist or is terminating, where
-// namespaces come and go: where they are a Further resource.
+// lacksNamespace returns the answer to a creation in a namespace that does not exist or is terminating, if
+// namespaces come and go: if they are a Further resource.
 func (h *history) lacksNamespace(r *request) error {
 	all := h.records[namespaces]
 	if all == nil || h.workload.Namespaces || r.Verb != "create" || r.Namespace == "" {

@@ -22,7 +22,7 @@ const (
 
 // quiet ends all disturbances and waits until nothing has happened for an hour.
 // So it does while policies stand that refuse something, when they have ended,
-// and when the users have pushed a template whose pods run. Where a webhook is asked, all
+// and when the users have pushed a template whose pods run. If a webhook is asked, all
 // pods of workloads are drained then.
 func (h *history) quiet() error {
 	h.step = 0
@@ -122,7 +122,7 @@ func (h *history) untilSettled() error {
 	return nil
 }
 
-// patience is how long nothing may happen until all has settled: long enough for who backs off, where what it failed for
+// patience is how long nothing may happen until all has settled: long enough for who backs off, when what it failed for
 // may be over.
 func (h *history) patience() time.Duration {
 	backsOff := func(p *Process) bool { return p.failures > 0 && !p.held() }
@@ -132,7 +132,7 @@ func (h *history) patience() time.Duration {
 	return cmp.Or(h.workload.Patience, quietFor)
 }
 
-// sleepUntilDue sleeps until the next reconcile, ten minutes at most where there is none, and not
+// sleepUntilDue sleeps until the next reconcile, ten minutes at most if there is none, and not
 // longer than until a moment. Nothing may become due before.
 func (h *history) sleepUntilDue(most time.Time) {
 	due := h.nextDue()
@@ -158,7 +158,7 @@ func (h *history) sleepUntilDue(most time.Time) {
 	time.Sleep(max(time.Until(due), time.Millisecond))
 }
 
-// held tells whether a process waits for somebody who has told it to.
+// held tells whether a process waits for a server that has told it to.
 func (p *Process) held() bool { return p.controller.Held != nil && p.controller.Held() }
 
 // late is by how much a reconcile may be late: times of the API are in seconds.

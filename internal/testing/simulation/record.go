@@ -27,8 +27,8 @@ type Object interface {
 type change struct {
 	version int64
 	at      time.Time
-	object  Object // the last one where it is gone
-	before  Object // nil where it is new
+	object  Object // the last one if it is gone
+	before  Object // nil if it is new
 	gone    bool
 }
 
@@ -42,7 +42,7 @@ type record struct {
 	created  map[types.UID]int64
 }
 
-// keyOf is what a history calls an object: its name, behind that of its namespace where that is not the one of Web. Those of
+// keyOf is what a history calls an object: its name, behind that of its namespace if that is not the one of Web. Those of
 // revisions are their own wherever they are.
 func keyOf(resource, namespace, name string) string {
 	if namespace == "" || namespace == Web.Namespace || resource == revisions {

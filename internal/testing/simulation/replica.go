@@ -50,7 +50,7 @@ func (c *replica) tell(object Object) {
 	}
 }
 
-// bookmark tells it how far it is, where it has seen everything.
+// bookmark tells it how far it is, if it has seen everything.
 func (c *replica) bookmark(version int64) {
 	if c.behind() == 0 {
 		c.version = version

@@ -51,7 +51,7 @@ func (r *request) object() string {
 // key is keyOf of the object that the request is about.
 func (r *request) key() string { return keyOf(r.Resource, r.Namespace, r.object()) }
 
-// preconditions are what the request asks the object to have, empty where it does not.
+// preconditions are what the request asks the object to have, empty if it does not.
 func (r *request) preconditions() *invariants.Preconditions {
 	var body struct{ Metadata, Preconditions invariants.Preconditions }
 	_ = json.Unmarshal(r.Body, &body) // otherwise it asks for nothing

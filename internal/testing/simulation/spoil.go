@@ -8,13 +8,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Spoil plants a bug into a controller at points of its start; nil leaves it as it is.
+// Spoil plants a bug into a controller at points of its start; nil leaves it unchanged.
 // O are the options of the kind, and R is its Reconciler.
 type Spoil[O, R any] struct {
 	Config     func(*rest.Config)
 	Options    func(*O)
 	Reconciler func(R)
-	// Often is what users do half of the time, where the bug would seldom show.
+	// Often is what users do half of the time, if the bug would seldom show.
 	Often func(*User, *rand.Rand)
 }
 

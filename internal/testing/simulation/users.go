@@ -50,7 +50,7 @@ func PodLabels(r *rand.Rand) map[string]string {
 	return labels
 }
 
-// Disown makes a pod nobody's.
+// Disown takes the owner from a pod.
 func (u *User) Disown(pod *corev1.Pod) {
 	u.PatchPod(pod.Name, `{"metadata":{"ownerReferences":null}}`)
 }
@@ -70,8 +70,8 @@ func (u *User) Corrupt(pod *corev1.Pod) {
 	u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{%q:"{"}}}`, inplacev1alpha1.StateAnnotation))
 }
 
-// CreateRevision creates a revision that belongs to nobody, which selectors match
-// that match only the label app, and that nobody can read.
+// CreateRevision creates a revision that has no owner, which selectors match
+// that match only the label app, and that cannot be read.
 func (u *User) CreateRevision(name string) {
 	_, err := u.history.kube.AppsV1().ControllerRevisions(Web.Namespace).Create(context.Background(), &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
@@ -80,7 +80,7 @@ func (u *User) CreateRevision(name string) {
 	u.tell("creates the unreadable revision "+name, err)
 }
 
-// CreateStranger creates a pod that belongs to nobody, which selectors match
+// CreateStranger creates a pod that has no owner, which selectors match
 // that match only the label app.
 func (u *User) CreateStranger(name string) {
 	u.CreatePod(&corev1.Pod{
@@ -109,7 +109,7 @@ func (u *User) Lend(r *rand.Rand) {
 	u.CreatePod(pod)
 }
 
-// TakeName puts a pod of somebody else in the place of one.
+// TakeName puts a pod of another owner in the place of one.
 func (u *User) TakeName(pod *corev1.Pod) {
 	u.DeletePod(pod.Name, new(int64))
 	u.CreateStranger(pod.Name)

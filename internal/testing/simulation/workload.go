@@ -20,12 +20,12 @@ type Workload struct {
 	// Empty returns an empty object of its type.
 	Empty func() Object
 	// Nodes is how many nodes the cluster begins with: others join, and they leave, are
-	// tainted, relabelled and restarted. 0: nodes are nobody's concern.
+	// tainted, relabelled and restarted. 0: nodes do not matter.
 	Nodes int
 	// Namespaces says that the labels of the namespace of the pods matter, which users
 	// change.
 	Namespaces bool
-	// PodsEnd says that pods run to their end: they succeed, or fail where their image is bad.
+	// PodsEnd says that pods run to their end: they succeed, or fail if their image is bad.
 	PodsEnd bool
 	// StartIn is how long pods take at least until they have a node and start. 0: no time.
 	StartIn time.Duration
@@ -53,7 +53,7 @@ type Workload struct {
 	// Start starts the controller of a process that has just begun, and remembers nothing.
 	Start func(p *Process) (Controller, error)
 	// Webhooks is how many replicas of a webhook run: before a pod is deleted, evicted or changed by
-	// anybody but kubelets and those who use force, one of them is asked. 0: nobody is.
+	// any client but kubelets and those who use force, one of them is asked. 0: none is.
 	Webhooks int
 	// StartWebhook starts a replica. Required with Webhooks.
 	StartWebhook func(p *Process) (Webhook, error)
@@ -80,7 +80,7 @@ type Workload struct {
 	// Judge returns what judges the history of a seed.
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods: each has processes of
-	// its own, users who act, and a judge of what its controller writes. Of these kinds,
+	// its own, users who act, and a judge of what its controller writes. Of such kinds,
 	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
 	// mean nothing.
 	Beside []*Workload
@@ -111,16 +111,16 @@ func (w *Workload) kinds(seed uint64) []*kind {
 
 // Judge judges one history.
 type Judge struct {
-	// Observe is called for all changes, whoever made them, in the order in which they were
+	// Observe is called for all changes, by any author, in the order in which they were
 	// made; of a write of the controller after it was judged. Nil: it is not needed.
 	Observe func(c *invariants.Change)
 	// Write judges a write of the controller.
 	Write func(w *invariants.Write) []invariants.Violation
 	// Witness judges a write of everybody else whose requests wait for their turn: other
-	// controllers, webhooks and users. Nil: they are nobody's concern.
+	// controllers, webhooks and users. Nil: they do not matter.
 	Witness func(w *invariants.Write) []invariants.Violation
 	// Answer judges what a webhook has answered about a pod, or a controller itself. Nil: it
-	// is nobody's concern.
+	// does not matter.
 	Answer func(a *invariants.Answer) []invariants.Violation
 	// Settled judges what there is when all has settled. pushed says that the
 	// users have pushed a template whose pods run, and that nothing is refused.
@@ -136,9 +136,9 @@ type Controller struct {
 	Reconcile func(context.Context, types.NamespacedName) (requeueAfter time.Duration, err error)
 	// Unfinished shows what a reconcile would do now; empty stands for nothing.
 	Unfinished func() (string, error)
-	// Held tells whether the last reconcile was told to wait by somebody who asks for patience,
+	// Held tells whether the last reconcile was told to wait by a server that asks for patience,
 	// so that it is no failure that something is left to do. Nil: never.
 	Held func() bool
-	// OnTime says that a reconcile that fails is repeated after the time that it returns, where the back-off is longer.
+	// OnTime says that a reconcile that fails is repeated after the time that it returns, if the back-off is longer.
 	OnTime bool
 }

@@ -152,7 +152,7 @@ func (k *Kind[T]) checkImmutable(t *testing.T, create func(*rand.Rand) simulatio
 	}
 }
 
-// changed is an object of the histories that admission accepts, and what a patch makes of it that changes a field; nil where
+// changed is an object of the histories that admission accepts, and what a patch makes of it that changes a field; nil if
 // there is none.
 func (k *Kind[T]) changed(t *testing.T, create func(*rand.Rand) simulation.Object, path, patch string) (before, after simulation.Object) {
 	t.Helper()

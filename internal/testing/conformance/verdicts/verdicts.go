@@ -24,7 +24,7 @@ type Kind[T any] struct {
 	Create func(*T) field.ErrorList
 	Update func(object, old *T) field.ErrorList
 	// Touch is a change of the spec that is right whatever else it holds, as a JSON merge patch: what is stored already must not
-	// keep a user from it, if [Case.Stays]. Empty where a spec cannot be changed.
+	// keep a user from it, if [Case.Stays]. Empty if a spec cannot be changed.
 	Touch string
 	// Unasked says that the webhook does not ask Update about an unchanged spec, which its own tests hold.
 	Unasked bool
@@ -51,7 +51,7 @@ type Case struct {
 	Want string
 	// With is another change of the spec, as a JSON merge patch.
 	With string
-	// Change is what is said of an update to it instead of Want, where that differs; "accepted" for nothing.
+	// Change is what is said of an update to it instead of Want, if that differs; "accepted" for nothing.
 	Change string
 	// Stays says that a stored object that has the value is not held up by it when something else changes.
 	Stays bool
@@ -195,7 +195,7 @@ func merge(into, patch map[string]any) {
 }
 
 // set sets a field. A step that ends with [] goes into the first element of a list, one with {} into the entry "a" of a map; they
-// are made where there is none.
+// are made if there is none.
 func set(into map[string]any, path []string, value any) {
 	name, isList := strings.CutSuffix(path[0], "[]")
 	name, isMap := strings.CutSuffix(name, "{}")

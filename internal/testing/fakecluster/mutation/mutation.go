@@ -48,7 +48,7 @@ func (m *mutator) set(path string, at locate, value any) {
 	}})
 }
 
-// words are the values that fields of these types take.
+// words are the values that fields of some types take.
 var words = map[reflect.Type][]string{
 	reflect.TypeFor[corev1.PodPhase]():        {"", "Pending", "Running", "Succeeded", "Failed", "Unknown"},
 	reflect.TypeFor[corev1.ConditionStatus](): {"", "True", "False", "Unknown"},

@@ -88,7 +88,7 @@ func TestChanging(t *testing.T) {
 	}
 }
 
-// A field that is read only where another has its value is found by most seeds.
+// A field that is read only if another has its value is found by most seeds.
 func TestChangingOfTwo(t *testing.T) {
 	pod := &corev1.Pod{Status: corev1.PodStatus{Reason: "Evicted"}}
 	p := Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Of: func(p *corev1.Pod) string {

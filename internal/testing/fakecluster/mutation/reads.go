@@ -15,7 +15,7 @@ import (
 // Reads are the fields that plans were found to depend on.
 type Reads map[string]bool
 
-// Require fails the test where fields are missing: then what was looked at is
+// Require fails the test if fields are missing: then what was looked at is
 // too dull to tell anything.
 func (r Reads) Require(t *testing.T, paths ...string) {
 	t.Helper()
@@ -80,9 +80,9 @@ func (p Plan[T]) Check(t *testing.T, reads Reads, object *T) {
 	}
 }
 
-// changing returns the paths of the changes that change the plan. Where it takes several at
+// changing returns the paths of the changes that change the plan. If it takes several at
 // once, it returns these as one path. The seed tells which are made at once: a plan may read one
-// field only where another has its value, and these two are to meet in few of many checks.
+// field only if another has its value, and these two are to meet in few of many checks.
 func (p Plan[T]) changing(object *T, changes []Mutation, seed uint64) (found []string) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	random.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 )
 
-// What the API lets anybody change: of the metadata of any object, beside its
+// What the API lets any user change: of the metadata of any object, beside its
 // owners, and of pods, beside their metadata.
 const (
 	Metadata = `^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`

@@ -16,7 +16,7 @@ import (
 )
 
 // NodeOf is the node that a pod is on, or that it asks for by name, whatever else it asks
-// for; empty where it is on none and names none.
+// for; empty if it is on none and names none.
 func NodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Answer is what somebody was told who wants to delete, evict or update a pod.
+// Answer is what a client was told that wants to delete, evict or update a pod.
 type Answer struct {
 	// By is the process that answered: a replica of a webhook, or a controller that asked itself. For
 	// is who wanted to know.
@@ -18,7 +18,7 @@ type Answer struct {
 	// Operation is DELETE, EVICT or UPDATE, of the pod of a name.
 	Operation, Name string
 	DryRun          bool
-	// Budget is the name of the budget of the history. After is the pod as it is to become; nil where it
+	// Budget is the name of the budget of the history. After is the pod as it is to become; nil if it
 	// is to go, and for a controller.
 	Budget string
 	After  Object
@@ -28,7 +28,7 @@ type Answer struct {
 	Version      int64
 
 	Allowed bool
-	// Denial is what the client is told; nil where it is allowed, and for a controller.
+	// Denial is what the client is told; nil if it is allowed, and for a controller.
 	Denial *metav1.Status
 	// Unknown says that a controller could not tell.
 	Unknown bool
@@ -38,7 +38,7 @@ type Answer struct {
 	Shared bool
 
 	// Cached returns what an object of a resource was in the cache of the author when it was
-	// asked, or earlier where that is what it was asked about, and all that became of it since;
+	// asked, or earlier if that is what it was asked about, and all that became of it since;
 	// Truth what it was then. Nil stands for none.
 	Cached, Truth func(resource, name string) []Object
 }

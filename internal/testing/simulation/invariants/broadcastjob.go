@@ -75,7 +75,7 @@ func (j *jobJudge) owned(pod *corev1.Pod) bool {
 // terminatesFor is how long after the end of its grace a pod may terminate before it counts as failed. (BJ-28)
 const terminatesFor = 15 * time.Minute
 
-// result is how a pod has ended, empty where it has not. (BJ-5, BJ-28)
+// result is how a pod has ended, empty if it has not. (BJ-5, BJ-28)
 func (j *jobJudge) result(pod *corev1.Pod) v1alpha1.BroadcastJobNodeResult {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
@@ -133,7 +133,7 @@ func takes(node *corev1.Node, spec *corev1.PodSpec) bool {
 	return node != nil && scheduler.Takes(node, spec)
 }
 
-// parallelism is how many pods may be active at once; false where nobody can tell. (BJ-12)
+// parallelism is how many pods may be active at once; false if that is not known. (BJ-12)
 func (j *jobJudge) parallelism(s *State) (int, bool) {
 	value := j.job.Spec.Parallelism
 	switch {
@@ -182,7 +182,7 @@ func (j *jobJudge) checkCreation() {
 	}
 }
 
-// checkDeletion: a pod goes where its node does not take it any more, or another one has the
+// checkDeletion: a pod goes if its node does not take it any more, or another one has the
 // name of that, or the job is over. (BJ-7, BJ-8, BJ-11, BJ-15)
 func (j *jobJudge) checkDeletion() {
 	pod := j.knownPod()

@@ -53,7 +53,7 @@ func BroadcastJobSettled(s *State, pushed bool) []Violation {
 	return v
 }
 
-// checkOver: a job that is over has no pods that run, where it has failed, nor any that
+// checkOver: a job that is over has no pods that run, if it has failed, nor any that
 // restart too often, and goes when its time has come. (BJ-11, BJ-14)
 func (j *jobJudge) checkOver(s *State) {
 	if ttl, end := j.job.Spec.CompletionPolicy.TTLSecondsAfterFinished, j.job.Status.CompletionTime; ttl != nil && end != nil &&

@@ -30,7 +30,7 @@ func (j *jobJudge) checkStatus() {
 		j.add(Status, "observedGeneration %d of a spec of generation %d", after.Status.ObservedGeneration, seen.Generation)
 	}
 	j.checkCounts(&after.Status)
-	// Where less is left than the status counts, it is written before pods are created.
+	// If less is left than the status counts, it is written before pods are created.
 	left := len(after.Status.NodeResults)
 	for _, pod := range j.Observed.Pods {
 		if j.active(pod) && takes(j.Observed.Nodes[nodeOf(pod)], &pod.Spec) {
@@ -134,7 +134,7 @@ func (j *jobJudge) checkResults(was, is *v1alpha1.BroadcastJobStatus, fails bool
 	}
 }
 
-// checkFailed: a job fails for a pod that did, where its policy says so, or at its
+// checkFailed: a job fails for a pod that did, if its policy says so, or at its
 // deadline. (BJ-8 to BJ-10)
 func (j *jobJudge) checkFailed(seen, after *v1alpha1.BroadcastJob) {
 	policy, failed := j.job.Spec.FailurePolicy.Type, seen.Status.Failed > 0

@@ -67,7 +67,7 @@ func (p *Past) Budget(w *Write) []Violation {
 	return v
 }
 
-// checkLink: a pod of the budget is told that it is, where it was told nothing, and nothing else about it
+// checkLink: a pod of the budget is told that it is, if it was told nothing, and nothing else about it
 // changes. (PUB-24)
 func checkLink(v *violations, w *Write) {
 	before, after := w.pods()
@@ -97,7 +97,7 @@ func checkLink(v *violations, w *Write) {
 	}
 }
 
-// checkCount: a status says what its author saw, and forgets nobody who was booked while that
+// checkCount: a status says what its author saw, and forgets no pod that was booked while that
 // counts. (PUB-3 to PUB-9, PUB-13, PUB-16, PUB-17)
 func (p *Past) checkCount(v *violations, w *Write) {
 	known, _ := w.Known.Workload.(*v1alpha1.PodUnavailableBudget)
@@ -131,7 +131,7 @@ func (p *Past) checkCount(v *violations, w *Write) {
 	p.budgets.counted[after.UID] = count
 }
 
-// BudgetWitness judges a write of anybody else, as far as budgets are concerned.
+// BudgetWitness judges a write of any other author, as far as budgets are concerned.
 func (p *Past) BudgetWitness(w *Write) []Violation {
 	var v violations
 	switch {

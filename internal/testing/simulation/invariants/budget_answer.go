@@ -69,7 +69,7 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	return v
 }
 
-// checkDenial: a denial is one where nothing is to spare, and clients can tell what it means. (PUB-14,
+// checkDenial: a denial is given when nothing is to spare, and clients can tell what it means. (PUB-14,
 // PUB-28)
 func (a *Answer) checkDenial(v *violations) {
 	if !a.Itself {
@@ -95,11 +95,11 @@ func (a *Answer) checkDenial(v *violations) {
 	}
 }
 
-// bookedWithin is how long it may take to let a pod go: what is left until that is forgotten is for whoever asked.
+// bookedWithin is how long it may take to let a pod go: what is left until that is forgotten is for the client that asked.
 // Times are stored up to a second too early. (PUB-25)
 const bookedWithin = updateAwaited / 2
 
-// booking is how the author has let the pod go since it was asked; nil where it has not.
+// booking is how the author has let the pod go since it was asked; nil if it has not.
 func (p *Past) booking(a *Answer) *bookedPod {
 	uids := map[types.UID]bool{}
 	for _, pod := range versions[*corev1.Pod](slices.Concat(a.Cached("pods", a.Name), a.Truth("pods", a.Name))) {
@@ -130,10 +130,10 @@ func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
 	return versions[*v1alpha1.PodUnavailableBudget](a.Cached(budgetResource, a.Budget))
 }
 
-// evicts tells whether a webhook is asked about an eviction: nobody judges the pod again, which may turn ready before. (PUB-14.3)
+// evicts tells whether a webhook is asked about an eviction: no webhook judges the pod again, which may turn ready before. (PUB-14.3)
 func (a *Answer) evicts() bool { return a.Operation == "EVICT" && !a.Itself }
 
-// ended tells whether the pod has ended or was being deleted at any time since the author was asked: nobody misses it.
+// ended tells whether the pod has ended or was being deleted at any time since the author was asked: it is not missed.
 func (a *Answer) ended() bool {
 	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !active(pod) })
 }
@@ -144,8 +144,8 @@ func (a *Answer) uncounted() bool {
 	return a.unready() || slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod != nil && budgetOf(pod) == "" })
 }
 
-// unready tells whether the pod was not in service at any time since the author was asked, or, where
-// that is a controller, since its cache was as it is.
+// unready tells whether the pod was not in service at any time since the author was asked, or, if
+// that is a controller, since its cache got its present state.
 func (a *Answer) unready() bool {
 	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !servesBudget(pod) })
 }
@@ -206,7 +206,7 @@ func isAbout(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	return matches(b.Spec.Selector, pod.Labels)
 }
 
-// neverCounted tells that nobody has counted a budget yet, so that nothing can be booked.
+// neverCounted tells that no controller has counted a budget yet, so that nothing can be booked.
 func neverCounted(b *v1alpha1.PodUnavailableBudget) bool {
 	return b != nil && b.Status.ObservedGeneration == 0
 }

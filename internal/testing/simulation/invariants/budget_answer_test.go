@@ -35,7 +35,7 @@ func budgetPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 
 func toDelete(pod *corev1.Pod) { pod.Labels["apps.kruise.io/specified-delete"] = "true" }
 
-// budgetOfFour lets n of five pods go, where four have to stay.
+// budgetOfFour lets n of five pods go; four have to stay.
 func budgetOfFour(version string, n int32, changes ...func(*availabilityv1alpha1.PodUnavailableBudget)) *availabilityv1alpha1.PodUnavailableBudget {
 	b := &availabilityv1alpha1.PodUnavailableBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "budget", Generation: 1, ResourceVersion: version},
@@ -86,7 +86,7 @@ func TestBudgetAnswers(t *testing.T) {
 		after   int // seconds
 		allowed bool
 		dryRun  bool
-		shared  bool // the webhook is asked about the pod by somebody else as well
+		shared  bool // the webhook is asked about the pod by another client as well
 		want    []invariants.Invariant
 	}{
 		{"PUB-14.9: none may go", budgets{none}, []*corev1.Pod{budgetPod("a")}, 0, false, false, false, nil},
@@ -135,7 +135,7 @@ func TestBudgetAnswers(t *testing.T) {
 			}
 			objects := map[string][]invariants.Object{}
 			for _, b := range tt.budgets {
-				var object invariants.Object // nil where the budget is gone
+				var object invariants.Object // nil if the budget is gone
 				if b != nil {
 					object = b
 				}
@@ -154,7 +154,7 @@ func TestBudgetAnswers(t *testing.T) {
 	}
 }
 
-// TestBudgetAnswersFromOldCaches makes sure that a webhook may not let a pod go since nobody protected it when its cache saw it
+// TestBudgetAnswersFromOldCaches makes sure that a webhook may not let a pod go since nothing protected it when its cache saw it
 // last; a controller that asks itself may. (PUB-33)
 func TestBudgetAnswersFromOldCaches(t *testing.T) {
 	for itself, want := range map[bool][]invariants.Invariant{false: {invariants.Availability}, true: nil} {

@@ -82,11 +82,11 @@ func recordsOf(s *v1alpha1.PodUnavailableBudgetStatus) map[string]podRecord {
 	return records
 }
 
-// budgetView is what a budget is about, as somebody sees it.
+// budgetView is what a budget is about, as an author sees it.
 type budgetView struct {
 	pods           []*corev1.Pod // active
 	total, desired int32
-	broken         bool            // nobody can tell what the spec says
+	broken         bool            // the spec cannot be understood
 	untold         map[string]bool // pods that are not yet
 }
 
@@ -262,7 +262,7 @@ type budgetCount struct {
 	seen           map[types.UID]bool // those that serve, and whether they are marked for deletion
 }
 
-// count counts the pods that serve, but for those that are still to be told of their budget: nobody asks before they go.
+// count counts the pods that serve, but for those that are still to be told of their budget: no client asks before they go.
 // (PUB-9)
 func (view *budgetView) count() *budgetCount {
 	c := &budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}

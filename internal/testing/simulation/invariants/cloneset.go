@@ -130,12 +130,12 @@ func (j *cloneSetJudge) inPlaceOnly() bool {
 	return j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 }
 
-// onDelete tells whether nobody but users updates pods. (CS-37)
+// onDelete tells whether users alone update pods. (CS-37)
 func (j *cloneSetJudge) onDelete() bool {
 	return j.set.Spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType
 }
 
-// inPlace tells whether pods are updated in place where that is possible.
+// inPlace tells whether pods are updated in place if that is possible.
 func (j *cloneSetJudge) inPlace() bool {
 	return j.inPlaceOnly() || j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
 }
@@ -220,7 +220,7 @@ func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
 	}
 }
 
-// checkDeletion: a pod is deleted where it is marked for deletion, left over, or in the way
+// checkDeletion: a pod is deleted if it is marked for deletion, left over, or in the way
 // of the update. (CS-21 to CS-23, CS-33)
 func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 	c := &j.counts

@@ -39,9 +39,9 @@ func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 	}
 }
 
-// checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whoever
+// checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whatever
 // owns that pod, nor is of its instance. One that came after the author looked last
-// is excused: nobody can look and delete at once.
+// is excused: no client can look and delete at once.
 func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) {
 	for _, pod := range j.Truth.Pods {
 		if active(pod) && mounts(pod, claim.Name) && !j.cameSince(pod) {
@@ -144,8 +144,8 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 
 // checkOwners: when settled the claims of each pod of the CloneSet belong to the
 // CloneSet, or to the pod itself, which was put back when it was about to be given
-// up. Where claims are not used again, none is left without its pod. A pod that
-// somebody else took out of the CloneSet excuses that: its claims do not say where
+// up. If claims are not used again, none is left without its pod. A pod that
+// another client took out of the CloneSet excuses that: its claims do not say where
 // it went. One without an owner may be mounted by a pod that another manager created
 // while this one released it to a stranger of the pod's name. (CS-20, CS-36)
 func (j *cloneSetJudge) checkOwners(s *State) {

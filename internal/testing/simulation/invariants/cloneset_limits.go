@@ -24,7 +24,7 @@ import (
 // cloneSetLimits are the numbers of a spec, in pods. (CS-5, CS-6)
 type cloneSetLimits struct {
 	replicas, partition, surge, unavailable, scaleUnavailable int
-	broken                                                    bool // nobody can tell what the spec says
+	broken                                                    bool // the spec cannot be understood
 }
 
 func limitsOf(set *v1alpha1.CloneSet) (l cloneSetLimits) {
@@ -56,20 +56,20 @@ func preparingDelete(pod *corev1.Pod) bool {
 	return stateOf(pod) == lifecyclev1alpha1.StatePreparingDelete
 }
 
-// awaitsEviction tells whether somebody waits until a pod may be evicted. (LC-29)
+// awaitsEviction tells whether a client waits until a pod may be evicted. (LC-29)
 func awaitsEviction(pod *corev1.Pod, now time.Time) bool {
 	denied, err := time.Parse(time.RFC3339, pod.Annotations[lifecyclev1alpha1.EvictionDeniedAnnotation])
 	return err == nil && now.Before(denied.Add(5*time.Minute))
 }
 
-// isSpecified tells whether somebody wants a pod to be deleted. (CS-4)
+// isSpecified tells whether a user wants a pod to be deleted. (CS-4)
 func (j *cloneSetJudge) isSpecified(pod *corev1.Pod) bool {
 	_, labelled := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
 	return labelled || j.specified[pod.Name]
 }
 
 // updateRevision is the short hash of the revision of a template, the latest if
-// there are several; empty where there is none. (CS-CR4, CS-CR5)
+// there are several; empty if there is none. (CS-CR4, CS-CR5)
 func updateRevision(template *corev1.PodTemplateSpec, revisions map[string]*appsv1.ControllerRevision) string {
 	templates := templatesOf(revisions)
 	for _, r := range slices.Backward(slices.SortedFunc(maps.Values(revisions), earlier)) {

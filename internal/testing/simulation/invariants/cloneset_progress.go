@@ -45,7 +45,7 @@ func (j *cloneSetJudge) checkObserved(before, after *v1alpha1.CloneSetStatus, ge
 	}
 }
 
-// conditionOf is a condition of a status, nil where there is none.
+// conditionOf is a condition of a status, nil if there is none.
 func conditionOf(s *v1alpha1.CloneSetStatus, t v1alpha1.CloneSetConditionType) *v1alpha1.CloneSetCondition {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == t {

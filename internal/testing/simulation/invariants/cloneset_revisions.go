@@ -64,7 +64,7 @@ func (j *cloneSetJudge) neededRevisions() map[string]string {
 	return needed
 }
 
-// reads tells whether a revision is the CloneSet's to read: its own, or nobody's
+// reads tells whether a revision is the CloneSet's to read: its own, or one without an owner
 // that the selector matches. (CS-CR4)
 func (j *cloneSetJudge) reads(r *appsv1.ControllerRevision) bool {
 	if r == nil {

@@ -73,7 +73,7 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 
 // checkCreates: missing pods are created, unless that is refused, or too many are
 // coming up already, or they would not match the selector, or a claim cannot be let
-// go whose pod somebody took out, so that its name stays taken. (CS-12, CS-17)
+// go whose pod a user took out, so that its name stays taken. (CS-12, CS-17)
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
 	wanted := j.wanted(s)
@@ -96,7 +96,7 @@ func (j *cloneSetJudge) replaced() (n int) {
 	return max(min(n, j.counts.all-j.limits.replicas), 0)
 }
 
-// claimStuck tells whether claims may not be patched, and a pod of somebody else mounts one
+// claimStuck tells whether claims may not be patched, and a pod of another owner mounts one
 // of the CloneSet, or has the name of the pod to come for it.
 func (j *cloneSetJudge) claimStuck(s *State) bool {
 	if !s.refuses("patch", "persistentvolumeclaims") {
@@ -152,7 +152,7 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 		if !j.mayUpdate(pod, s) || recreated && s.refuses("delete", "pods") {
 			continue
 		}
-		if recreated && refused && budget <= 0 { // nobody knows when it could be created again: others are missing already
+		if recreated && refused && budget <= 0 { // it is not known when it could be created again: others are missing already
 			continue
 		}
 		if j.available(pod) && broken < budget && c.all-c.available < budget || !j.available(pod) && broken < max(l.unavailable, 1) {

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkStatus: what the status says is the case in the eyes of its author, where
+// checkStatus: what the status says is the case in the eyes of its author, if
 // the write says anything of it.
 func (j *cloneSetJudge) checkStatus() {
 	before, _ := j.Before.(*v1alpha1.CloneSet)

@@ -28,7 +28,7 @@ func consumersOf[C any](conditions []C, read func(*C) (string, corev1.ConditionS
 
 func (c consumers) wait() bool { return c.reconciling || c.stalled }
 
-// check: they are told one thing, and something as long as nobody has read the spec. (CS-S5, STS-S3, DS-20)
+// check: they are told one thing, and something as long as no controller has read the spec. (CS-S5, STS-S3, DS-20)
 func (c consumers) check(v *violations, observedGeneration int64) {
 	if c.reconciling && c.stalled {
 		v.add(Status, "it is both reconciling and stalled")
@@ -45,7 +45,7 @@ func (c consumers) checkReached(v *violations, reached bool) {
 	}
 }
 
-// checkUnreadable: where nobody can tell what the spec says, they fail, and users are told why.
+// checkUnreadable: if the spec cannot be understood, they fail, and users are told why.
 func (c consumers) checkUnreadable(v *violations) {
 	if !c.problems {
 		v.add(Status, "nobody can tell what the spec says, and no condition says so")

@@ -55,7 +55,7 @@ type daemonSetJudge struct {
 	*Write
 	past    *Past
 	set     *v1alpha1.DaemonSet
-	broken  bool                             // nobody can tell what the spec says
+	broken  bool                             // the spec cannot be understood
 	rolling *v1alpha1.RollingUpdateDaemonSet // nil with OnDelete
 
 	update  string          // the short hash of the update revision
@@ -155,7 +155,7 @@ func (j *daemonSetJudge) heldBack() int {
 	return nodes
 }
 
-// inPlace tells whether pods are updated in place where that is possible. (DS-13)
+// inPlace tells whether pods are updated in place if that is possible. (DS-13)
 func (j *daemonSetJudge) inPlace() bool {
 	return j.rolling != nil && j.rolling.Type == v1alpha1.InplaceRollingUpdateType
 }
@@ -194,7 +194,7 @@ func (j *daemonSetJudge) available(pod *corev1.Pod) bool {
 }
 
 // current is the revision of the pods that come back where the update does not get to,
-// as the author observed it, and the template of that; nil where it names none.
+// as the author observed it, and the template of that; nil if it names none.
 func (j *daemonSetJudge) current() (hash string, template *corev1.PodTemplateSpec) {
 	seen, _ := j.Observed.Workload.(*v1alpha1.DaemonSet)
 	if seen == nil || seen.UID != j.set.UID || seen.Status.CurrentRevision == "" {

@@ -27,7 +27,7 @@ type daemonNode struct {
 	ahead      bool        // it has an updated pod, or is crowded
 }
 
-// nodeOf is the node that a pod is on, or is for; empty where it is for none.
+// nodeOf is the node that a pod is on, or is for; empty if it is for none.
 func nodeOf(pod *corev1.Pod) string { return scheduler.NodeOf(pod) }
 
 // survey finds out what there is on each node of a state.
@@ -63,7 +63,7 @@ func (j *daemonSetJudge) survey(s *State) map[string]*daemonNode {
 	return nodes
 }
 
-// adopts tells whether a pod was nobody's when the author looked: it plans without it.
+// adopts tells whether a pod had no owner when the author looked: it plans without it.
 func (j *daemonSetJudge) adopts(pod *corev1.Pod) bool {
 	seen := j.Observed.Pods[pod.Name]
 	return seen != nil && seen.UID == pod.UID && metav1.GetControllerOfNoCopy(seen) == nil
@@ -136,7 +136,7 @@ func (j *daemonSetJudge) before(node *daemonNode) (count int) {
 	return count
 }
 
-// outOfTurn says why the update surely does not get to a node, empty where it may: by
+// outOfTurn says why the update surely does not get to a node, empty if it may: by
 // what was there when the author looked. (DS-9)
 func (j *daemonSetJudge) outOfTurn(name string) string {
 	n := j.seen[name]

@@ -106,7 +106,7 @@ func (j *daemonSetJudge) checkNames() {
 
 // checkTaken: an available pod is taken out of service only while fewer nodes than maxUnavailable
 // are without one; and never more than maxUnavailable are so since updates took
-// theirs, whatever has become of these pods meanwhile. (DS-11)
+// theirs, whatever has become of the pods meanwhile. (DS-11)
 func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 	before, _ := j.pods()
 	isAvailable := j.available(pod)

@@ -111,7 +111,7 @@ func (j *daemonSetJudge) checkRevisionOf(n *daemonNode, pod *corev1.Pod) {
 	}
 }
 
-// checkProgress: where pods are created by and by, no more nodes have an updated one than
+// checkProgress: if pods are created by and by, no more nodes have an updated one than
 // the partition lets. (DS-6)
 func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
 	have := 1
@@ -125,7 +125,7 @@ func (j *daemonSetJudge) checkProgress(pod *corev1.Pod) {
 	}
 }
 
-// checkDeletion: a pod is deleted where it must not stay, has ended, is one too many on
+// checkDeletion: a pod is deleted if it must not stay, has ended, is one too many on
 // its node, is released by its hook, or is in the way of the update. (DS-3 to DS-5, DS-14, DS-16)
 func (j *daemonSetJudge) checkDeletion(pod *corev1.Pod) {
 	n := j.nodes[nodeOf(pod)]

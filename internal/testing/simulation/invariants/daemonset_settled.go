@@ -57,7 +57,7 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 }
 
 // checkPlaced: every node that should run a pod has one, no other node has any, and there
-// are two only where an update surges, unless something is refused. (DS-3 to DS-5, DS-14)
+// are two only if an update surges, unless something is refused. (DS-3 to DS-5, DS-14)
 func (j *daemonSetJudge) checkPlaced(s *State) {
 	stays := s.refuses("delete", "pods") || s.refuses("patch", "pods")
 	for _, pod := range s.Pods {
@@ -87,7 +87,7 @@ func (j *daemonSetJudge) checkPlaced(s *State) {
 
 // checkUpdated: no pod waits for an update that nothing holds back: fewer nodes of those
 // that the update gets to are without an available pod than may be, and a pod that
-// was never ready waits for nobody. (DS-9, DS-11, DS-14)
+// was never ready waits for no other. (DS-9, DS-11, DS-14)
 func (j *daemonSetJudge) checkUpdated(s *State) {
 	if j.rolling == nil || j.rolling.Paused != nil && *j.rolling.Paused || len(s.Refused) > 0 || !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkStatus: what the status says is the case in the eyes of its author, where
+// checkStatus: what the status says is the case in the eyes of its author, if
 // the write says anything of it. The spec is the user's.
 func (j *daemonSetJudge) checkStatus() {
 	before, _ := j.Before.(*v1alpha1.DaemonSet)
@@ -229,7 +229,7 @@ func (j *daemonSetJudge) neededRevisions(s *State) map[string]string {
 	return needed
 }
 
-// unused counts the revisions that nothing needs. Orphans that nobody can read are nobody's.
+// unused counts the revisions that nothing needs. Orphans that cannot be read belong to no set.
 func (j *daemonSetJudge) unused(s *State, needed map[string]string) (n int) {
 	templates := templatesOf(s.Revisions)
 	for name, r := range s.Revisions {

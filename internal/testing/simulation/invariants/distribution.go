@@ -24,7 +24,7 @@ type distributing struct {
 	secrets map[string]*corev1.Secret
 }
 
-// distributingOf returns nil where there is no ResourceDistribution.
+// distributingOf returns nil if there is no ResourceDistribution.
 func distributingOf(s *State) *distributing {
 	of, ok := s.Workload.(*v1alpha1.ResourceDistribution)
 	if !ok {

@@ -8,7 +8,7 @@
 //
 // It knows the specification and calls no planner, so that both cannot be wrong
 // in the same way. Everything here is pure: any test that sees objects before
-// and after a write can use it. Where a test does not know what the author knew,
+// and after a write can use it. If a test does not know what the author knew,
 // only that is judged which holds whatever it was: who owns what is touched,
 // hooks, claims, identity, and what an in-place update changes.
 //

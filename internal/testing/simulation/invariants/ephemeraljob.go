@@ -31,7 +31,7 @@ type EphemeralJobs struct{ since map[types.UID]time.Time }
 // placeHeld is how long containers that do not run hold the place of their pod. (EJ-9)
 const placeHeld = 2 * time.Minute
 
-// debuggingOf returns nil where there is no job.
+// debuggingOf returns nil if there is no job.
 func debuggingOf(s *State) *debugging {
 	job, ok := s.Workload.(*v1alpha1.EphemeralJob)
 	if !ok {

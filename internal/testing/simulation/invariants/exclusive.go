@@ -61,7 +61,7 @@ func replacing(pod *corev1.Pod) (names []string) {
 const longestSidecar = 5 * time.Minute
 
 // sidecarReplacing names a container that has still to take what a SidecarSet gave it not
-// long ago, by its records; empty where there is none.
+// long ago, by its records; empty if there is none.
 func sidecarReplacing(pod *corev1.Pod, now time.Time) string {
 	var states map[string]v1alpha1.SidecarSetInPlaceUpdateState
 	var records map[string]v1alpha1.SidecarSetUpgradeRecord

@@ -78,7 +78,7 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 }
 
 // checkSpecOfPod: a container gets an image that its revision names, once the author has
-// taken the pod out of service where it has the gate for that, and nothing else of the
+// taken the pod out of service if it has the gate for that, and nothing else of the
 // spec changes. Another controller beside it may have put it back.
 func checkSpecOfPod(v *violations, w *Write) {
 	before, after := w.pods()
@@ -198,7 +198,7 @@ func templatesOf(revisions map[string]*appsv1.ControllerRevision) map[string]*co
 // decoded holds what templateOf has returned: histories have the same few templates.
 var decoded sync.Map
 
-// templateOf reads the data of a revision; nil where it cannot. The template must not be
+// templateOf reads the data of a revision; nil if it cannot. The template must not be
 // changed.
 func templateOf(raw string) *corev1.PodTemplateSpec {
 	if known, ok := decoded.Load(raw); ok {

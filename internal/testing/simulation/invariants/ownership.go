@@ -31,7 +31,7 @@ func checkPrecise(v *violations, w *Write) {
 	}
 }
 
-// knownObject is the object as the author knew it, nil where it knew none.
+// knownObject is the object as the author knew it, nil if it knew none.
 func (w *Write) knownObject() metav1.Object {
 	if w.Known == nil {
 		return nil

@@ -82,7 +82,7 @@ func (p *Past) becomesCurrent(uid types.UID, hash string) {
 }
 
 // wasCurrent tells whether a workload may have called a revision current; true
-// where nobody can tell.
+// if that is not known.
 func (p *Past) wasCurrent(uid types.UID, hash string) bool {
 	return p == nil || p.current[uid][hash]
 }

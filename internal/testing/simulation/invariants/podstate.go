@@ -20,7 +20,7 @@ import (
 type remembering struct {
 	*v1alpha1.PersistentPodState
 	state *State
-	set   *appsv1.StatefulSet // nil where there is none
+	set   *appsv1.StatefulSet // nil if there is none
 	pods  []*corev1.Pod       // of the StatefulSet
 }
 

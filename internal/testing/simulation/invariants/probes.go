@@ -29,7 +29,7 @@ func (p probing) markers() []*v1alpha1.PodProbeMarker {
 	return all
 }
 
-// node returns the NodePodProbe of a node, nil where there is none.
+// node returns the NodePodProbe of a node, nil if there is none.
 func (p probing) node(name string) *v1alpha1.NodePodProbe {
 	n, _ := p.Further["nodepodprobes"][name].(*v1alpha1.NodePodProbe)
 	return n

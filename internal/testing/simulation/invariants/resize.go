@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// resized returns a spec with the requests of cpu of another one, where a container has one in
+// resized returns a spec with the requests of cpu of another one, if a container has one in
 // both: histories have no other resources, and none can come or go in place. (IP-35)
 func resized(spec, to *corev1.PodSpec) *corev1.PodSpec {
 	out := spec.DeepCopy()
@@ -35,7 +35,7 @@ func reportsResources(pod *corev1.Pod) bool {
 }
 
 // checkResize: a container gets the cpu that the revision of its pod names and no other, least
-// of all that of a revision before, by a request of its own; where it restarts for that the
+// of all that of a revision before, by a request of its own; if it restarts for that the
 // pod is out of service. It returns the container as it was. (IP-36)
 func checkResize(v *violations, w *Write, before, after *corev1.Container, target *corev1.PodTemplateSpec) {
 	if equality.Semantic.DeepEqual(before.Resources, after.Resources) {

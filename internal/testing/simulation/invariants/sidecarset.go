@@ -68,8 +68,8 @@ type sidecarSetJudge struct {
 	hash, withoutImage string // of its containers
 	selector           labels.Selector
 	namespaces         labels.Selector // nil: of any labels
-	broken             bool            // nobody can tell which pods it selects
-	confused           bool            // nobody can tell how they are updated
+	broken             bool            // it is not known which pods it selects
+	confused           bool            // it is not known how they are updated
 
 	matched                   int // pods, as the author observed them
 	partition, maxUnavailable int
@@ -167,7 +167,7 @@ func (j *sidecarSetJudge) latest(s *State) *appsv1.ControllerRevision {
 }
 
 // isLatest tells whether a name is that of the revision that holds the spec: of one of them,
-// where two managers have created one each.
+// if two managers have created one each.
 func (j *sidecarSetJudge) isLatest(s *State, name string) bool {
 	latest, r := j.latest(s), s.Revisions[name]
 	return latest != nil && r != nil && r.Revision == latest.Revision && metav1.IsControlledBy(r, j.set) && j.holdsSpec(r)
@@ -208,7 +208,7 @@ func (j *sidecarSetJudge) neededRevisions(s *State, elsewhere bool) map[string]s
 	return needed
 }
 
-// wanted is the revision that the injectionStrategy names, nil where there is none.
+// wanted is the revision that the injectionStrategy names, nil if there is none.
 func (j *sidecarSetJudge) wanted(s *State) (found *appsv1.ControllerRevision) {
 	strategy := j.set.Spec.InjectionStrategy.Revision
 	if strategy == nil {

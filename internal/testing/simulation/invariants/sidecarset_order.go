@@ -11,8 +11,8 @@ import (
 )
 
 // checkOrder: pods are updated in their order, from which the partition leaves the last,
-// and maxUnavailable holds back those that serve behind others that do. Where something
-// keeps one of them from its turn, nobody can tell. (SCS-7 to SCS-10)
+// and maxUnavailable holds back those that serve behind others that do. If something
+// keeps one of them from its turn, the order is not known. (SCS-7 to SCS-10)
 func (j *sidecarSetJudge) checkOrder(pod *corev1.Pod) {
 	matched := j.matching(j.Observed)
 	var candidates []*corev1.Pod

@@ -18,7 +18,7 @@ import (
 type sidecars struct {
 	set       *v1alpha1.SidecarSet
 	taken     map[types.UID]taking // pods that served when they got other images, and have not served since
-	spoilt    map[types.UID]bool   // pods whose record of updates somebody has made unreadable
+	spoilt    map[types.UID]bool   // pods whose record of updates a user has made unreadable
 	empties   map[string]bool      // the images that hot containers ever had for the one that does not work
 	selection selection
 }
@@ -73,7 +73,7 @@ func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 			return true
 		}
 		if j.past.sidecars.spoilt[pod.UID] && !inService(observed) && !j.hasState(observed) {
-			return false // nobody can tell that it was updated before
+			return false // it is not known that it was updated before
 		}
 	}
 	if update, is := j.past.sidecars.taken[pod.UID]; !is || update.by != j.By && versionOf(pod) < update.version {
@@ -126,7 +126,7 @@ func (j *sidecarSetJudge) checkTaken(pod, after *corev1.Pod) {
 	}
 }
 
-// versionOf is the resourceVersion of an object, 0 where it is no number.
+// versionOf is the resourceVersion of an object, 0 if it is no number.
 func versionOf(object Object) int64 {
 	version, err := strconv.ParseInt(object.GetResourceVersion(), 10, 64)
 	if err != nil {

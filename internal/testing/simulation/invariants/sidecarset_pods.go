@@ -54,7 +54,7 @@ func worker(pod *corev1.Pod, c *v1alpha1.SidecarContainer) (worker, idle string)
 	return c.Name + "-1", c.Name + "-2"
 }
 
-// record is what the SidecarSet recorded in a pod, zero where that cannot be read.
+// record is what the SidecarSet recorded in a pod, zero if that cannot be read.
 func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.SidecarSetUpgradeRecord {
 	var records map[string]v1alpha1.SidecarSetUpgradeRecord
 	_ = json.Unmarshal([]byte(pod.Annotations[annotation]), &records) // otherwise there are none
@@ -69,7 +69,7 @@ func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
 	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage
 }
 
-// statusOf is the status of a container, empty where there is none.
+// statusOf is the status of a container, empty if there is none.
 func statusOf(pod *corev1.Pod, name string) (s corev1.ContainerStatus) {
 	for i := range pod.Status.ContainerStatuses {
 		if pod.Status.ContainerStatuses[i].Name == name {
@@ -89,8 +89,8 @@ func took(pod *corev1.Pod, name string) bool {
 // goesOn tells whether a container was started, and has not stopped since.
 func goesOn(pod *corev1.Pod, name string) bool { return statusOf(pod, name).State.Running != nil }
 
-// took tells whether a container of the SidecarSet runs the image of its spec. Where
-// somebody has spoilt the record, of a container that is no longer recorded nobody knows
+// took tells whether a container of the SidecarSet runs the image of its spec. If
+// a user has spoilt the record, of a container that is no longer recorded it is not known
 // that it has still to change.
 func (j *sidecarSetJudge) took(pod *corev1.Pod, name string) bool {
 	return took(pod, name) || j.past.sidecars.spoilt[pod.UID] && statusOf(pod, name).ContainerID != "" && !j.recorded(pod, name)
@@ -108,7 +108,7 @@ func (j *sidecarSetJudge) hasState(pod *corev1.Pod) bool {
 	return is
 }
 
-// states are the records of updates in a pod, none where they cannot be read.
+// states are the records of updates in a pod, none if they cannot be read.
 func (j *sidecarSetJudge) states(pod *corev1.Pod) (states map[string]v1alpha1.SidecarSetInPlaceUpdateState) {
 	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) // otherwise none
 	return states

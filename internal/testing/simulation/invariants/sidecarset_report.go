@@ -50,7 +50,7 @@ func (s *selection) observe(set *v1alpha1.SidecarSet, at time.Time) {
 	}
 }
 
-// tell takes note of a write of the status. Without a revision of the spec, or where the answer
+// tell takes note of a write of the status. Without a revision of the spec, or if the answer
 // to its creation was lost, it does not say what is selected.
 func (s *selection) tell(j *sidecarSetJudge) {
 	if s.told.IsZero() && !j.broken && j.set.UID == s.uid && selectionOf(j.Known.Workload.(*v1alpha1.SidecarSet)) == s.present && j.latest(j.Observed) != nil {
@@ -123,7 +123,7 @@ func hasLabel(object Object, key string) bool {
 	return is
 }
 
-// unreadable tells whether nobody can tell what the containers of a pod are like but for their images.
+// unreadable tells whether it is not known what the containers of a pod are like but for their images.
 func (j *sidecarSetJudge) unreadable(pod *corev1.Pod) bool {
 	record := pod.Annotations[v1alpha1.SidecarSetHashWithoutImageAnnotation]
 	return record != "" && !json.Valid([]byte(record))
@@ -170,7 +170,7 @@ func (j *sidecarSetJudge) checkCondition(of v1alpha1.SidecarSetConditionType, va
 	}
 }
 
-// condition is a condition of the status, nil where there is none.
+// condition is a condition of the status, nil if there is none.
 func (j *sidecarSetJudge) condition(of v1alpha1.SidecarSetConditionType) *v1alpha1.SidecarSetCondition {
 	for i := range j.set.Status.Conditions {
 		if c := &j.set.Status.Conditions[i]; c.Type == of {

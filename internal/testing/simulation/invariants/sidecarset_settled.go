@@ -31,7 +31,7 @@ func (j *sidecarSetJudge) checkStatus() {
 }
 
 // countsNothing tells whether a status repeats what the author knew of it, but for
-// conditions and collisions: nothing is counted where the spec cannot be read, or its revision is missing.
+// conditions and collisions: nothing is counted if the spec cannot be read, or its revision is missing.
 func (j *sidecarSetJudge) countsNothing(after *v1alpha1.SidecarSetStatus) bool {
 	rest := after.DeepCopy()
 	rest.Conditions, rest.CollisionCount = j.set.Status.Conditions, j.set.Status.CollisionCount

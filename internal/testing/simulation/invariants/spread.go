@@ -30,11 +30,11 @@ type spreading struct {
 	state  *State
 	wants  int32
 	owners map[types.UID]bool // what controls its pods
-	latest string             // the revision of new pods, as their labels may end; empty: nobody knows
+	latest string             // the revision of new pods, as their labels may end; empty: not known
 	pods   []*corev1.Pod      // of the workload, by name
 }
 
-// spreadingOf finds the WorkloadSpread of a state, nil where there is none.
+// spreadingOf finds the WorkloadSpread of a state, nil if there is none.
 func spreadingOf(s *State) *spreading {
 	ws, _ := s.Workload.(*v1alpha1.WorkloadSpread)
 	if ws == nil {
@@ -86,7 +86,7 @@ func (f *spreading) addReplicaSets(d *appsv1.Deployment) {
 	}
 }
 
-// isLatest tells whether a pod is of the latest revision, as far as anybody knows.
+// isLatest tells whether a pod is of the latest revision, as far as is known.
 func (f *spreading) isLatest(pod *corev1.Pod) bool { return f.isLatestHash(hashOf(pod)) }
 
 func (f *spreading) isLatestHash(hash string) bool {
@@ -152,7 +152,7 @@ func (f *spreading) closes() int32 {
 	return *strategy.Adaptive.RescheduleCriticalSeconds
 }
 
-// schedulable is the condition of a subset in the status; nil where there is none.
+// schedulable is the condition of a subset in the status; nil if there is none.
 func (f *spreading) schedulable(i int) *v1alpha1.WorkloadSpreadSubsetCondition {
 	for s := range f.Status.SubsetStatuses {
 		if f.Status.SubsetStatuses[s].Name != f.Spec.Subsets[i].Name {

@@ -19,7 +19,7 @@ import (
 // Placed remembers where pods that are about to be created were sent, by a controller or a replica of a webhook, and judges it.
 // It knows what its caches show, and what they have shown. The zero value has sent nothing.
 type Placed struct {
-	// Counts is how long a pod counts that nobody has seen. Required.
+	// Counts is how long a pod counts that no cache has seen. Required.
 	Counts time.Duration
 	sent   []sent
 }
@@ -50,8 +50,8 @@ func says(pod *corev1.Pod) (it v1alpha1.MatchedWorkloadSpread) {
 }
 
 // Judge judges what became of a pod that is to be created: by what the caches show, and by which pods there
-// are, that count in any case where they were sent and are not seen yet. Where others may count as well, because nobody
-// can tell yet whether they are created, only that is judged which holds either way. (WS-4 to WS-11)
+// are, that count in any case if they were sent and are not seen yet. If others may count as well, because it is not
+// known yet whether they are created, only that is judged which holds either way. (WS-4 to WS-11)
 func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, after *corev1.Pod) []Violation {
 	var v violations
 	f := spreadingOf(cached)
@@ -70,8 +70,8 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 		}
 		return v
 	}
-	// One that was assigned before keeps its subset; and of more than its controller wants some were refused, and nobody
-	// can tell which.
+	// One that was assigned before keeps its subset; and of more than its controller wants some were refused, and it is
+	// not known which.
 	again := f.tooMany(before, ref.UID, p.sent) || slices.ContainsFunc(p.sent, func(s sent) bool { return s.name != "" && s.name == before.Name })
 	least, most := f.tally(before, p.sent, truth, true), f.tally(before, p.sent, truth, false)
 	if first := least.choose(f, before); !again && slices.Equal(least.all, most.all) && slices.Equal(least.same, most.same) && least.loose == most.loose && i != first {
@@ -179,7 +179,7 @@ func podsOf(all map[string]*corev1.Pod) (pods []*corev1.Pod) {
 	return pods
 }
 
-// choose is the subset that a pod goes to; nowhere where none takes it. (WS-8)
+// choose is the subset that a pod goes to; nowhere if none takes it. (WS-8)
 func (t *tally) choose(f *spreading, pod *corev1.Pod) int {
 	shares, isLatest := f.shares(t.all, max(f.wants-t.loose, 0)), f.isLatest(pod)
 	for _, takes := range []func(int) bool{

@@ -35,7 +35,7 @@ func (s *State) failed() map[string]bool {
 	return s.Failed
 }
 
-// checkStatus judges the numbers of a status. Where some pods could not be written, those that are to be adopted
+// checkStatus judges the numbers of a status. If some pods could not be written, those that are to be adopted
 // count nevertheless. (WS-20)
 func (f *spreading) checkStatus(v *violations, status *v1alpha1.WorkloadSpreadStatus, someFailed bool) {
 	if len(status.SubsetStatuses) != len(f.Spec.Subsets) {
@@ -105,7 +105,7 @@ func WorkloadSpreadSettled(s *State, even bool) []Violation {
 	}
 	f.checkStatus(&v, &f.Status, false)
 	f.checkConditions(&v)
-	if f.wants == 0 { // the rest is nobody's concern
+	if f.wants == 0 { // the rest does not matter
 		return v
 	}
 	f.checkCosts(&v)

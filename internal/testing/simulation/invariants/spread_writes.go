@@ -86,7 +86,7 @@ func (f *spreading) own(pod *corev1.Pod) bool {
 }
 
 // checkPatch judges what is written into a pod: its subset, what deleting it costs, and the metadata of the
-// patch of the subset, where it had none. (WS-12 to WS-16)
+// patch of the subset, if it had none. (WS-12 to WS-16)
 func (f *spreading) checkPatch(v *violations, w *Write) {
 	before, after := w.pods()
 	known := w.knownPod()

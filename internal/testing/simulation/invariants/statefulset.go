@@ -60,7 +60,7 @@ type statefulSetJudge struct {
 	*Write
 	past    *Past
 	set     *v1beta1.StatefulSet
-	broken  bool // nobody can tell what the spec says
+	broken  bool // the spec cannot be understood
 	ordered bool
 	rolling *v1beta1.RollingUpdateStatefulSetStrategy // nil with OnDelete
 	update  string                                    // the short hash of the update revision
@@ -115,7 +115,7 @@ func (j *statefulSetJudge) readStrategies() {
 	}
 }
 
-// ordinalOf returns the ordinal in a name, -1 where it is none of the set's.
+// ordinalOf returns the ordinal in a name, -1 if it is none of the set's.
 func (j *statefulSetJudge) ordinalOf(name string) int {
 	digits, ok := strings.CutPrefix(name, j.set.Name+"-")
 	n, err := strconv.Atoi(digits)

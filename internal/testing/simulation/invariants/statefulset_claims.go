@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// claimOrdinal is the ordinal of the pod whose claim has a name, -1 where it is
+// claimOrdinal is the ordinal of the pod whose claim has a name, -1 if it is
 // none of the set's. Claims of templates that the set had once are its own.
 func (j *statefulSetJudge) claimOrdinal(claim string) int {
 	at := strings.LastIndex(claim, "-"+j.set.Name+"-")
@@ -62,8 +62,8 @@ func (j *statefulSetJudge) checkClaim() {
 	}
 }
 
-// mayDisown tells whether a claim may lose an owner: the set where its policy does
-// not name it, or where it names the pod in its place; and pods of its ordinal
+// mayDisown tells whether a claim may lose an owner: the set if its policy does
+// not name it, or if it names the pod in its place; and pods of its ordinal
 // that are not left over, or go without their claims.
 func (j *statefulSetJudge) mayDisown(claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
 	whenDeleted, whenScaled := j.retention()
@@ -156,7 +156,7 @@ func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) iter.Seq[*corev
 	}
 }
 
-// sharedWith tells whether somebody but the set and a pod has a say about a claim.
+// sharedWith tells whether another owner than the set and a pod has a say about a claim.
 func (j *statefulSetJudge) sharedWith(claim *corev1.PersistentVolumeClaim, pod types.UID) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.UID != j.set.UID && o.UID != pod && (o.Controller != nil && *o.Controller ||
@@ -164,8 +164,8 @@ func (j *statefulSetJudge) sharedWith(claim *corev1.PersistentVolumeClaim, pod t
 	})
 }
 
-// checkClaimsGo: the claims of a pod that is scaled away go with it where the
-// policy says so, and where it does not, or the pod comes back, they stay. (STS-23)
+// checkClaimsGo: the claims of a pod that is scaled away go with it if the
+// policy says so, and if it does not, or the pod comes back, they stay. (STS-23)
 func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 	_, whenScaled := j.retention()
 	for claim := range j.mountedBy(pod, j.Known) {

@@ -64,7 +64,7 @@ func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 	j.checkClaimsOf(pod)
 }
 
-// checkDeletion: a pod is deleted where it is left over, has ended, is in the
+// checkDeletion: a pod is deleted if it is left over, has ended, is in the
 // way of the update, or was to be deleted before.
 func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 	switch {
@@ -141,7 +141,7 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 
 // checkScaleIn: with OrderedReady pods that are left over go when all that are
 // wanted are available, one at a time, the highest first; and one that is not
-// available only where it is the lowest that is not ready, or where it and the
+// available only if it is the lowest that is not ready, or if it and the
 // lower ones have ended. What keeps a pod from being available may be its own hook,
 // which does not count; and pods that the same reconcile has adopted have their turn in
 // the next. (STS-8, STS-11)
@@ -190,7 +190,7 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) bool {
 	return inTurn
 }
 
-// checkUpdate: a pod is updated while the update goes on, where the partition does
+// checkUpdate: a pod is updated while the update goes on, if the partition does
 // not hold it back, and ready ones within maxUnavailable. One that was prepared for
 // it counts as out of service since, and was judged then. (STS-14 to STS-18, STS-22,
 // LC-22)
@@ -321,7 +321,7 @@ func (j *statefulSetJudge) updatesInPlace(pod *corev1.Pod) bool {
 	return from != nil && equality.Semantic.DeepEqual(withoutImages(&from.Spec), withoutImages(&j.set.Spec.Template.Spec))
 }
 
-// unreadable tells whether somebody has spoilt what is written down about the
+// unreadable tells whether a user has spoilt what is written down about the
 // last update of a pod.
 func unreadable(pod *corev1.Pod) bool {
 	var record map[string]any

@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// observedSet is the set as the author observed it, nil where that was none, or another.
+// observedSet is the set as the author observed it, nil if that was none, or another.
 func (j *statefulSetJudge) observedSet() *v1beta1.StatefulSet {
 	seen, _ := j.Observed.Workload.(*v1beta1.StatefulSet)
 	if seen == nil || seen.UID != j.set.UID {
@@ -22,7 +22,7 @@ func (j *statefulSetJudge) observedSet() *v1beta1.StatefulSet {
 }
 
 // observedCurrent is the revision that pods come from, as the author observed it:
-// the one that the status named, which is judged where it is written; empty where
+// the one that the status named, which is judged when it is written; empty if
 // it named none that there is.
 func (j *statefulSetJudge) observedCurrent() string {
 	seen := j.observedSet()
@@ -32,7 +32,7 @@ func (j *statefulSetJudge) observedCurrent() string {
 	return shortHash(seen.Status.CurrentRevision)
 }
 
-// members are the pods with the names of a set's, whoever owns them.
+// members are the pods with the names of a set's, whatever their owner.
 func (j *statefulSetJudge) members(s *State) (pods []*corev1.Pod) {
 	for _, pod := range s.Pods {
 		if j.ordinalOf(pod.Name) >= 0 {
@@ -42,7 +42,7 @@ func (j *statefulSetJudge) members(s *State) (pods []*corev1.Pod) {
 	return pods
 }
 
-// mayComeFrom tells whether a revision may be the current one where the status
+// mayComeFrom tells whether a revision may be the current one if the status
 // names none: pods of the set come from it, or from no other but the update
 // revision. What has still to be adopted may count.
 func (j *statefulSetJudge) mayComeFrom(revision string) bool {
@@ -100,7 +100,7 @@ func (j *statefulSetJudge) checkCurrent(status *v1beta1.StatefulSetStatus) {
 	j.past.becomesCurrent(j.set.UID, is)
 }
 
-// checkRevision: a new pod is of the current revision where the partition holds
+// checkRevision: a new pod is of the current revision if the partition holds
 // it back, and else of the update revision. (STS-3)
 func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
 	is, current := shortHash(pod.Labels[revisionLabel]), j.observedCurrent()

@@ -16,7 +16,7 @@ func preparesUpdate(pod *corev1.Pod) bool {
 	return stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate
 }
 
-// checkStatus: the counters are those of the pods that the author saw, where
+// checkStatus: the counters are those of the pods that the author saw, if
 // the write says anything of them; the spec is the user's.
 func (j *statefulSetJudge) checkStatus() {
 	before, _ := j.Before.(*v1beta1.StatefulSet)

@@ -26,7 +26,7 @@ var unitedKinds = []string{"clonesets", "deployments", "statefulsets"}
 type united struct {
 	*v1alpha1.UnitedDeployment
 	state    *State
-	resource string // of the workloads that it is to have; empty where the template is none, or several
+	resource string // of the workloads that it is to have; empty if the template is none, or several
 	pods     *corev1.PodTemplateSpec
 	children []unitedChild // all there are, by age and name
 	// reads tells that minReplicas, maxReplicas and the schedule strategy are read.
@@ -42,13 +42,13 @@ type unitedChild struct {
 	subset    string
 	revision  string
 	replicas  int32
-	partition int32 // -1 where it has none
+	partition int32 // -1 if it has none
 	has, can  int32 // pods and ready ones, as its status says
 	pods      *corev1.PodTemplateSpec
 	paused    bool // which no template says
 }
 
-// unitedOf finds the UnitedDeployment of a state, nil where there is none.
+// unitedOf finds the UnitedDeployment of a state, nil if there is none.
 func unitedOf(s *State) *united {
 	set, _ := s.Workload.(*v1alpha1.UnitedDeployment)
 	if set == nil {
@@ -107,7 +107,7 @@ func holdsTemplate(s *State, set *v1alpha1.UnitedDeployment) bool {
 	return false
 }
 
-// templateIn is the template that a revision holds; nil where it holds none.
+// templateIn is the template that a revision holds; nil if it holds none.
 func templateIn(r *appsv1.ControllerRevision) *v1alpha1.SubsetTemplate {
 	var data struct {
 		Spec struct{ Template *v1alpha1.SubsetTemplate }
@@ -163,7 +163,7 @@ func (u *united) counts(c *unitedChild) bool {
 	return c.GetDeletionTimestamp() == nil && c.subset != "" && matches(u.Spec.Selector, c.GetLabels())
 }
 
-// childOf is the workload of a subset; nil where there is none. Of several the oldest, unless they have no
+// childOf is the workload of a subset; nil if there is none. Of several the oldest, unless they have no
 // owner. (UD-2)
 func (u *united) childOf(subset string) (child *unitedChild) {
 	for i := range u.children {
@@ -181,7 +181,7 @@ func (u *united) childOf(subset string) (child *unitedChild) {
 	return child
 }
 
-// subset is a subset of the topology; nil where it has none of that name.
+// subset is a subset of the topology; nil if it has none of that name.
 func (u *united) subset(name string) *v1alpha1.Subset {
 	for i := range u.Spec.Topology.Subsets {
 		if u.Spec.Topology.Subsets[i].Name == name {
@@ -219,7 +219,7 @@ func (u *united) vague() bool {
 	}))
 }
 
-// allocated is what each subset is to have; false where that cannot be told. (UD-3)
+// allocated is what each subset is to have; false if that cannot be told. (UD-3)
 func (u *united) allocated() (map[string]int32, bool) {
 	if u.limited() {
 		return u.within()

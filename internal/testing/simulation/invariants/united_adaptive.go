@@ -50,7 +50,7 @@ func (u *united) bounds(s *v1alpha1.Subset) (least, most float64, ok bool) {
 
 func rounded(n float64) int32 { return int32(math.Floor(min(n, math.MaxInt32-1) + 0.5)) }
 
-// within is what each subset is to have by its limits; false where they cannot be read. (UD-20)
+// within is what each subset is to have by its limits; false if they cannot be read. (UD-20)
 func (u *united) within() (map[string]int32, bool) {
 	subsets, left := u.Spec.Topology.Subsets, int64(u.wants())
 	if u.vague() {
@@ -179,7 +179,7 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 	}
 }
 
-// checkRecovered: where there are nodes for all, everything is as if none had ever been missed. Somebody else may have the name of a
+// checkRecovered: if there are nodes for all, everything is as if none had ever been missed. Another owner may have the name of a
 // pod, which cannot be created then: that is as if it had no node. (UD-21.4)
 func (u *united) checkRecovered(v *violations) {
 	for i := range u.Spec.Topology.Subsets {

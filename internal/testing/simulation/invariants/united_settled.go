@@ -95,7 +95,7 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 // nothing is refused.
 func UnitedSettled(s *State, pushed bool) []Violation { return (&UnitedPast{}).Settled(s, pushed) }
 
-// Settled is UnitedSettled, also where the schedule strategy is read: then pushed says too that there are nodes for all pods.
+// Settled is UnitedSettled, also if the schedule strategy is read: then pushed says too that there are nodes for all pods.
 func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 	var v violations
 	u := p.of(s)

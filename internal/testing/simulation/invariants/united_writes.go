@@ -23,7 +23,7 @@ type UnitedPast struct {
 	served services
 }
 
-// of finds the UnitedDeployment of a state, nil where there is none.
+// of finds the UnitedDeployment of a state, nil if there is none.
 func (p *UnitedPast) of(s *State) *united {
 	u := unitedOf(s)
 	if u != nil {
@@ -40,7 +40,7 @@ func (p *UnitedPast) Observe(c *Change) {
 	}
 }
 
-// at is the UnitedDeployment as the API server had it at a version; nil where nobody can tell.
+// at is the UnitedDeployment as the API server had it at a version; nil if that is not known.
 func (p *UnitedPast) at(version int64) (found *v1alpha1.UnitedDeployment) {
 	for _, set := range p.sets {
 		if n, err := strconv.ParseInt(set.ResourceVersion, 10, 64); err == nil && n <= version {
@@ -129,7 +129,7 @@ func (p *UnitedPast) checkChildDeletion(v *violations, u *united, w *Write) {
 	there := *w.Truth
 	there.Workload = u.UnitedDeployment
 	known, truth := unitedOf(w.Known), unitedOf(&there)
-	for i := range u.Spec.Topology.Subsets { // it may have asked, where another manager has created one
+	for i := range u.Spec.Topology.Subsets { // it may have asked, if another manager has created one
 		if name := u.Spec.Topology.Subsets[i].Name; known.childOf(name) == nil && truth.childOf(name) == nil {
 			v.add(Order, "%s %s is deleted, and subset %s has no workload yet", w.Resource, w.name(), name)
 		}

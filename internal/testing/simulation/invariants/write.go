@@ -25,20 +25,20 @@ type Object interface {
 type State struct {
 	// Now is the moment, by which it is decided who is available.
 	Now time.Time
-	// Workload is nil where there is none.
+	// Workload is nil if there is none.
 	Workload  Object
 	Pods      map[string]*corev1.Pod
 	Claims    map[string]*corev1.PersistentVolumeClaim
 	Revisions map[string]*appsv1.ControllerRevision
-	// Nodes are those of the cluster, empty where they are nobody's concern.
+	// Nodes are those of the cluster, empty if they do not matter.
 	Nodes map[string]*corev1.Node
-	// Namespaces are those of the cluster, empty where they are nobody's concern.
+	// Namespaces are those of the cluster, empty if they do not matter.
 	Namespaces map[string]*corev1.Namespace
 	// Beside are the objects of the history that have the name of the workload, by resource.
 	Beside map[string]Object
 	// Further are the objects of all other resources, by resource and name.
 	Further map[string]map[string]Object
-	// Version is how far the API server was at that moment; 0 where nobody can tell.
+	// Version is how far the API server was at that moment; 0 if that is not known.
 	Version int64
 	// Asked is the same of pods that were asked about one by one since, by name.
 	Asked map[string]int64
@@ -48,13 +48,13 @@ type State struct {
 	Untold map[string]bool
 	// EverFailed names those whose patch or deletion the author has ever failed to make.
 	EverFailed map[string]bool
-	// Created is how far it was when it created an object, by UID; nil where nobody can tell.
+	// Created is how far it was when it created an object, by UID; nil if that is not known.
 	Created map[types.UID]int64
 	// Refused is what policies and quotas forbid the controller now.
 	Refused []Refusal
 }
 
-// Preconditions are what a request asks the object to be; empty where it does not.
+// Preconditions are what a request asks the object to be; empty if it does not.
 type Preconditions struct{ UID, ResourceVersion string }
 
 // Refusal is what a policy forbids.
@@ -65,7 +65,7 @@ func (s *State) refuses(verb, resource string) bool {
 	return slices.Contains(s.Refused, Refusal{verb, resource})
 }
 
-// Change is a change of an object, whoever made it.
+// Change is a change of an object, by any author.
 type Change struct {
 	// At is the moment.
 	At time.Time
@@ -74,7 +74,7 @@ type Change struct {
 	By string
 	// Resource is the plural name, "pods" for example.
 	Resource string
-	// Before is nil where the object is new, After where it is gone.
+	// Before is nil if the object is new, After if it is gone.
 	Before, After Object
 }
 
@@ -86,21 +86,21 @@ type Write struct {
 	// for example; Subresource is empty or "status".
 	Verb, Resource, Subresource string
 	// Before and After are the object before and after the write. Before is nil
-	// where it is new, After where it is gone.
+	// if it is new, After if it is gone.
 	Before, After Object
 	// Asked is what the request asked the object to be, so that no other one is
-	// hit; nil where nobody can tell.
+	// hit; nil if that is not known.
 	Asked *Preconditions
-	// Sent is the body of the request; nil where nobody can tell.
+	// Sent is the body of the request; nil if that is not known.
 	Sent []byte
 	// Truth is what there was just before the write.
 	Truth *State
 	// Known is what the author had to know: what it observed, and its own later
-	// writes, but not this one. Nil where nobody can tell: then only that is
+	// writes, but not this one. Nil if that is not known: then only that is
 	// judged which holds whatever it knew.
 	Known *State
 	// Observed is what the caches of the author held when its reconcile looked; nil
-	// where nobody can tell.
+	// if that is not known.
 	Observed *State
 }
 
@@ -112,15 +112,15 @@ func (w *Write) name() string {
 	return w.After.GetName()
 }
 
-// pods returns the pod before and after a write of a pod, nil where there is none.
+// pods returns the pod before and after a write of a pod, nil if there is none.
 func (w *Write) pods() (before, after *corev1.Pod) {
 	before, _ = w.Before.(*corev1.Pod)
 	after, _ = w.After.(*corev1.Pod)
 	return before, after
 }
 
-// knownPod is the pod as the author knew it: its state before the write where
-// nobody can tell. It is nil where the author knew another pod by that name, or none.
+// knownPod is the pod as the author knew it: its state before the write if
+// that is not known. It is nil if the author knew another pod by that name, or none.
 func (w *Write) knownPod() *corev1.Pod {
 	before, _ := w.pods()
 	if before == nil || w.Known == nil {
@@ -141,7 +141,7 @@ func (w *Write) spec() Object {
 	return w.Truth.Workload
 }
 
-// revisions are those that the author knew and that are the workload's, or nobody's
+// revisions are those that the author knew and that are the workload's, or have no owner
 // and match its selector.
 func (w *Write) revisions(uid types.UID, selector *metav1.LabelSelector) map[string]*appsv1.ControllerRevision {
 	of := w.Truth
@@ -200,7 +200,7 @@ const (
 	Contained Invariant = "contained"
 	// Spec: the spec is the user's.
 	Spec Invariant = "spec"
-	// Settled: what nobody disturbs converges, and then nothing more is done.
+	// Settled: what is not disturbed converges, and then nothing more is done.
 	Settled Invariant = "settled"
 	// Calm: no reconcile panics, and no failure makes requests without end.
 	Calm Invariant = "calm"
