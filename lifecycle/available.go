@@ -12,9 +12,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Available tells whether the pod counts as available: its state is Normal or
-// absent, it is Running, it has been Ready for at least minReadySeconds, and
-// no in-place update is under way (InPlaceUpdateReady is not False).
+// Available tells whether the pod counts as available. Its state is Normal or
+// absent, it is Running, and it has been Ready for at least minReadySeconds.
+// No in-place update is under way (InPlaceUpdateReady is not False).
 func Available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	wait, ok := AvailableIn(pod, minReadySeconds, now)
 	return ok && wait <= 0
@@ -40,7 +40,7 @@ func Ready(pod *corev1.Pod) bool {
 	return c == nil || c.Status != corev1.ConditionFalse
 }
 
-// Unschedulable tells whether the pod waits for a node because the scheduler finds none: it is
+// Unschedulable tells whether the pod waits for a node because the scheduler finds none. It is
 // Pending, has no node, is reported Unschedulable, and is not being deleted.
 func Unschedulable(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName != "" {

@@ -14,11 +14,11 @@ import (
 
 // BeginDelete decides the next step of a pod that is to be deleted. It returns
 // true when the pod is to be deleted now. Otherwise the preDelete hook holds the
-// pod: with the patch it is in state PreparingDelete, out of service if the
+// pod. With the patch it is in state PreparingDelete, out of service if the
 // hook says markPodNotReady, and the reason says in words what holds it.
 //
-// Call it again in every reconcile, also for a pod in PreparingDelete:
-// as soon as the hook releases the pod, or is removed from the workload, the answer is
+// Call it again in every reconcile, also for a pod in PreparingDelete.
+// As soon as the hook releases the pod, or is removed from the workload, the answer is
 // true. For a pod that is being deleted already the answer is false and the
 // patch stays unchanged. A nil lifecycle has no hooks.
 //
@@ -52,7 +52,7 @@ func CancelAllowed(l *v1alpha1.Lifecycle) bool {
 func marksNotReady(h *v1alpha1.LifecycleHook) bool { return h != nil && h.MarkPodNotReady }
 
 // CancelDelete cancels the deletion of a pod in state PreparingDelete, since the
-// workload wants more replicas again: it goes back to PreparingNormal, and on
+// workload wants more replicas again. It goes back to PreparingNormal, and on
 // to Normal by Refresh. Keys left by hooks are removed, so that it can become
 // ready. CancelDelete returns false, with the patch as it was, for a pod in
 // another state, for one that is being deleted or has the label
@@ -72,7 +72,7 @@ func CancelDelete(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, now
 	return true
 }
 
-// CancelNeeded returns how many deletions CancelDelete should cancel: replicas is the
+// CancelNeeded returns how many deletions CancelDelete should cancel. Of its arguments, replicas is the
 // number wanted, owned that of all active pods of the workload (those in
 // PreparingDelete among them), specifiedOrPreparing that of the distinct pods
 // that are to be deleted by name or label or are in PreparingDelete. Never

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lifecycle is the state machine by which other controllers take part
-// in what a workload does to its pods: before a pod is deleted, before and
+// in what a workload does to its pods. They do so before a pod is deleted, before and
 // after it is updated in place, and before a new pod counts as available.
 //
 // A hook lists labels and finalizers. Another controller puts them on the pod
@@ -17,8 +17,8 @@
 // "Holds" means that the pod has at least one of the listed labels and
 // finalizers ([HookedAny]); "met" means that it has all of them ([HookedAll]).
 //
-// A workload calls [Refresh] for each of its pods, [BeginUpdate] for a pod that
-// it wants to update in place, [BeginDelete] for a pod that it wants to delete
+// A workload calls [Refresh] for each of its pods, and [BeginUpdate] for a pod that
+// it wants to update in place. It calls [BeginDelete] for a pod that it wants to delete
 // and [CancelDelete] for a pod that is to stay after all. Each decides
 // one step and puts what has to be written into a [podpatch.Patch]; label and
 // conditions of a step then travel in one request. All functions are pure:

@@ -15,7 +15,7 @@ import (
 const EvictionAwaited = 5 * time.Minute
 
 // AwaitsEviction returns for how long the eviction of a pod that was denied is still taken
-// to be wanted; 0 if none was denied, it was denied too long ago, or the annotation cannot
+// to be wanted. It is 0 if none was denied, it was denied too long ago, or the annotation cannot
 // be read. A time that is still to come counts as now, since clocks differ. (LC-29)
 func AwaitsEviction(pod *corev1.Pod, now time.Time) time.Duration {
 	denied, err := time.Parse(time.RFC3339, pod.Annotations[v1alpha1.EvictionDeniedAnnotation])

@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// HookedAny tells whether the hook holds the pod back: the pod has at least
+// HookedAny tells whether the hook holds the pod back. It does if the pod has at least
 // one of the hook's finalizers, or at least one of its labels with exactly the
 // listed value. A nil hook and an empty one hold nothing back.
 func HookedAny(h *v1alpha1.LifecycleHook, pod *corev1.Pod) bool {

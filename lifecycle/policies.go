@@ -17,7 +17,7 @@ import (
 //
 // Of a new request they refuse what the webhook copies from the pod: the preStop
 // hook, its ports, and which run of a container is meant. The agents of podwright run no hook
-// of a request, those of OpenKruise run any, with their own rights and in whichever container the
+// of a request. Those of OpenKruise run any, with their own rights and in whichever container the
 // labels lead to. Without a statusContext an agent ends the request with an error: nothing but
 // the webhook makes one that is to be trusted.
 func PoliciesWithoutWebhooks() ([]admissionregistrationv1.ValidatingAdmissionPolicy, []admissionregistrationv1.ValidatingAdmissionPolicyBinding) {

@@ -27,7 +27,7 @@ const (
 	// with the patch becomes, PreparingUpdate.
 	UpdateHold
 	// UpdateRearm means that the pod waited for its inPlaceUpdate hook after an
-	// earlier update: with the patch it becomes PreparingUpdate and gets the
+	// earlier update. With the patch it becomes PreparingUpdate and gets the
 	// hook's labels and finalizers, so that the hook holds it.
 	UpdateRearm
 )

@@ -19,7 +19,7 @@ const (
 // MutatingWebhookConfiguration and a ValidatingWebhookConfiguration hold.
 // Every call returns new values, which the caller may change.
 //
-// Who serves them says in the ClientConfig of each how they are reached: the name
+// Who serves them says in the ClientConfig of each how they are reached. That is the name
 // and namespace of the service (whose path is set), or a URL that ends in the
 // path, and the certificate authority. The paths are those of
 // podwebhook.Webhook, recreate.Webhook and podprobemarker.Webhook.

@@ -91,7 +91,7 @@ func newer(a, b *criv1.Container) bool {
 func ContainerName(c *criv1.Container) string { return c.GetLabels()[ContainerNameLabel] }
 
 // RestartCount returns how often a container had been restarted when it was
-// created. It fails where the kubelet did not say so.
+// created. It fails if the kubelet did not say so.
 func RestartCount(c *criv1.Container) (int32, error) {
 	text := c.GetAnnotations()[RestartCountAnnotation]
 	n, err := strconv.ParseInt(text, 10, 32)
@@ -102,7 +102,7 @@ func RestartCount(c *criv1.Container) (int32, error) {
 }
 
 // KubeletHash returns the kubelet's hash of the spec that a container was
-// created from. It fails where the kubelet did not say so.
+// created from. It fails if the kubelet did not say so.
 func KubeletHash(c *criv1.Container) (uint64, error) {
 	text := c.GetAnnotations()[HashAnnotation]
 	hash, err := strconv.ParseUint(text, 16, 64)

@@ -2,7 +2,7 @@
 
 // Package nodeagent is the node's half of podwright: what a controller in the
 // cluster cannot know or do, because it takes the container runtime. A node
-// agent is one process per node that runs features of it; each is a package of
+// agent is one process per node that runs features of it. Each is a package of
 // its own below this one, with the words New, Options, Run, Reconciler, Snapshot
 // and Plan.
 //
@@ -28,7 +28,7 @@
 // agent to its own by admission policies.
 //
 // A feature reads the pods of its own node only, needs no leader election, and
-// keeps nothing on disk: an agent can be killed and started again at any time.
+// keeps nothing on disk. An agent can be killed and started again at any time.
 //
 // # Building
 //
@@ -44,7 +44,7 @@
 //	and -ldflags="-s -w"            37 MB      41 MB     37 MB
 //
 // Of the memory 8 to 14 MB are the process's own, and the rest pages of the binary,
-// which the kernel can drop; the peak is not above that. Half of the pages are the API
+// which the kernel can drop. The peak is not above that. Half of the pages are the API
 // types of Kubernetes, which client-go registers whether they are used or not. The example
 // sets GOGC to 50, which is 1 MB of it.
 //

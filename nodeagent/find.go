@@ -38,7 +38,7 @@ func RuntimeOf(node *corev1.Node) (name, version string) {
 	return name, version
 }
 
-// NodeAddressOf returns the first InternalIP in the status of a node, which the kubelet has told; empty if there is none, and for one of the
+// NodeAddressOf returns the first InternalIP in the status of a node, which the kubelet has told. It is empty if there is none, and for one of the
 // loopback interface. (PPM-4.4)
 func NodeAddressOf(node *corev1.Node) string {
 	for _, a := range node.Status.Addresses {
@@ -64,7 +64,7 @@ func RuntimeOfRules() []rbacv1.PolicyRule {
 // can be if a node has a containerd of Docker's beside that of the kubelet,
 // the one with the version is meant. It is an error if that does not tell either:
 // a wrong one would have none of the containers. The only one may have another version,
-// as one that was updated has; if another socket does not answer, Find asks for a
+// as one that was updated has. If another socket does not answer, Find asks for a
 // while whether that has the version.
 func Find(ctx context.Context, endpoints []string, name, version string) (*Runtime, error) {
 	for began := time.Now(); ; {

@@ -47,7 +47,7 @@ type Runtime struct {
 	Name string
 	// Version is the version of the runtime when it was first asked.
 	Version string
-	// NodeAddress is the address of the node, as its kubelet has told it, see NodeAddressOf: probes and hooks of pods in the network of
+	// NodeAddress is the address of the node, as its kubelet has told it, see NodeAddressOf. Probes and hooks of pods in the network of
 	// the node go there. It is set before the Runtime is used. Empty: the address from which the node would reach other networks. (PPM-4.4)
 	NodeAddress string
 

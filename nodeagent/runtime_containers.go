@@ -54,7 +54,7 @@ func (r *Runtime) Exec(ctx context.Context, id string, command []string, timeout
 // StopContainer stops a container and waits for its end. What has not ended after
 // the grace period, rounded up to whole seconds, is killed by the runtime. It is
 // no error if the container has ended already or is gone, also if the runtime
-// says so only when it is asked again: one that is busy may stop a container and
+// says so only when it is asked again. One that is busy may stop a container and
 // answer too late.
 func (r *Runtime) StopContainer(ctx context.Context, id string, grace time.Duration) error {
 	seconds := int64(math.Ceil(grace.Seconds()))

@@ -79,7 +79,7 @@ func TestStagesAfterACreation(t *testing.T) {
 	}
 }
 
-// The next reconcile comes when the plan wants it, or before, where a budget could not tell, or has refused. (CT-10)
+// The next reconcile comes when the plan wants it, or before, if a budget could not tell, or has refused. (CT-10)
 func TestRequeueAfter(t *testing.T) {
 	for _, test := range []struct {
 		plan    time.Duration

@@ -36,8 +36,8 @@ var _ Interface = (*Client)(nil)
 // NewForConfig makes a client for the API server that the configuration names.
 //
 // Address, credentials, user agent and rate limit are the configuration's, with
-// client-go's defaults: an empty UserAgent is made from the program's name,
-// and QPS 0 means 5 requests per second; a negative QPS means no limit. The limit
+// client-go's defaults. An empty UserAgent is made from the program's name,
+// and QPS 0 means 5 requests per second. A negative QPS means no limit. The limit
 // is for the requests of all kinds together. The configuration is not changed.
 func NewForConfig(config *rest.Config) (*Client, error) {
 	return NewForConfigAndClient(config, nil)

@@ -33,7 +33,7 @@ func NewContainerRecreateRequestInformer(c Interface, namespace string, resync t
 }
 
 // NewFilteredContainerRecreateRequestInformer is NewContainerRecreateRequestInformer
-// for a part of the objects, for example of a node: the filter sets selectors in the
+// for a part of the objects, for example of a node. The filter sets selectors in the
 // options of every list and watch.
 func NewFilteredContainerRecreateRequestInformer(c Interface, namespace string, resync time.Duration, indexers cache.Indexers, filter func(*metav1.ListOptions)) cache.SharedIndexInformer {
 	return typedclient.NewInformer(typedclient.Select(c.ContainerRecreateRequests(namespace), filter), c, &v1alpha1.ContainerRecreateRequest{}, resync, indexers)

@@ -30,7 +30,7 @@ func NewNodePodProbeInformer(c Interface, resync time.Duration, indexers cache.I
 }
 
 // NewFilteredNodePodProbeInformer is NewNodePodProbeInformer for a part of the objects,
-// for example of a node: the filter sets selectors in the options of every list and
+// for example of a node. The filter sets selectors in the options of every list and
 // watch.
 func NewFilteredNodePodProbeInformer(c Interface, resync time.Duration, indexers cache.Indexers, filter func(*metav1.ListOptions)) cache.SharedIndexInformer {
 	return typedclient.NewInformer(typedclient.Select(c.NodePodProbes(), filter), c, &v1alpha1.NodePodProbe{}, resync, indexers)

@@ -27,7 +27,7 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile is due when an EphemeralJob changes, and when a pod that it selects, or did
+// A reconcile is due when an EphemeralJob changes. It is also due when a pod that it selects, or did
 // before, appears, goes, ends, changes its labels, or changes in its ephemeral containers.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 

@@ -4,7 +4,7 @@
 // pods, a limited number at a time, and tells how they ended.
 //
 // Every reconcile of a job has three steps. Observe reads the caches into a
-// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods that get their
+// [Snapshot]. [NewPlan], a pure function, decides. A [Plan] lists the pods that get their
 // containers now, and for each pod that waits the rule and the number that hold it.
 // Apply does what the plan says. So every decision can be called in a unit test, shown
 // before it happens, and explained afterwards.

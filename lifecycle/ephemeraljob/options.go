@@ -18,7 +18,7 @@ import (
 // JobMetrics receives what jobs do. Implementations must be safe for use by several
 // goroutines.
 type JobMetrics interface {
-	// Injected is called after a reconcile has tried to inject, with the numbers of pods
+	// Injected is called after a reconcile has tried to inject. Its arguments are the numbers of pods
 	// that got their containers, and of those that the API server has refused.
 	Injected(served, refused int)
 	// Finished is called when a job has succeeded or failed, with the numbers of pods by result,

@@ -65,7 +65,7 @@ const (
 )
 
 // UniqueName is the name of a container in pods if the job has
-// v1alpha1.EphemeralJobUniqueNamesAnnotation: the name in the template, cut if it is too
+// v1alpha1.EphemeralJobUniqueNamesAnnotation. It is the name in the template, cut if it is too
 // long, a dash, and five characters that follow from it and the UID of the job. (EJ-11)
 func UniqueName(name string, job types.UID) string {
 	h := fnv.New64a()

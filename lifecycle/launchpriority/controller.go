@@ -22,7 +22,7 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile is due when a pod appears, and when the readiness of its containers or
+// A reconcile is due when a pod appears. It is also due when the readiness of its containers or
 // the reason for which one of them waits has changed.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 

@@ -10,7 +10,7 @@
 // owned by the pod and goes with it.
 //
 // Every reconcile of a pod has three steps. Observe reads the pod from the cache
-// and its ConfigMap from the API server into a [Snapshot]; [NewPlan], a pure
+// and its ConfigMap from the API server into a [Snapshot]. [NewPlan], a pure
 // function, decides; apply sends at most one write. A pod costs two requests
 // per priority: one to read its ConfigMap, one to write it. Pods without
 // barriers, pods whose containers are all ready, and events that change nothing
@@ -32,7 +32,7 @@
 //     one request less. So there is none while there is no key to write.
 //   - A ConfigMap of that name that does not belong to the pod is left alone.
 //     That of a former pod of the same name, which a StatefulSet's pods meet,
-//     is waited for until the garbage collector has removed it; about any other
+//     is waited for until the garbage collector has removed it. About any other
 //     an event is recorded if it lacks a key.
 //   - Pods that have ended or are being deleted get no keys.
 //   - A container that has ended with success, and stays so, counts as ready: it

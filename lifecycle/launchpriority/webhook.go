@@ -24,8 +24,8 @@ const MatchExpression = `size(object.spec.containers) > 1 && (` +
 
 // Mutate gives the containers of a pod that is about to be created their
 // barriers, see barrier.Mutate. It is a step of podwebhook.Webhook. A priority
-// that is no integer is refused with the code 500, as OpenKruise does it, and
-// with a message that names the container, the value and the rule.
+// that is no integer is refused with the code 500, as OpenKruise does it. The
+// message names the container, the value and the rule.
 func Mutate(_ context.Context, _ *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
 	return barrier.Mutate(pod, rand.String(5))
 }

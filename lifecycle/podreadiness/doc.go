@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podreadiness opens the readiness gate KruisePodReady of pods: a pod
+// Package podreadiness opens the readiness gate KruisePodReady of pods. A pod
 // with the gate is not ready before the condition of that name is there and True.
 // After that the condition belongs to those who take the pod out of service, see
 // package readiness; this package never touches one that exists.
@@ -13,7 +13,7 @@
 // their pods with the gate.
 //
 // They set the condition too, with the first status that they write to a pod. So
-// their pods are left to them for [OwnersTime]: there is one write and not two,
+// their pods are left to them for [OwnersTime]. There is one write and not two,
 // and a pod whose workload has no controller here is not forgotten.
 //
 // What is done stands rule by rule in

@@ -33,7 +33,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 }
 
-// NewPlan decides whether to set the condition of a pod to True: if it has
+// NewPlan decides whether to set the condition of a pod to True. It does if the pod has
 // the gate, has no such condition and is not being deleted. For a nil Snapshot, or one without
 // a Pod, nothing is to be done. (PR-3)
 func NewPlan(s *Snapshot) *Plan {

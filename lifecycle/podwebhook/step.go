@@ -22,7 +22,7 @@ type Step interface {
 	// Mutate is a Mutator, for the field of Webhook that is for it.
 	Mutate(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error
 	// MatchExpression returns an expression in the Common Expression Language for the matchConditions of the webhook. It is
-	// true of all pods that Mutate changes by the objects that there are now, and of some others, and is "false" if that
+	// true of all pods that Mutate changes by the objects that there are now, and of some others. It is "false" if that
 	// is none. An error says that the caches are not filled yet.
 	MatchExpression(ctx context.Context) (string, error)
 	// OnMatchChange has a function called whenever MatchExpression has come to return something else, and perhaps more
@@ -88,9 +88,9 @@ func (all Steps) MatchExpression(ctx context.Context) (string, error) {
 // it is known that the resource is not served yet.
 type Await func(ctx context.Context, missing func()) error
 
-// WhenServed returns a Step that does without the objects which another one reads, until the API server serves them: the CRD
+// WhenServed returns a Step that does without the objects which another one reads, until the API server serves them. The CRD
 // of an optional kind is perhaps not installed, or comes later. Then it leaves pods as they are, and its expression is
-// "false". Until it is known whether that is so, and once it is not, its methods wait like those of the other: no pod is
+// "false". Until it is known whether that is so, and once it is not, its methods wait like those of the other. No pod is
 // let through that an object might be about. What names the kind, for errors.
 func WhenServed(step Step, what string, await Await) Step {
 	return &whenServed{step, admission.NewKnown[Step]("whether the API server serves " + what), await}

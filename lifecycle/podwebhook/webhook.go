@@ -14,7 +14,7 @@
 //		mux.Handle(path, handler)
 //	}
 //
-// Those parts that go by objects, such as WorkloadSpreads, are each a [Step]: it has caches, which run, and says about which
+// Those parts that go by objects, such as WorkloadSpreads, are each a [Step]. It has caches, which run, and says about which
 // pods the API server has to ask. [Steps] are all of them; [WhenServed] is for objects whose CRD is perhaps not
 // installed.
 package podwebhook
@@ -38,7 +38,7 @@ const MutatePath = "/mutate-pod"
 // k8s.io/apimachinery/pkg/api/errors keeps its code, any other has the code 500.
 //
 // The API server may call the webhook again about the same pod, also for a dry
-// run: a Mutator does nothing to what it has done already, and has no side
+// run. So a Mutator does nothing to what it has done already, and has no side
 // effects.
 type Mutator func(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error
 

@@ -9,11 +9,11 @@
 //     reports of them.
 //
 // What a node probes follows from its pods and the markers that select them: nodepodprobe alone writes it, whatever changes.
-// The agent of the node, [github.com/podwright/podwright/nodeagent/probe], runs the probes and writes the status; nodepodprobe
-// writes a result to its pod as a condition, as labels and as annotations, in one request. Both controllers run in the same
+// The agent of the node, [github.com/podwright/podwright/nodeagent/probe], runs the probes and writes the status. Package
+// nodepodprobe writes a result to its pod as a condition, as labels and as annotations, in one request. Both controllers run in the same
 // program, with the same caches or with caches of their own.
 //
-// A workload sees the result where it looks anyway: its deletion order in the annotation
+// A workload sees the result where it looks anyway. It finds its deletion order in the annotation
 // controller.kubernetes.io/pod-deletion-cost, a lifecycle hook in a label, a readiness gate in a condition.
 //
 // What manager and agent do stands rule by rule in
@@ -25,14 +25,14 @@
 //
 //   - The condition HeldUp of a marker says what has been held up for a minute, by what, and since when. Its list of conditions is a field
 //     of ours. (PPM-2.7)
-//   - Probes may be httpGet and tcpSocket too, as in later versions, and never have a host: an agent would ask it from its node,
+//   - Probes may be httpGet and tcpSocket too, as in later versions, and never have a host. An agent would ask it from its node,
 //     even if the user may not reach it.
-//   - The probes of a node are computed as a whole. Those that a marker has no more are taken away, as are those of pods that do
+//   - The probes of a node are computed as a whole. Those that a marker has no more are taken away. So are those of pods that do
 //     not match any more, and of a marker that is gone by force. A NodePodProbe that comes later has its probes at once.
 //   - The end of a marker takes its own probes away: those of its exact name, in its namespace. 1.4 also takes those of markers
 //     whose names end in its, and of its namesakes in other namespaces.
 //   - A result that is not known is the status Unknown of the condition, not False as in 1.4, and changes no label or
-//     annotation. So a hook that holds a pod goes on to hold it, and a readiness gate, which asks for True, sees no difference.
+//     annotation. So a hook that holds a pod goes on to hold it. A readiness gate, which asks for True, sees no difference.
 //     1.4 removes the keys of the policy that happens to be the last.
 //   - What one probe sets no other removes, whichever of them stands first.
 //   - No probe writes a condition of Kubernetes' own or of podwright's, nor keys that controllers own in pods: admission refuses them. 1.4

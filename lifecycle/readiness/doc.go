@@ -16,7 +16,7 @@
 // to the kubelet: it alone knows that the containers are still ready.
 //
 // All functions are pure. They read a pod that is never changed, and collect
-// what to write in a [podpatch.Patch]; what the patch already holds counts as
+// what to write in a [podpatch.Patch]. What the patch already holds counts as
 // if the pod had it, so several rules can use one patch.
 //
 // What is done stands rule by rule in
@@ -32,5 +32,5 @@
 //   - A withdrawn Ready condition gets the time of the withdrawal as its last
 //     transition. OpenKruise left the time empty.
 //   - A key that is listed although another client set the condition to True is put
-//     in force again when it is added: the status becomes False.
+//     in force again when it is added. The status becomes False.
 package readiness

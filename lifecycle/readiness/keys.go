@@ -46,7 +46,7 @@ func Add(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 
 // Remove takes key off the KruisePodReady condition, which becomes True when
 // no key of any writer is left. Ready is left to the kubelet. It returns
-// whether it changed the patch: it does not if the pod lacks the readiness
+// whether it changed the patch. It does not if the pod lacks the readiness
 // gate or the condition, or if the key is not listed. As with Add, a change
 // makes the patch conditional.
 func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
@@ -75,7 +75,7 @@ func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 // Once the pod is running, another writer may be adding its key at the same
 // time: the patch becomes conditional. A pod that has not started serves
 // no requests and so has no other writer, but scheduler and kubelet write to it all
-// the time: a condition would only make the patch fail.
+// the time. A condition would only make the patch fail.
 func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 	if pod.DeletionTimestamp != nil || !HasGate(pod, v1alpha1.KruisePodReady) ||
 		p.Condition(pod, v1alpha1.KruisePodReady) != nil {

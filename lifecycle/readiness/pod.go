@@ -58,7 +58,7 @@ func ReadyFor(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 
 // ReadyIn returns how long the pod must stay Ready yet until ReadyFor holds: 0
 // when it holds now. The second result is false when the passing of time alone
-// does not bring it there: the pod is not Ready, or does not say since when.
+// does not bring it there. Then the pod is not Ready, or does not say since when.
 func ReadyIn(pod *corev1.Pod, minReadySeconds int32, now time.Time) (time.Duration, bool) {
 	c := Condition(pod, corev1.PodReady)
 	if c == nil || c.Status != corev1.ConditionTrue {

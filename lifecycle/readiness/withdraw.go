@@ -22,7 +22,7 @@ const ReasonReadinessGatesNotReady = "ReadinessGatesNotReady"
 // the gate was set in p.
 //
 // It changes nothing when the pod has no Ready condition, when Ready is False
-// already, or when ContainersReady is not True: then the kubelet has, or will
+// already, or when ContainersReady is not True. Then the kubelet has, or will
 // have, the better reason. It never sets Ready to True.
 func Withdraw(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 	if c := Condition(pod, corev1.PodReady); c == nil || c.Status == corev1.ConditionFalse {

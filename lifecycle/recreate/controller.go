@@ -22,7 +22,7 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile is due when a request changes, and when its pod, which the label
+// A reconcile is due when a request changes. It is also due when its pod, which the label
 // v1alpha1.ContainerRecreateRequestPodUIDLabel names, is deleted or changes in
 // the status of its containers.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }

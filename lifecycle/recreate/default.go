@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Default fills in, in place, what a new request gets from its pod: the labels
+// Default fills in, in place, what a new request gets from its pod. It fills in the labels
 // by which a node agent finds it, the grace period, and of every container its
 // preStop hook and what runs now. The pod is not changed. (CRR-3.3)
 //

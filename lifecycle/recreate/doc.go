@@ -6,8 +6,8 @@
 // The work is shared. A [Webhook] checks a new request and copies from the pod
 // what a node agent needs to know. The agent of the pod's node stops the
 // containers and says how far it is. The [Controller] of this package does what
-// an agent cannot: it takes the pod out of service before and puts it back after,
-// tells of readiness, and ends requests that an agent does not end: the pod is
+// an agent cannot. It takes the pod out of service before and puts it back after,
+// tells of readiness. It ends requests that an agent does not end: the pod is
 // gone, no agent answers or goes on, the deadline is over. Last it removes requests whose
 // time to live is over.
 //
@@ -15,7 +15,7 @@
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the writes in
 // their order, and says why and what is waited for. Apply applies the plan.
 //
-// A pod is taken out of service in three writes: the request gets a finalizer,
+// A pod is taken out of service in three writes. The request gets a finalizer,
 // the pod's condition KruisePodReady gets a key, and the time is written
 // into the request. It comes back in the opposite order. So wherever that is cut short, the
 // finalizer is there as long as the key may be, and the next manager goes on.
@@ -30,42 +30,42 @@
 // otherwise:
 //
 //   - A pod is taken for gone, and a key for removed, only if the API server
-//     itself says so: a cache that is behind does not complete the request for a
+//     itself says so. A cache that is behind does not complete the request for a
 //     new pod, and leaves no pod out of service.
 //   - Requests for static pods are refused, and if no webhook is called completed
-//     with a message: for the kubelet such a pod has another UID than for the API
+//     with a message. For the kubelet such a pod has another UID than for the API
 //     server.
 //   - A container counts as replaced by its ID, and not by when it was started,
 //     which the clock of its node says in whole seconds.
 //   - The time to live counts from when a manager saw that the request was
 //     completed, which it writes into an annotation of its own
-//     (crr.podwright.io/completion-seen): the completion may be by the clock of a
+//     (crr.podwright.io/completion-seen). The completion may be by the clock of a
 //     node. Deadlines count from when a manager first saw the request, by its own
 //     clock. They counted from the creation, by the clock of the API server: a
 //     manager whose clock is a minute ahead ended every request at once. One that
 //     is started again counts anew, but only for requests younger than 15 minutes.
 //   - A node agent that does nothing for 10 minutes, beyond what the request has it
-//     wait, while a pod is out of service for it, is taken for gone: the request is
+//     wait, while a pod is out of service for it, is taken for gone. The request is
 //     completed for want of an answer, and the pod comes back. It stayed out for ever.
 //   - The unready step never shortens unreadyGracePeriodSeconds: the time from
 //     which it counts is rounded up to whole seconds.
-//   - Two changes of one request are one write if their order allows it, and
-//     no write is repeated on a conflict without a look at what there is by then.
+//   - Two changes of one request are one write if their order allows it. No
+//     write is repeated on a conflict without a look at what there is by then.
 //     Finalizers of others are never lost.
 //   - That no container has been started yet is not written down before
 //     another thing was: no annotation stands for an empty list.
 //   - A request that has no time to live after its completion is deleted at once,
-//     with its label; so is one that was completed, and is past its time, before the
+//     with its label. So is one that was completed, and is past its time, before the
 //     manager was started.
 //   - A refused request is told of everything that is wrong with it, not only of
 //     what was found first.
 //   - A client that does not know a kind of preStop hook can write a request
-//     back: that its spec lacks the hook then is no change.
+//     back. That its spec lacks the hook then is no change.
 //   - Until the end the message of the status says what has held a request up for a
 //     minute, by what, and since when. (CRR-7)
 //
 // The release notes of OpenKruise promise that at the deadline the containers
-// that are not back count as failed. As in 1.4 itself, they do not here: the
+// that are not back count as failed. As in 1.4 itself, they do not here. The
 // states are the node agent's, which may be in the middle of stopping one, and
 // Failed says that a container could not be stopped. The message of the request
 // tells that it was cut short.

@@ -27,7 +27,7 @@ const (
 	ContainerRecreateRequestUnreadyAcquiredFinalizer = "crr.apps.kruise.io/unready-acquired"
 
 	// ContainerRecreateRequestCompletionSeenAnnotation is the time (RFC 3339) at
-	// which a controller saw that the request was completed, by its own clock: the
+	// which a controller saw that the request was completed, by its own clock. The
 	// node that has completed it may have another one. ttlSecondsAfterFinished
 	// counts from it. OpenKruise does not know it.
 	ContainerRecreateRequestCompletionSeenAnnotation = "crr.podwright.io/completion-seen"
@@ -43,7 +43,7 @@ const (
 )
 
 // ContainerRecreateRequestSyncContainerStatus is one entry of
-// ContainerRecreateRequestSyncContainerStatusesAnnotation: what the pod's status
+// ContainerRecreateRequestSyncContainerStatusesAnnotation. It is what the pod's status
 // says of a requested container that has taken the place of the one for which the
 // request was created. A node agent knows of readiness by it. The list is in the order of
 // the spec; if no container qualifies it is empty, "[]".

@@ -12,7 +12,7 @@ const (
 	EphemeralJobFinalizer = "apps.kruise.io/ephemeralcontainers-cleanup"
 
 	// EphemeralJobUniqueNamesAnnotation of an EphemeralJob with the value "true" gives the
-	// containers that it injects from then on names that no other job has: the name in the
+	// containers that it injects from then on names that no other job has. They are the name in the
 	// template, a dash and five characters that follow from the UID of the job. So a job
 	// that is deleted and created again runs once more in the same pods. OpenKruise does not
 	// know it.

@@ -17,7 +17,7 @@ const (
 	ContainerPriorityEnv = "KRUISE_CONTAINER_PRIORITY"
 
 	// ContainerBarrierEnv is the environment variable through which a container
-	// with a launch priority waits for its turn; the key of its
+	// with a launch priority waits for its turn. The key of its
 	// configMapKeyRef is ContainerBarrierKeyPrefix followed by the priority.
 	ContainerBarrierEnv = "KRUISE_CONTAINER_BARRIER"
 	// ContainerBarrierKeyPrefix precedes the priority in the key that

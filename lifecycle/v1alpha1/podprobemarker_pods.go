@@ -41,7 +41,7 @@ func (m *PodProbeMarker) Selects(pod *corev1.Pod) bool {
 	return selector.Matches(labels.Set(pod.Labels))
 }
 
-// Keeps tells whether a marker whose probes a pod has goes on to have it probed, though it selects it no more: nothing differs from its
+// Keeps tells whether a marker whose probes a pod has goes on to have it probed, though it selects it no more. Then nothing differs from its
 // selector but labels that have values of its own policies, or that these have taken away. (PPM-3.2)
 func (m *PodProbeMarker) Keeps(pod *corev1.Pod) bool {
 	if m.Namespace != pod.Namespace || m.DeletionTimestamp != nil || !CanBeProbed(pod) {

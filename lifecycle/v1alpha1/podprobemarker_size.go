@@ -18,8 +18,8 @@ const (
 	MaxProbeMessage = 1 << 10
 )
 
-// ProbeSizes returns how large the probes of a marker are in a NodePodProbe, in bytes, and why one is too large to be run; empty
-// if it is not. The probes that stand first count first.
+// ProbeSizes returns how large the probes of a marker are in a NodePodProbe, in bytes, and why one is too large to be run. The
+// reason is empty if it is not. The probes that stand first count first.
 func (m *PodProbeMarker) ProbeSizes() (sizes []int, tooLarge []string) {
 	sizes, tooLarge = make([]int, len(m.Spec.Probes)), make([]string, len(m.Spec.Probes))
 	left := MaxMarkerBytes

@@ -38,7 +38,7 @@ type Options struct {
 	// its own.
 	Pods cache.SharedIndexInformer
 	// PodsOfKubelet says that Pods, or Reader, does not read the API server but the
-	// kubelet of the node: Rules then has no rule to list and watch pods.
+	// kubelet of the node. Rules then has no rule to list and watch pods.
 	PodsOfKubelet bool
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader

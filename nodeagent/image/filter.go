@@ -16,10 +16,10 @@ import (
 type Filter struct {
 	// Namespaces are those whose tasks are pulled, with wildcards as path.Match
 	// has them: "team-*". A task that several namespaces own passes by one of them,
-	// and uses the secrets of those that pass; one that no namespace owns does not pass.
+	// and uses the secrets of those that pass. One that no namespace owns does not pass.
 	// Default: all.
 	Namespaces []string
-	// Registries are those from which images are pulled: a host with its port, in which
+	// Registries are those from which images are pulled. Each is a host with its port, in which
 	// labels may have wildcards, and perhaps a path, for what is at it or below:
 	// "*.example.com", "quay.io/team", "docker.io" for Docker Hub. Default: all.
 	Registries []string

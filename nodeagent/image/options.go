@@ -47,16 +47,16 @@ type Options struct {
 	Wake func(types.NamespacedName)
 
 	// Concurrency is the number of images that are pulled at the same time. The
-	// namespaces of those who own the tasks take turns; one of which nothing is
+	// namespaces of those who own the tasks take turns. One of which nothing is
 	// pulled may have one image pulled beyond this number, as long as there are not
-	// twice as many: so no namespace waits for the registry of others. Default 5.
+	// twice as many. So no namespace waits for the registry of others. Default 5.
 	Concurrency int
 	// Limits bounds what tasks ask for.
 	Limits Limits
 	// Filter says what may be pulled.
 	Filter Filter
 	// ReadSourceSecrets has the agent read pull secrets in the namespaces of jobs,
-	// too: tasks refer to them there if the manager is an OpenKruise before 1.8,
+	// too. Tasks refer to them there if the manager is an OpenKruise before 1.8,
 	// or has imagepulljob.Options.ReferToSourceSecrets. The agent must then be allowed
 	// to read every secret of the cluster by its name, on every node. Default false: it
 	// reads secrets in v1alpha1.DaemonConfigNamespace alone, where the manager copies

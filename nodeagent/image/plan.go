@@ -46,7 +46,7 @@ type Start struct {
 	// Timeout is how long the attempt may take.
 	Timeout time.Duration
 	// Secrets refer to credentials, nil for none. They are those of the image, for
-	// all its tasks: only the ones of Namespaces may be used, the namespaces
+	// all its tasks. Only the ones of Namespaces may be used, the namespaces
 	// of those who own the task. If Namespaces is nil the task has no owner, and all may.
 	Secrets    []v1alpha1.ReferenceObject
 	Namespaces []string
@@ -70,7 +70,7 @@ type Cancel struct {
 type Finished struct {
 	Task
 	// Failed says how it ended, and Message why it failed. Err is why the last
-	// attempt failed, nil if it is not that which ended the task; MessageFor
+	// attempt failed, nil if it is not that which ended the task. MessageFor
 	// says of it what is for the eyes of one namespace.
 	Failed  bool
 	Message string

@@ -44,7 +44,7 @@ type Pull struct {
 	Version int64
 	// Since is when the first attempt began.
 	Since time.Time
-	// Running says that an attempt is under way, Former that it was begun for a version before: that it fails is not held against this one.
+	// Running says that an attempt is under way, Former that it was begun for a version before. That it fails is not held against this one.
 	Running, Former bool
 	// Namespaces are those whose secrets the last attempt may use; nil for all.
 	Namespaces []string

@@ -26,7 +26,7 @@
 //     has a host is not run, and redirects are not followed.
 //   - The status is written and events are recorded when a state changes; 1.4 does so after every probe. Other messages
 //     of a state are written at most once in 10 seconds. So lastProbeTime is that of the run that has changed the state or its message.
-//   - What a command prints is the message of its state, up to a KiB, as in 1.4, but goes into no event, and into no status if the probe
+//   - What a command prints is the message of its state, up to a KiB, as in 1.4. It goes into no event, and into no status if the probe
 //     has hideOutput. What servers and runtimes say goes nowhere.
 //   - Results are those of one probe and one container. 1.4 keeps one pending result per container, which several probes overwrite.
 //   - Another period counts from the next run on.

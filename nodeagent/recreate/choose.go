@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Chosen returns the request that is worked on: one that has been begun before
+// Chosen returns the request that is worked on. One that has been begun goes before
 // one that waits, and that before a new one; of the same phase the oldest. Nil
 // if all are over.
 func (s *Snapshot) Chosen() *v1alpha1.ContainerRecreateRequest {

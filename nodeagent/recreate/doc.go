@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recreate is the node's half of ContainerRecreateRequests: it stops the
+// Package recreate is the node's half of ContainerRecreateRequests. It stops the
 // containers that a request names, so that the kubelet starts them again, and
 // says how far it is. The other half, in the cluster, is the package
 // lifecycle/recreate.
@@ -15,7 +15,7 @@
 // then, and what everything else waits for. Apply applies the plan.
 //
 // While a hook or a stop is under way its container is Pending; its state changes when
-// the stop has returned. An agent can be killed at any moment all the same: the next
+// the stop has returned. An agent can be killed at any moment all the same. The next
 // one tells by the IDs of containers which were replaced, goes on, and does not stop
 // the container that has taken the place of one that was stopped. A container that was about to end is told so once more, with its hook
 // and the whole grace period.
@@ -28,30 +28,30 @@
 // Requests, and what stands in their status, are those of OpenKruise 1.4. If
 // its agent harms users or costs much, this one does otherwise:
 //
-//   - A request is not trusted: who may create one need not be who may run commands
+//   - A request is not trusted. Who may create one need not be who may run commands
 //     in the pod, and if no webhook is called every field of it is the user's. The
 //     labels that the kubelet gave to sandbox and containers have to name the pod of
-//     the request, in its namespace; and preStop hooks and their ports are those that
+//     the request, in its namespace. The preStop hooks and their ports are those that
 //     the kubelet recorded of a container, not the copies in the request. Containers
 //     of static pods are left alone.
 //   - A request that is completed or deleted ends the wait for its container, whose
-//     hook is cut short, or which is no longer killed at the end of its grace period;
-//     and none waits for more than Options.MaxGracePeriod. A worker was held for as
+//     hook is cut short, or which is no longer killed at the end of its grace period.
+//     None waits for more than Options.MaxGracePeriod. A worker was held for as
 //     long as a request asked, years if it liked. One namespace gets three quarters of
 //     the workers that the others leave.
 //   - The event about a hook that failed has neither its output nor its address: the
 //     log has what is needed.
 //   - Before forceRecreate stops a container, its name and ID are written into an
-//     annotation of its own (crr.podwright.io/stopping): an agent that ended in
+//     annotation of its own (crr.podwright.io/stopping). An agent that ended in
 //     between would otherwise stop the new container as well.
 //   - A container counts as replaced by its ID alone. Its start was compared with
-//     the creation of the request, which has whole seconds: a request made within
+//     the creation of the request, which has whole seconds. A request made within
 //     a second of the start of a container was completed without stopping it.
 //   - While a container is being stopped, which may take minutes, new requests for
 //     its pod are answered, and those for other pods when all workers are busy.
 //     They were completed for want of an answer.
 //   - unreadyGracePeriodSeconds count from when the agent learns that the pod is out
-//     of service, by its own clock, and anew when it is started again: the time in
+//     of service, by its own clock, and anew when it is started again. The time in
 //     the request is that of another clock. It is never shorter than asked for.
 //   - A runtime that is being restarted is waited for; no container counts as
 //     failed by it.

@@ -3,7 +3,7 @@
 // Package fake is a client of the lifecycle kinds that needs no API server:
 // it keeps objects in memory. It is for unit tests.
 //
-// It does no more than client-go's own fakes: it validates and defaults
+// It does no more than client-go's own fakes. It validates and defaults
 // nothing, counts no generations and no resource versions, writes spec and
 // status alike whichever method is called, and knows no server-side apply.
 package fake

@@ -30,8 +30,8 @@ func Key(priority int) string {
 	return v1alpha1.ContainerBarrierKeyPrefix + strconv.Itoa(priority)
 }
 
-// Of returns the barriers of a container in the order of its environment; nil
-// if it has none, as containers have that were created without a launch
+// Of returns the barriers of a container in the order of its environment. They
+// are nil if it has none, as containers have that were created without a launch
 // priority. A reference whose key holds no integer is no barrier.
 //
 // There is rarely more than one. The kubelet waits for all of them.

@@ -21,7 +21,7 @@
 //
 //   - A barrier that a container has already is replaced, not repeated. So
 //     Mutate may be called twice, by the workload that makes the pod and by the
-//     webhook, and the manifest of a running pod can be used for another one.
+//     webhook. And the manifest of a running pod can be used for another one.
 //   - A name for which there can be no ConfigMap <pod>-barrier is refused. The
 //     containers of such a pod would wait forever.
 package barrier

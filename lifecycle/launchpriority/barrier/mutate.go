@@ -18,7 +18,7 @@ import (
 const maxGeneratedName = 58
 
 // Mutate gives the containers of a pod that is about to be created their
-// barriers, if the pod asks for an order: by the annotation, or by
+// barriers, if the pod asks for an order. It asks by the annotation, or by
 // priorities that are not all the same. Otherwise it changes nothing. It may be
 // called again about the same pod, also after containers have been added.
 //

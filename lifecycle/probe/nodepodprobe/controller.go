@@ -25,8 +25,8 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile of a node is due when its NodePodProbe changes, or the node appears, goes or becomes ready; when a pod on it
-// appears, goes, is initialized or changes in its labels, annotations or conditions; and when a PodProbeMarker changes that
+// A reconcile of a node is due when its NodePodProbe changes, or the node appears, goes or becomes ready. It is due when a pod on it
+// appears, goes, is initialized or changes in its labels, annotations or conditions. And it is due when a PodProbeMarker changes that
 // selects a pod on it.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodepodprobe manages NodePodProbes, one per node: it has the pods of the node probed as PodProbeMarkers say, and writes
+// Package nodepodprobe manages NodePodProbes, one per node. It has the pods of the node probed as PodProbeMarkers say. It writes
 // what the agent of the node reports to these pods, as a condition, labels and annotations, in one request for each pod.
 //
-// Every reconcile of a node has three steps. Observe reads the caches into a [Snapshot]. [NewPlan], a pure function, decides: a
+// Every reconcile of a node has three steps. Observe reads the caches into a [Snapshot]. [NewPlan], a pure function, decides. A
 // [Plan] has what the NodePodProbe should ask for, the patches of pods, and for each probe that is taken away and each result
 // that is not written the reason. Apply does what the plan says. A reconcile waits until the caches have seen what earlier ones
 // of the same node wrote.

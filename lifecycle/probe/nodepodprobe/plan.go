@@ -29,7 +29,7 @@ type Plan struct {
 	// Dropped lists the probes that Spec takes away, each with the reason.
 	Dropped []Dropped
 
-	// LeftOut says why the node has no room for probes of markers, by marker; those that are too large for any node are not
+	// LeftOut says why the node has no room for probes of markers, by marker. Those that are too large for any node are not
 	// among them.
 	LeftOut map[types.NamespacedName]string
 

@@ -22,7 +22,7 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 
 // NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
 //
-// A reconcile of a marker is due when it changes, when a pod comes to be selected or ceases to be, and, while the marker is
+// A reconcile of a marker is due when it changes, when a pod comes to be selected or ceases to be. It is also due, while the marker is
 // being deleted, when a NodePodProbe loses its probes.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 

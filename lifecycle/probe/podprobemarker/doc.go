@@ -5,7 +5,7 @@
 // run beside it.
 //
 // Every reconcile of a marker has three steps. Observe reads the caches into a [Snapshot]. [NewPlan], a pure function,
-// decides: a [Plan] has the finalizers and the status to write, and says what a marker that is being deleted waits for.
+// decides. A [Plan] has the finalizers and the status to write, and says what a marker that is being deleted waits for.
 // Apply does what the plan says. A reconcile waits until the caches have seen what earlier ones of the same marker wrote.
 //
 // [Webhook] refuses markers that are invalid; [ValidateCreate] and [ValidateUpdate] are the same as pure functions. No marker

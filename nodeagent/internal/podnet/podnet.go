@@ -23,7 +23,7 @@ import (
 )
 
 // Address returns the address of the pod of a sandbox. It is an error if the runtime has none, which can be so for a while. For a
-// pod in the network of the node it is that of the node, which the function tells; nil stands for what the Runtime says, and that for NodeAddress.
+// pod in the network of the node it is that of the node, which the function tells. Nil stands for what the Runtime says, and that for NodeAddress.
 func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, node func() (string, error)) (string, error) {
 	sandbox, err := runtime.SandboxStatus(ctx, sandboxID)
 	if err != nil {
@@ -116,8 +116,8 @@ func Get(ctx context.Context, action *corev1.HTTPGetAction, host string, ports [
 	return request, nil
 }
 
-// Transport returns what sends one request: without a proxy, since it stays on the node, and whatever the certificate says,
-// since the container is asked about itself: there is no name that one could be for.
+// Transport returns what sends one request. It does so without a proxy, since it stays on the node, and whatever the certificate says,
+// since the container is asked about itself. There is no name that one could be for.
 func Transport() *http.Transport {
 	return &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Shares are those of a number of workers, each of which may wait for a long time for a pod. A namespace may hold three quarters of
-// what the others leave, and one worker in any case: so of five or more workers one is left for a third namespace, whatever
+// what the others leave, and one worker in any case. So of five or more workers one is left for a third namespace, whatever
 // two others do.
 type Shares struct {
 	// Workers is how many there are. 0 stands for no limit.
