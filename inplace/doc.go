@@ -72,11 +72,11 @@
 //     memory, and a template stored without metadata can be updated in place.
 //   - Image references are compared in full: a runtime that reports
 //     docker.io/library/nginx:1.21 runs nginx:1.21.
-//   - The same image ID in another container than the recorded one completes an
+//   - The recorded image ID in another container completes an
 //     image's change of name: runtimes report one name of an image for all.
 //   - A container does not count as updated by an image ID alone that came after
 //     nothing: it had not been started when the update began. Nor does it by
-//     one of an earlier update which was not complete, or before it was started, or
+//     one of an earlier update which was not complete. Nor does it before it was started, or
 //     while the kubelet reports on an older generation of the pod.
 //   - Containers that the kubelet identifies by name and image only, as it does
 //     since Kubernetes 1.31, are recognised by the hash too.

@@ -13,7 +13,7 @@ import (
 )
 
 // Feasible tells whether Begin can start the update on the pod; nil if it
-// can. The error says why not: a record in the pod cannot be read, the pod lacks
+// can. The error says why not. A record in the pod cannot be read, or the pod lacks
 // a container of the update, or its node or its QoS class forbid a resize (IP-37). None of that passes by itself: the pod must
 // be repaired or recreated. A workload asks before it selects the pods to update,
 // so that such a pod takes no place from another.

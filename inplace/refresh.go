@@ -48,8 +48,8 @@ func (p Progress) String() string {
 }
 
 // Refresh continues an in-place update (IP-18, IP-20 to IP-22, IP-24 to
-// IP-26). It makes the change when the grace period is over, starts the next batch
-// of containers when the batch before it is done, and puts the pod back into
+// IP-26). It makes the change when the grace period is over, and starts the next batch
+// of containers when the batch before it is done. It puts the pod back into
 // service at the end. What is to be written goes into the patch. It is called
 // for every pod in every reconcile, and costs nothing for a pod that has nothing to do.
 //

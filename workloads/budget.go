@@ -10,8 +10,8 @@ import (
 
 // Budget is asked before an update, in place or by recreation, takes a pod out of
 // service. It is asked about one pod at a time. After it has refused one, it is asked only about pods whose
-// annotation kruise.io/related-pub names another budget, and about those not ready,
-// which the update may repair. (CS-32, CT-10)
+// annotation kruise.io/related-pub names another budget, and about those not ready. The
+// update may repair the latter. (CS-32, CT-10)
 type Budget interface {
 	// AllowUpdate tells whether the pod may become unavailable now. A refused
 	// pod is asked about again a second later. An error allows nothing, also for

@@ -11,7 +11,7 @@ import (
 )
 
 // LatePlacement is a Placement that is made later than the controllers that ask it, and perhaps never. It is made when the API server
-// begins to serve what says where pods go, such as WorkloadSpreads, whose CRD may come after that of CloneSets.
+// begins to serve what says where pods go, such as WorkloadSpreads. Their CRD may come after that of CloneSets.
 // NewLatePlacement makes one. It may be used by many goroutines.
 type LatePlacement struct{ placement *admission.Known[Placement] }
 

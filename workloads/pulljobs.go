@@ -31,8 +31,8 @@ type ImagePullJobs interface {
 }
 
 // NewImagePullJobs returns the ImagePullJobs that finds jobs in the cache of an
-// informer, which the client package of the distribution kinds makes, and
-// writes with the client. It adds an index to the informer, so that must not
+// informer, and writes with the client. The client package of the distribution
+// kinds makes the informer. NewImagePullJobs adds an index to the informer, so that must not
 // have been started before. The caller runs it, and waits until it is filled
 // before a controller runs: jobs that the cache does not show are not deleted.
 func NewImagePullJobs(c distributionclient.Interface, informer cache.SharedIndexInformer) (ImagePullJobs, error) {

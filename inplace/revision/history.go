@@ -26,7 +26,7 @@ const HashLabel = "controller.kubernetes.io/hash"
 // HashLabel, annotated and owned as the workload, with the given number (see
 // NextNumber). A nil collisionCount counts as 0.
 //
-// When the API server answers that the name exists, with data that is not
+// If the API server answers that the name exists, with data that is not
 // Equal, raise the workload's collision count by one and call New again.
 func New(
 	owner metav1.Object, kind schema.GroupVersionKind, template *corev1.PodTemplateSpec,

@@ -73,7 +73,7 @@ const (
 	// RulePreDeleteHook: the preDelete hook holds the pod before its deletion.
 	RulePreDeleteHook Rule = "PreDeleteHook"
 	// RuleOrderedReady: pods come and go one at a time, in the order of their
-	// ordinals, and another one is not there yet, not available or not gone.
+	// ordinals. Another one is not there yet, not available or not gone.
 	RuleOrderedReady Rule = "OrderedReady"
 	// RuleNameTaken: another pod has the name that the new pod must have.
 	RuleNameTaken Rule = "NameTaken"

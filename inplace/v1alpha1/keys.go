@@ -14,13 +14,13 @@ const (
 
 	// StateAnnotation holds a State as JSON. It stays after the update is complete.
 	StateAnnotation = "apps.kruise.io/inplace-update-state"
-	// LegacyStateAnnotation is read where StateAnnotation is absent, and
+	// LegacyStateAnnotation is read if StateAnnotation is absent, and
 	// removed when a new state is written.
 	LegacyStateAnnotation = "inplace-update-state"
 
 	// GraceAnnotation holds a Grace as JSON while the change waits for its grace period.
 	GraceAnnotation = "apps.kruise.io/inplace-update-grace"
-	// LegacyGraceAnnotation is read where GraceAnnotation is absent.
+	// LegacyGraceAnnotation is read if GraceAnnotation is absent.
 	LegacyGraceAnnotation = "inplace-update-grace"
 
 	// RuntimeContainersMetaAnnotation holds a RuntimeContainersMeta as JSON,

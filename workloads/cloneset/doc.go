@@ -83,7 +83,7 @@
 //   - A negative percentage as partition is refused, also if it would round to 0.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
-//     holds it back, or the template becomes one that InPlaceOnly cannot bring it to.
+//     holds it back. So it does when the template becomes one that InPlaceOnly cannot bring it to.
 //     Otherwise it would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable: it is out
 //     of service already, and scaleStrategy.maxUnavailable may wait for it.

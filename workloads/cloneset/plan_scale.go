@@ -13,7 +13,7 @@ import (
 )
 
 // planScale brings the number of pods to what is wanted. It takes the first of
-// these steps that changes anything: return pods to service that prepare for deletion,
+// the following steps that changes anything: return pods to service that prepare for deletion,
 // create pods, delete pods that have prepared, delete those marked for deletion, scale in.
 // (CS-15 to CS-24)
 func (p *planner) planScale() {

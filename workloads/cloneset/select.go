@@ -37,7 +37,7 @@ type Unavailable struct {
 
 // SelectForUpdate says which of the candidates are updated now, and why the
 // others wait. The candidates are the pods of the revision that pods leave
-// from (the old one; the update revision if Diff.Update is negative), in
+// from (the old one; the update revision if Diff.Update is negative). They come in
 // the order in which they are to be updated. Left out are those that cannot be
 // updated for reasons of their own.
 //

@@ -29,8 +29,8 @@
 //     time to live, or by hand.
 //   - After more than 100 missed times a job is created for the latest one, with an
 //     event. OpenKruise stops until the object is edited.
-//   - Events tell of a time that has passed its starting deadline, a time that an active job keeps
-//     from being run, and times that clocks skip or show twice. They tell of a schedule or time zone that cannot be read.
+//   - Events tell of a time that has passed its starting deadline, and of a time that an active job keeps from being
+//     run. They tell of times that clocks skip or show twice, and of a schedule or time zone that cannot be read.
 //     They also tell of jobs that are created, deleted, or refused.
 //   - Times of a changed schedule are due from the change on, which an annotation of the cron
 //     job holds. OpenKruise runs times before the change at once.

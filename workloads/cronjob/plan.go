@@ -68,8 +68,8 @@ type Plan struct {
 type Start struct {
 	// Scheduled is the time for which it is created.
 	Scheduled time.Time
-	// WallClock says which scheduled times near it are skipped or come twice because the clock of the time zone is set, and what
-	// becomes of them. Empty for none. (ACJ-19)
+	// WallClock says which scheduled times near it are skipped or come twice because the clock of the time zone is set.
+	// It also says what becomes of them. Empty for none. (ACJ-19)
 	WallClock string
 	// Job or BroadcastJob is what to create; the other one is nil.
 	Job          *batchv1.Job

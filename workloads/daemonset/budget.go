@@ -12,7 +12,7 @@ type Rollout struct {
 
 	// Underway is how many nodes have no old pod that serves, and no updated one that is
 	// available. An update, or something else, has taken their pod out of service.
-	// With MaxSurge, it is how many have an updated pod that is not available, be it beside the
+	// With MaxSurge, it is how many have an updated pod that is not available, beside the
 	// old one or alone, or no pod at all.
 	Underway int32
 	// Unserved is how many nodes have an old pod that has never been ready.

@@ -37,8 +37,8 @@
 //     hand. If nothing else could be updated, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready is updated nevertheless. Its
 //     revision must be wanted no more, or its deletion or update must be under
-//     preparation. One of the current revision is updated too, when the update goes back to an
-//     older one, or when no pod is available at its revision. So it is when all pods above
+//     preparation. One of the current revision is updated too when the update goes back to
+//     an older one, or no pod is available at its revision. So it is when all pods above
 //     it are updated and available, or with Parallel wait for it. Pods that are ready are never updated for this.
 //     Nor are those of the current revision while pods have the update and none
 //     of them is available. So an outage lets no bad image out.
@@ -75,14 +75,14 @@
 //   - With Parallel, all pods that are left over are deleted in one reconcile. A
 //     pod whose claim is about to be deleted does not hold up the others.
 //   - A claim that goes with a former pod, or with a former StatefulSet of the
-//     same name, is waited for, whatever the retention policy says by now.
+//     same name, is waited for, whatever the retention policy says.
 //   - Pods that lack a claim of the template are reported without requests that
 //     must fail, and nothing else waits for them. A claim that was deleted from
 //     under a Pending pod is created again.
 //   - Owners of claims are kept claim by claim. That holds also if a pod lacks another claim,
 //     and if the claim template is gone from which its claim was made.
-//   - A claim that no pod of the StatefulSet mounts loses it as an owner when the
-//     retention policy no longer says that claims go with it.
+//   - A claim that no pod of the StatefulSet mounts loses it as an owner when
+//     claims no longer go with it by the retention policy.
 //   - A claim that something else controls, or that a former StatefulSet of the
 //     same name owns, is left alone.
 //   - The readiness gate KruisePodReady is in the pod from its creation on. No
@@ -107,7 +107,7 @@
 //   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
-//     holds it back, or when InPlaceOnly does not let it go to a new template. Otherwise it
+//     holds it back. So it does when InPlaceOnly does not let it go to a new template. Otherwise it
 //     would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable, nor for its
 //     turn with OrderedReady. It is out of service already, and others may wait for it.

@@ -21,7 +21,7 @@ import (
 // over informers; another lets a Reconciler run on the caches of another framework.
 //
 // The methods that take an owner return what names the UID as an owner, and what
-// matches the selector and has no controller, each once, in any order. Those of kinds in
+// matches the selector and has no controller. They return each once, in any order. Those of kinds in
 // Options.Without are not called.
 type Reader interface {
 	podwright.Caches
