@@ -74,7 +74,7 @@ func CancelDelete(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, now
 
 // CancelNeeded returns how many deletions CancelDelete should cancel. Of its arguments, replicas is the
 // number wanted, owned that of all active pods of the workload (those in
-// PreparingDelete among them), specifiedOrPreparing that of the distinct pods
+// PreparingDelete among them). The third, specifiedOrPreparing, is that of the distinct pods
 // that are to be deleted by name or label or are in PreparingDelete. Never
 // negative.
 func CancelNeeded(replicas, owned, specifiedOrPreparing int) int {

@@ -22,7 +22,7 @@ type RefreshInput struct {
 }
 
 // Refresh brings the pod to the state that its hooks and its in-place update
-// have reached, at most one state further, and returns whether there is
+// have reached, at most one state further. It returns whether there is
 // anything to write. Call it for every pod in every reconcile:
 //
 //	PreparingNormal  preNormal is nil or met               ⇒ Normal

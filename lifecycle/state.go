@@ -27,7 +27,7 @@ func StateOf(pod *corev1.Pod) v1alpha1.StateType {
 }
 
 // SetInitialState writes the state and its time into the metadata of a pod
-// that is about to be created: PreparingNormal for a CloneSet, with or without
+// that is about to be created. That is PreparingNormal for a CloneSet, with or without
 // hooks, and Normal for a StatefulSet.
 func SetInitialState(meta *metav1.ObjectMeta, state v1alpha1.StateType, now time.Time) {
 	if meta.Labels == nil {

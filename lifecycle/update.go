@@ -49,9 +49,9 @@ func (s UpdateStep) String() string {
 }
 
 // BeginUpdate decides the next step of a pod that is to be updated in place and
-// can be. The reason says in words why the update does not start; it is empty
+// can be. The reason says in words why the update does not start. It is empty
 // with UpdateStart. atTarget says that the pod's revision label equals the
-// update revision: then there is nothing to update.
+// update revision. Then there is nothing to update.
 //
 //	no state, Normal, PreparingNormal   hook holds ⇒ UpdateHold, else UpdateStart
 //	PreparingUpdate                     hook holds ⇒ UpdateHold, else UpdateStart

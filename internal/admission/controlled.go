@@ -17,7 +17,7 @@ type Controlled struct {
 }
 
 // MatchControlled returns an expression in the Common Expression Language of matchConditions in webhook configurations. It
-// is true of the new pods that are so controlled, and of some others, as groups are not compared; but of none whose
+// is true of the new pods that are so controlled, and of some others, as groups are not compared. It is true of none whose
 // controllers are of the group that is left out, unless that is empty. Entries without a kind are left out. Of none it
 // is false.
 func MatchControlled(all []Controlled, leftOut string) string {

@@ -51,7 +51,7 @@ type ConvertedField struct {
 	// Path is where it stands there.
 	Path Path
 	// Check says what is wrong with a value that the annotation holds. The API
-	// server does not look at what a webhook made, and an object that no client
+	// server does not look at what a webhook made. An object that no client
 	// can decode would stop every program that reads the kind.
 	Check func(json.RawMessage) error
 	// Schema is that of the field in v1beta1 (an OpenAPI schema, in JSON), if it
@@ -92,7 +92,7 @@ func (f *ConvertedField) near(value any) (near any, fits bool) {
 // as it stands, so that fields too new for this code pass unharmed. What goes to
 // the other version and comes back unchanged is what it was.
 //
-// An error names the part of the document that is not as it should be: it is no
+// An error names the part of the document that is not as it should be. It is no
 // JSON object, not of the kind, of an unknown version, or, unless the object is
 // in the version in which it is stored, the annotation does not hold what this
 // function puts there.

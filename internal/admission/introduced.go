@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Introduced returns the errors of an object that its stored one does not have: what is stored already, perhaps since before
+// Introduced returns the errors of an object that its stored one does not have. What is stored already, perhaps since before
 // there was a rule, must not keep a user from changing something else.
 func Introduced(errs, stored field.ErrorList) (introduced field.ErrorList) {
 	for _, err := range errs {

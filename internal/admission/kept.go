@@ -17,7 +17,7 @@ func Decodes[T any]() func(json.RawMessage) error {
 }
 
 // Kept returns the value that the annotation of an object keeps of a field of
-// another version; nil if it keeps none, or is not as it should be.
+// another version. It is nil if it keeps none, or is not as it should be.
 func Kept(annotations map[string]string, in Version, path Path) json.RawMessage {
 	text, found := annotations[in.Annotation()]
 	if !found {

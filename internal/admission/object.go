@@ -40,7 +40,7 @@ func OldObject[T any](request *admissionv1.AdmissionRequest) (*T, error) {
 	return decode[T](request, "oldObject", request.OldObject.Raw)
 }
 
-// Deleted answers a DELETE: it refuses it with the code 403, the words of the
+// Deleted answers a DELETE. It refuses it with the code 403, the words of the
 // error that validate returns for the stored object, and its name in the details. A request without one
 // is allowed.
 func Deleted[T any](request *admissionv1.AdmissionRequest, validate func(*T) error) *admissionv1.AdmissionResponse {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Patched allows the request, changed: it answers with the JSON patch (RFC
+// Patched allows the request, changed. It answers with the JSON patch (RFC
 // 6902) that does to the original, the raw object of the request, what was done
 // to its decoded form. T is the Go type that the original was decoded into.
 //

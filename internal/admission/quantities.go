@@ -18,7 +18,7 @@ const (
 	largest  = "9223372036854775807"
 )
 
-// TameQuantities keeps numbers that no code can compute with out of the decoders: a
+// TameQuantities keeps numbers that no code can compute with out of the decoders. A
 // resource quantity such as "1e-100000000" in a pod template, which the API server
 // stores without looking at it, would keep a decoder, and with it the cache of all
 // objects of its kind, busy for hours.

@@ -29,7 +29,7 @@ func Validated(request *admissionv1.AdmissionRequest, errs field.ErrorList) *adm
 }
 
 // Invalid is the error of a request with which something is wrong, field by field,
-// nil if nothing is: as the API server's own, but with this code and reason.
+// nil if nothing is. It is as the API server's own, but with this code and reason.
 func Invalid(request *admissionv1.AdmissionRequest, errs field.ErrorList, code int32, reason metav1.StatusReason) error {
 	if len(errs) == 0 {
 		return nil

@@ -4,12 +4,12 @@
 // holds its next reconcile back until the caches show them.
 //
 // Of an answer it reads no more than the resourceVersion at which a cache will show the
-// write: the API server is asked to leave out the rest, which otherwise costs it and the
+// write. The API server is asked to leave out the rest, which otherwise costs it and the
 // controller more than the write itself.
 //
 // A [Store] remembers one resourceVersion per object and resource, not a list of
-// expected events; of a write whose answer was lost, that there may be one; and until the
-// next reconcile, what was created, so that a cache that leaves some out is noticed. So
+// expected events. Of a write whose answer was lost it remembers that there may be one. Until the next
+// reconcile it remembers what was created, so that a cache that leaves some out is noticed. So
 // an event that is lost in a relist, or a pod that is created and deleted again before
 // the cache sees it, leaves nothing behind that would block the next reconcile forever.
 package apiwriter
@@ -76,7 +76,7 @@ func (r Resource) CreateRead(ctx context.Context, object Object) (*metav1.Partia
 }
 
 // TryCreate asks the API server whether it would accept an object in the place of one of
-// its name, which changes nothing: that the name is taken is what it says last, and no
+// its name, which changes nothing. That the name is taken is what it says last, and no
 // refusal. One that cannot tell, since a webhook takes no dry runs, refuses nothing.
 func (r Resource) TryCreate(ctx context.Context, object Object) error {
 	_, err := send(ctx, r.Client.Post().Namespace(object.GetNamespace()).Resource(r.Name).Param("dryRun", metav1.DryRunAll).Body(object))
@@ -99,7 +99,7 @@ func (r Resource) Patch(ctx context.Context, object Object, subresource string, 
 }
 
 // PatchRead is Patch for those who need to know what has become of the object, which admission may
-// have changed: it is read into the last argument.
+// have changed. It is read into the last argument.
 func (r Resource) PatchRead(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte, into Object) (resourceVersion string, err error) {
 	if err := r.patch(object, subresource, patch, data).Do(ctx).Into(into); err != nil {
 		return "", short(err)
@@ -154,7 +154,7 @@ func (r Resource) delete(ctx context.Context, object Object, p metav1.Preconditi
 }
 
 // Newest returns the resourceVersion that the resource has come to in a
-// namespace: a cache that has come so far shows every write that was made before.
+// namespace. A cache that has come so far shows every write that was made before.
 func (r Resource) Newest(ctx context.Context, namespace string) (resourceVersion string, err error) {
 	raw, err := r.Client.Get().Namespace(namespace).Resource(r.Name).Param("limit", "1").
 		SetHeader("Accept", onlyListMetadata).Do(ctx).Raw()
@@ -199,7 +199,7 @@ func Final(err error) bool {
 		apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
-// Unanswered tells whether a write with an error may have been made all the same: there was
+// Unanswered tells whether a write with an error may have been made all the same. Then there was
 // no answer, or the server did not come to an end with it.
 func Unanswered(err error) bool {
 	var status apierrors.APIStatus

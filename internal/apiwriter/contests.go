@@ -93,7 +93,7 @@ type Write struct {
 	// Wanted is what is written there: JSON texts, as patches, one behind the other. Two writes are the same if that is.
 	Wanted string
 	// Found is what stands there, and Sent what this write makes of it, if it is a note that is renewed by itself, as one with a time
-	// is: while that is found which was sent last, nothing was taken back. Both are empty for what is not renewed.
+	// is. While that is found which was sent last, nothing was taken back. Both are empty for what is not renewed.
 	Found, Sent string
 	// Send sends it. ErrNotSent says that it was not sent after all, and is none of PutBack.
 	Send func() error
@@ -119,7 +119,7 @@ func Warn(recorder record.EventRecorder, of runtime.Object) func(reason, message
 // ErrNotSent says that a write was not made, and need not be.
 var ErrNotSent = errors.New("not sent")
 
-// PutBack sends a write, unless another writer takes it back each time: then it returns a Contested, which is a conflict,
+// PutBack sends a write, unless another writer takes it back each time. Then it returns a Contested, which is a conflict,
 // until the pause is over. Next says when that is. A write that fails does not count. (CT-12)
 func (c *Contests) PutBack(w Write, now func() time.Time) error {
 	renewed := c.stands(&w)

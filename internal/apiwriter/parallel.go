@@ -22,7 +22,7 @@ func Each(ctx context.Context, n, limit int, do func(i int) error) error {
 }
 
 // SlowStart is Each in batches of 1, 2, 4 and so on. It keeps a request that
-// cannot succeed, a pod over quota for example, from being sent n times: a batch
+// cannot succeed, a pod over quota for example, from being sent n times. A batch
 // in which any call fails is the last one if patience is 1. Otherwise the
 // next batch is of one call again, and as many failing batches in a row as
 // patience says are the last. It returns how many calls succeeded.

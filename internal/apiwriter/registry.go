@@ -29,7 +29,7 @@ type Live interface {
 type Registry map[podwright.Resource]Live
 
 // Find returns the version at which a cache shows what became of a write that had
-// no answer; empty if there is nothing to wait for. If the object is gone
+// no answer. It is empty if there is nothing to wait for. If the object is gone
 // and the cache still shows it, that is how far the API server has come by now at the latest.
 // shown tells whether the cache does.
 func (r Registry) Find(

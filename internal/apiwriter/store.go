@@ -131,8 +131,8 @@ func (t *Store) leaves(object types.NamespacedName, gone thing, version string) 
 	l.names[gone.name], l.wrote = true, t.writes[object][gone.resource]
 }
 
-// Left waits no more for what is gone once the caches do not show it: how far the API server had come by then, a cache of which
-// nothing else changes learns only from a bookmark, a minute later. (CT-13)
+// Left waits no more for what is gone once the caches do not show it. A cache of which nothing else changes learns only from a
+// bookmark, a minute later, how far the API server had come by then. (CT-13)
 func (t *Store) Left(object types.NamespacedName, shown func(resource podwright.Resource, name string) (bool, error)) error {
 	t.lock.Lock()
 	waits := maps.Clone(t.leaving[object])

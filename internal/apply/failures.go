@@ -99,7 +99,7 @@ func Separate(err error) []error {
 }
 
 // WorthRetrying joins the errors of a reconcile, without those that another reconcile
-// cannot avoid: in a namespace that is being deleted nothing can be created
+// cannot avoid. In a namespace that is being deleted nothing can be created
 // any more.
 func WorthRetrying(errs ...error) error {
 	var left []error
@@ -112,7 +112,7 @@ func WorthRetrying(errs ...error) error {
 }
 
 // Gone tells whether the object of a write no longer exists. Every write names
-// the UID of its object: if another object has taken the name, a deletion is a
+// the UID of its object. If another object has taken the name, a deletion is a
 // conflict, and a patch is refused since it would change the UID.
 func Gone(err error) bool {
 	return apierrors.IsNotFound(err) || replaced(err)

@@ -22,8 +22,8 @@ import (
 )
 
 // CreatePods creates pods, each after its claims, in batches of 1, 2, 4 and so
-// on; a failure ends it, since the next pod would most likely fail for the same
-// reason. If pods keep their names, the reason may be the name: then one more
+// on. A failure ends it, since the next pod would most likely fail for the same
+// reason. If pods keep their names, the reason may be the name. Then one more
 // is tried first, so that a pod that never succeeds does not keep all others
 // from it.
 func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation) error {
@@ -125,7 +125,7 @@ func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (made *metav1.
 	return made, true, err
 }
 
-// DeletePod deletes a pod, and tells whether it has: one that is gone already is no
+// DeletePod deletes a pod, and tells whether it has. One that is gone already is no
 // error, and perhaps another one has its name by now. The action is Delete or Recreate.
 func (p *Sync) DeletePod(ctx context.Context, pod *corev1.Pod, action Action) (deleted bool, err error) {
 	version, err := p.Pods.Delete(ctx, pod)

@@ -15,9 +15,9 @@ import (
 )
 
 // WriteStatus replaces the whole status, unless the workload has changed since
-// it was read: then a reconcile of the newer one is due anyway. before is the
+// it was read. Then a reconcile of the newer one is due anyway. before is the
 // status as it was observed, or written by this reconcile. What the API server has
-// answered already, and the workload is unchanged since, is not written again: a
+// answered already, and the workload is unchanged since, is not written again. A
 // CRD that lacks a field would have every reconcile write it in vain. What another writer
 // takes back is written again with pauses. (CT-12)
 func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
@@ -84,7 +84,7 @@ func StatusPatch(of Observed, before, after any) ([]byte, error) {
 	return FieldPatch("status", of, before, after)
 }
 
-// FieldPatch is a merge patch of a field, such as the spec, from what was observed of it to what is wanted, which is
+// FieldPatch is a merge patch of a field, such as the spec, from what was observed of it to what is wanted. It is
 // refused if the object is another than the one observed. It keeps what the type of the field does not know.
 func FieldPatch(field string, of Observed, before, after any) ([]byte, error) {
 	old, err := fields(before)

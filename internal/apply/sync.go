@@ -35,7 +35,7 @@ type Sync struct {
 	Gone bool
 
 	// Taken is called if the name of a new pod, or of one of its claims, is
-	// another owner's or perhaps an own one that no cache shows yet; nil does
+	// another owner's or perhaps an own one that no cache shows yet. Nil does
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
 	// Attempted is called with what came of the creation of a pod, of its claims perhaps, unless a name was taken; nil
@@ -50,7 +50,7 @@ type Sync struct {
 	// by several goroutines.
 	Tried func(pod *corev1.Pod, err error)
 	// Reused returns the claims that were there before a new pod which mounts them, and
-	// ReusedBy is written to them as the annotation ReuseNote; nil and empty do nothing.
+	// ReusedBy is written to them as the annotation ReuseNote. Nil and empty do nothing.
 	// See noteReuse.
 	Reused              func(*corev1.Pod) []*corev1.PersistentVolumeClaim
 	ReuseNote, ReusedBy string

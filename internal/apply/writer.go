@@ -49,7 +49,7 @@ type Writer struct {
 	// for. Default: none.
 	Records map[rollout.PatchKind]Action
 	// Keeps tells of annotations of pods that they keep what a write has found, as the record of an update does, or which version it
-	// was made by: another value is not another wish. That of the record of updates in place is always one. Nil stands for no other.
+	// was made by. Another value is not another wish. That of the record of updates in place is always one. Nil stands for no other.
 	Keeps func(annotation string) bool
 	// SharedStatus says that a webhook books in the status of the workloads, too. (CT-12)
 	SharedStatus bool

@@ -14,7 +14,7 @@ import (
 const byParent = "podwright.ordinalParent"
 
 // AddMemberIndex indexes an informer by what stands before the ordinal in the
-// names of its objects: for a pod, that is the StatefulSet whose name it
+// names of its objects. For a pod, that is the StatefulSet whose name it
 // carries. It does nothing if the informer has that index already.
 func AddMemberIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byParent, parents)
@@ -33,7 +33,7 @@ func parents(obj any) ([]string, error) {
 }
 
 // Members returns the objects of a namespace whose names are the parent's, a
-// dash and an ordinal, of an informer indexed by AddMemberIndex: the pods of a
+// dash and an ordinal, of an informer indexed by AddMemberIndex. These are the pods of a
 // StatefulSet by its name, and with "data-web" the claims of the set web that
 // are made of its template data. Whose they are is not looked at. They are
 // shared with the cache and must not be changed.

@@ -12,7 +12,7 @@ import (
 )
 
 // Trim drops from an object, before it enters a cache of podwright's own, what no
-// kind declares to read and no plan to come needs: see workloads.Trim, which lists
+// kind declares to read and no plan to come needs. See workloads.Trim, which lists
 // it.
 func Trim(obj any) (any, error) {
 	if object, ok := obj.(metav1.Object); ok {

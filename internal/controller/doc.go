@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controller is the shell of every controller: a kind describes what it
-// reads, and how to observe, plan and apply; the shell makes informers, indexes and
+// Package controller is the shell of every controller. A kind describes what it
+// reads, and how to observe, plan and apply. The shell makes informers, indexes and
 // handlers, has the objects enqueued that an event concerns, reconciles each on what
 // was written before, and ends in order. toy_test.go has a kind of the least size.
 //
 // # Events
 //
 // A [Read] declares which fields of a resource the plan reads. All kinds on one
-// informer share one handler, which compares these fields once per event, and finds
+// informer share one handler, which compares these fields once per event. It finds
 // by owner references or by a kind's own function whose keys to enqueue.
 //
 // # Several controllers and one pod
@@ -23,9 +23,9 @@
 //     and is not undone;
 //   - a fact that several share, such as the message of the condition KruisePodReady,
 //     which lists who keeps the pod out of service, is patched on the resourceVersion
-//     that was read (podpatch.Patch.IfUnchanged): the second writer has a conflict,
+//     that was read (podpatch.Patch.IfUnchanged). The second writer has a conflict,
 //     and decides again on what is there by then. So is a deletion that was decided by
 //     the pod's state;
 //   - a controller waits, per resource, until the cache is at the resourceVersion of its
-//     last write: the writes of others come as events, and the next plan is made on both.
+//     last write. The writes of others come as events, and the next plan is made on both.
 package controller

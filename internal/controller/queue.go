@@ -34,7 +34,7 @@ type Config struct {
 	FirstRetry, LastRetry time.Duration
 	// OnTime is that of Kind.
 	OnTime bool
-	// Waits tells whether the last reconcile of a key did nothing but wait for a cache, which is no success: the back-off of
+	// Waits tells whether the last reconcile of a key did nothing but wait for a cache, which is no success. The back-off of
 	// failures before it goes on. Nil: none waits. (CT-1)
 	Waits func(key types.NamespacedName) bool
 	// Informers are run as long as the Loop runs.

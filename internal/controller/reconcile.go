@@ -67,7 +67,7 @@ type Kind[S, P any] struct {
 	// FirstRetry and LastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
-	// OnTime has a reconcile that fails repeated after the time that it returns, if the back-off is longer: what
+	// OnTime has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
 	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
 	OnTime bool
 }
@@ -118,7 +118,7 @@ func newReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
 // Reconcile reconciles an object once. It asks to be called again after a time
 // (0: only when something changes), or returns an error and wants to be called
 // again after a back-off. It does nothing while the caches have not seen what
-// earlier reconciles wrote; after failures that takes as long as their back-off, since a queue takes
+// earlier reconciles wrote. After failures that takes as long as their back-off, since a queue takes
 // it for a success, and begins anew. (CT-1)
 func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	requeueAfter, err = r.reconcile(ctx, key)

@@ -58,7 +58,7 @@ func (k Conditions[C]) Tell(in []C, holds []rollout.Hold, known Since, now time.
 }
 
 // ToCompare returns the lists without the condition, if the one that is to be written says no more than the one that stands, see
-// [Same]; otherwise as they are. If the results are equal, nothing need be written.
+// [Same]. Otherwise it returns them unchanged. If the results are equal, nothing need be written.
 func (k Conditions[C]) ToCompare(standing, wanted []C) (before, after []C) {
 	if was, is := k.Told(standing), k.Told(wanted); was != nil && is != nil && Same(was, is) {
 		return k.without(standing), k.without(wanted)

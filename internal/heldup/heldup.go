@@ -35,7 +35,7 @@ type Told struct {
 // Since is when holds began, as far as that is known.
 type Since map[rollout.HoldKey]time.Time
 
-// Tell chooses what the condition says: of the holds that have lasted for After, those of pods and other objects come first, and of
+// Tell chooses what the condition says. Of the holds that have lasted for After, those of pods and other objects come first, and of
 // them the one that began first. Nil: none has lasted so long. standing is what the condition says now, nil if there is none: its time counts,
 // so that a manager that has begun anew goes on with it.
 func Tell(holds []rollout.Hold, known Since, standing *Told, now time.Time) *Told {
@@ -157,9 +157,9 @@ func (t *Told) names(h *rollout.Hold) bool {
 	return object(t.Message) == h.Kind+" "+h.Name
 }
 
-// Same tells whether a condition need not be written in the place of another one: it is about the same object, or for the same
+// Same tells whether a condition need not be written in the place of another one. Then it is about the same object, or for the same
 // reason about the whole. Another text about an object is not worth a write, nor is another reason, but the first one that names a
-// cause: a container that crashes is waiting one moment and running the next.
+// cause. A container that crashes is waiting one moment and running the next.
 func Same(before, after *Told) bool {
 	was, is := rollout.Rule(before.Reason), rollout.Rule(after.Reason)
 	if was == is && Of(was).Scope != Object {

@@ -33,7 +33,7 @@ func OfText(text string) *Told {
 	return &Told{Reason: parts[1], Message: parts[2], Since: since}
 }
 
-// Retell returns the text to write in the place of a standing one that Text has written or that is empty: the standing one if the other says
+// Retell returns the text to write in the place of a standing one that Text has written or that is empty. That is the standing one if the other says
 // no more, see [Same].
 func Retell(standing string, told *Told) string {
 	if was := OfText(standing); was != nil && told != nil && Same(was, told) {

@@ -28,7 +28,7 @@ func (t *Tracker) Since(of types.NamespacedName) Since {
 	return t.known[of]
 }
 
-// Note takes note of the holds of a plan, and returns after what time the next of them is to be told: 0 if there is none.
+// Note takes note of the holds of a plan, and returns after what time the next of them is to be told. It returns 0 if there is none.
 func (t *Tracker) Note(of types.NamespacedName, holds []rollout.Hold, now time.Time) (again time.Duration) {
 	t.lock.Lock()
 	defer t.lock.Unlock()

@@ -35,7 +35,7 @@ func Redacted(text string) string {
 	}, strings.ToValidUTF8(text, " "))
 }
 
-// Cut takes the middle out of a text that is longer than so many bytes: runtimes
+// Cut takes the middle out of a text that is longer than so many bytes. Runtimes
 // say first what they did, and last what went wrong.
 func Cut(text string, most int) string {
 	if len(text) <= most {

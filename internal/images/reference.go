@@ -12,7 +12,7 @@ import (
 type Reference struct {
 	// Domain is the registry, docker.io if the reference named none. It is
 	// empty if the reference begins with what should be one and is no host
-	// name, such as my_registry.local/web: then it is part of the path.
+	// name, such as my_registry.local/web. Then it is part of the path.
 	Domain string
 	// Path is the repository in the registry, library/nginx for example.
 	Path string

@@ -121,8 +121,8 @@ func Spread(below int32, keys ...string) int32 {
 }
 
 // Patch returns the merge patch that makes of an object as it was observed what
-// after says; before and after are the parts of it that may change. The API
-// server refuses the patch on any other state of the object; if of has no
+// after says. Of it, before and after are the parts of it that may change. The API
+// server refuses the patch on any other state of the object. If of has no
 // resourceVersion, only on another object of the same name.
 func Patch(of metav1.Object, before, after any) ([]byte, error) {
 	was, err := json.Marshal(before)

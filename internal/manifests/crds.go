@@ -11,7 +11,7 @@ import (
 )
 
 // MustReadCRDs is ReadCRDs for files that are part of the calling package and that a
-// test of it reads: it panics if one of them cannot be read.
+// test of it reads. It panics if one of them cannot be read.
 func MustReadCRDs(files fs.FS) []*unstructured.Unstructured {
 	crds, err := ReadCRDs(files)
 	if err != nil {

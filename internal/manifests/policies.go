@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Check is what a policy wants of a request: a CEL expression that has to be true,
+// Check is what a policy wants of a request. It is a CEL expression that has to be true,
 // and what to say if it is not, in words or as an expression that makes them.
 type Check struct{ Expression, Message, MessageExpression string }
 

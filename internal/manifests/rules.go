@@ -24,7 +24,7 @@ func PodOwner(group, resource, verbs string) []rbacv1.PolicyRule {
 		Rule(group, resource, verbs),
 		Rule(group, resource+"/status", "patch"),
 		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
-		// lets a pod block the deletion of its owner; and owners are set only of
+		// lets a pod block the deletion of its owner. Owners are set only of
 		// what may be deleted.
 		Rule(group, resource+"/finalizers", "update"),
 		// get and list find out what became of a write without an answer.

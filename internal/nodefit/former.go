@@ -12,7 +12,7 @@ import (
 )
 
 // Formers remembers which pod each node of an owner had last. What a process has never seen it
-// does not know: the first pod that a node gets after a restart may have the name of one that was
+// does not know. The first pod that a node gets after a restart may have the name of one that was
 // gone by then. The zero value is ready for use, by several goroutines.
 type Formers struct {
 	lock  sync.Mutex
@@ -35,7 +35,7 @@ type lastPod struct {
 const mostGone = 1000
 
 // Look takes note of the pods of an owner, and returns the names of those that are gone by now, by
-// their nodes; nil if there are none. Of nodes that are gone too it forgets them when they are many.
+// their nodes. It returns nil if there are none. Of nodes that are gone too it forgets them when they are many.
 func (f *Formers) Look(owner metav1.Object, pods []*corev1.Pod, nodes []*corev1.Node) (gone map[string]string) {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -18,8 +18,8 @@ const IDLength = 10
 const maxPrefix = 63 - 1 - IDLength
 
 // PodName derives the name of an owner's pod from its node and from the name of the pod that the
-// node had before, empty if it had none. So the API server refuses a second pod of the node,
-// whatever the caches show, and no pod has the name of the one that it replaces: who waits for that
+// node had before (empty if it had none). So the API server refuses a second pod of the node,
+// whatever the caches show, and no pod has the name of the one that it replaces. Who waits for that
 // to be gone would wait for ever. A sequence above 0 stands for a name that is taken.
 func PodName(owner metav1.Object, node, former string, sequence int) string {
 	h := fnv.New64a()

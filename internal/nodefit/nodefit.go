@@ -112,8 +112,8 @@ func (c *Checker) Stays(node *corev1.Node) bool {
 	return true
 }
 
-// Unreachable tells whether nothing is heard of a node, so that its kubelet acts on no change of a pod, and since when:
-// zero if no such taint says, which is long ago, and the latest if several do.
+// Unreachable tells whether nothing is heard of a node, so that its kubelet acts on no change of a pod, and since when.
+// That is zero if no such taint says, which is long ago, and the latest if several do.
 func Unreachable(node *corev1.Node) (since time.Time, unreachable bool) {
 	for i := range node.Spec.Taints {
 		if taint := &node.Spec.Taints[i]; taint.Key == corev1.TaintNodeUnreachable {
@@ -161,7 +161,7 @@ type pin struct {
 	values       [1]string
 }
 
-// NodeOf returns the node that a pod is on, or that Pin has pinned it to; empty if it is on
+// NodeOf returns the node that a pod is on, or that Pin has pinned it to. It is empty if it is on
 // none and has been pinned to none. What admission has put beside the pin does not count.
 func NodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
@@ -170,7 +170,7 @@ func NodeOf(pod *corev1.Pod) string {
 	return PinnedTo(&pod.Spec)
 }
 
-// PinnedTo returns the node that Pin has pinned a pod to: that of the first field metadata.name
+// PinnedTo returns the node that Pin has pinned a pod to. It is that of the first field metadata.name
 // that names one node, whatever stands beside it; empty if there is none.
 func PinnedTo(spec *corev1.PodSpec) string {
 	terms := requiredTerms(spec)

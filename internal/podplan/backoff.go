@@ -30,7 +30,7 @@ func delayOf(times int32) time.Duration {
 }
 
 // BackOff remembers how long to wait before a pod is replaced that has ended
-// without any of its containers having run: if a kubelet rejects a pod at once,
+// without any of its containers having run. If a kubelet rejects a pod at once,
 // it would otherwise be deleted and created as fast as requests go. It knows pods by
 // names that stay the same when one is replaced: the pod's own or its node's. The
 // zero value is ready for use, by several goroutines.
@@ -70,7 +70,7 @@ func (p *BackOff) most() time.Duration {
 }
 
 // Until says when the pods of a workload may be replaced, by the names of their
-// places; nil if none has to wait. ran lists places whose pods run: they are
+// places; nil if none has to wait. ran lists places whose pods run. They are
 // forgotten, and so are those of which nothing was heard for long.
 func (p *BackOff) Until(workload types.NamespacedName, now time.Time, ran func(name string) bool) map[string]time.Time {
 	p.lock.Lock()

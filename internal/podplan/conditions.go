@@ -50,7 +50,7 @@ func (k *Status[S, C, T]) unobserved(status *S, now time.Time) {
 }
 
 // Drift is what keeps the pods of a workload from its spec: nothing in the zero value. What users asked for holds no pod
-// back from it: those that a partition holds back, and those that OnDelete leaves to users, are not outdated.
+// back from it. Those that a partition holds back, and those that OnDelete leaves to users, are not outdated.
 type Drift struct {
 	Missing  bool // there are fewer pods than wanted
 	Outdated bool // pods are to be updated

@@ -2,7 +2,7 @@
 
 // Package podplan is what the planners of workloads share, whether their pods go
 // by number, by ordinal or by node. A [Planner] is the part of a planner that is
-// the same for all kinds: revisions and their labels, the state of pods that is
+// the same for all kinds. That is revisions and their labels, the state of pods that is
 // written down, updates in place and deletions with their hooks, new pods and claims,
 // waits and problems. It fills in a rollout.Plan; a kind decides which pods, and when.
 // It sends no requests and reads no clock.

@@ -33,7 +33,7 @@ func (p *Planner) RefreshFirst(pod *View) bool {
 }
 
 // InPlace returns the in-place update of a pod to a revision, the same one for
-// all pods of a plan; nil if there is none, and the error if it cannot
+// all pods of a plan. It is nil if there is none, and the error if it cannot
 // begin on this pod. If the workload allows none there is neither. (IP-1)
 func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Update, error) {
 	if !p.Workload.InPlace.Allowed {
@@ -65,7 +65,7 @@ func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Up
 }
 
 // Forbidden says why a pod that must not be recreated cannot be updated either,
-// and reports it: once per revision if the template is the reason, and per pod
+// and reports it. It does so once per revision if the template is the reason, and per pod
 // if the pod itself is, which the error says.
 func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 	policy := p.Workload.InPlace.Field + " InPlaceOnly"

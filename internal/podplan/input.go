@@ -127,7 +127,7 @@ func (p *Planner) ReadSelector() (err error) {
 	return err
 }
 
-// Selects returns an error unless the selector matches a template as pods get it: they would be
+// Selects returns an error unless the selector matches a template as pods get it. Otherwise they would be
 // released as soon as they are created or updated.
 func (p *Planner) Selects(template *corev1.PodTemplateSpec) error {
 	if p.Selector.Matches(labels.Set(podstate.Unowned(template.Labels))) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Reaches tells whether a pod that has the label of the update revision has, or may still
-// get, what that says: otherwise it is not updated. One that never gets its cpu and memory has to
+// get, what that says. Otherwise it is not updated. One that never gets its cpu and memory has to
 // be recreated or, with InPlaceOnly, waits; one whose image came back is updated again. It
 // costs next to nothing if neither is true. (IP-39, IP-40)
 func (p *Planner) Reaches(pod *View) bool {

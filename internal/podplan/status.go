@@ -71,7 +71,7 @@ func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
 	return status
 }
 
-// Same tells whether a status need not be written after another one: when a condition began is not worth a write of
+// Same tells whether a status need not be written after another one. When a condition began is not worth a write of
 // its own, nor is another text of the same failure, or about what holds the workload up. (CT-2, CS-40)
 func (k *Status[S, C, T]) Same(a, b *S) bool {
 	x, y := *a, *b

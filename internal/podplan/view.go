@@ -24,7 +24,7 @@ type View struct {
 	Unreadable bool // its record of an in-place update cannot be read
 
 	// Unresized says why the pod never gets the cpu and memory of the update revision, whose label
-	// it has: it is not at that revision, and cannot come to it in place. Known if Reaches was
+	// it has. It is not at that revision, and cannot come to it in place. Known if Reaches was
 	// asked; empty otherwise.
 	Unresized string
 	// Retry is how to update a pod again that has the label of the update revision, and of whose images some did

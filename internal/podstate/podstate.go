@@ -20,7 +20,7 @@ func Ended(pod *corev1.Pod) bool {
 func Active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !Ended(pod) }
 
 // NeverReady tells whether a pod has surely not been ready for a moment since a time, which is that
-// of its creation or of its last update in place: its kubelet has reported nothing, no container has run, or
+// of its creation or of its last update in place. Then its kubelet has reported nothing, no container has run, or
 // it has been reported as not ready since then, to the second. Before its kubelet took it, it cannot have been ready: it may have
 // waited for a node for long.
 func NeverReady(pod *corev1.Pod, since time.Time) bool {

@@ -4,7 +4,7 @@
 // before it is stored.
 //
 // The defaults are those of Kubernetes 1.22, and they stay there. A workload
-// compares the template it stores with the revisions of its pods: a default
+// compares the template it stores with the revisions of its pods. A default
 // that an older revision does not have would be a difference, and a change of
 // one image would no longer be an update in place. What Kubernetes added
 // later is defaulted by the API server when the pod is created.

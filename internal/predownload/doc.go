@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package predownload decides whether the images of a new revision are pulled
-// to the nodes before the pods there are updated, and creates the jobs for it.
+// to the nodes before the pods there are updated. It creates the jobs for that.
 //
 // It decides once per revision; the outcome is a label on the
 // ControllerRevision. Decide is pure, and an Applier applies what it decides.

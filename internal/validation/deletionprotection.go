@@ -29,7 +29,7 @@ const words = "forbidden by ResourcesProtectionDeletion for " + availabilityv1al
 func Always() error { return errors.New(words + string(availabilityv1alpha1.AlwaysDeletionProtection)) }
 
 // Cascading is why an object must not be deleted that is protected while n is above 0,
-// the number of what, such as "replicas"; nil if it is not. (DP-5)
+// the number of what, such as "replicas". It is nil if it is not. (DP-5)
 func Cascading(what string, n int) error {
 	if n <= 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Selector checks the field selector of a spec at path: it must be there, be
+// Selector checks the field selector of a spec at path. It must be there, be
 // well formed, select something, and match the labels of the pod template.
 func Selector(selector *metav1.LabelSelector, templateLabels map[string]string, path *field.Path) field.ErrorList {
 	at := path.Child("selector")

@@ -37,8 +37,8 @@ type TemplateChecker interface {
 	CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
 }
 
-// DryRun is a TemplateChecker: it has the API server itself judge a pod template before a workload that
-// uses it is stored: it asks it to create a core/v1 PodTemplate without storing it.
+// DryRun is a TemplateChecker. It has the API server itself judge a pod template before a workload that
+// uses it is stored. It asks it to create a core/v1 PodTemplate without storing it.
 // So templates are judged by the very release that will have to accept the pods.
 type DryRun struct {
 	Client typedcorev1.PodTemplatesGetter

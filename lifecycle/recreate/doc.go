@@ -7,7 +7,7 @@
 // what a node agent needs to know. The agent of the pod's node stops the
 // containers and says how far it is. The [Controller] of this package does what
 // an agent cannot. It takes the pod out of service before and puts it back after,
-// tells of readiness. It ends requests that an agent does not end: the pod is
+// and tells of readiness. It ends requests that an agent does not end: the pod is
 // gone, no agent answers or goes on, the deadline is over. Last it removes requests whose
 // time to live is over.
 //

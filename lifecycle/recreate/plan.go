@@ -18,12 +18,12 @@ import (
 // applied. The same Snapshot gives the same Plan.
 type Plan struct {
 	// Confirm says that the plan draws from the pod, or from its absence, what
-	// cannot be taken back: that the request is over since its pod is gone, or
+	// cannot be taken back. This is that the request is over since its pod is gone, or
 	// that the pod is in service again. A cache that is behind must not say
 	// that, so a reconcile first asks the API server itself, and plans anew.
 	Confirm bool
 	// Steps are the writes to make, in this order, each only once the one
-	// before it has been made: wherever that is cut short, what stands by then
+	// before it has been made. Wherever that is cut short, what stands by then
 	// is enough for a later plan to put the pod back into service.
 	Steps []Step
 	// Held lists what keeps the request from its end. What has for a minute is told by the message of the status. (CRR-7)

@@ -18,7 +18,7 @@ import (
 const kind = "ContainerRecreateRequest"
 
 // ValidateCreate says what is wrong with a new request that can be told without
-// its pod, field by field; an empty list means that ValidatePod is to be asked
+// its pod, field by field. An empty list means that ValidatePod is to be asked
 // next. It takes a request as a user sends it, before Default. (CRR-3.2.1 to CRR-3.2.5)
 func ValidateCreate(request *v1alpha1.ContainerRecreateRequest) field.ErrorList {
 	spec, path := &request.Spec, field.NewPath("spec")

@@ -12,7 +12,7 @@ import (
 )
 
 // ValidateUpdate says what is wrong with the change from the stored request old
-// to request, field by field; an empty list means it can be saved. The spec
+// to request, field by field. An empty list means it can be saved. The spec
 // cannot be changed, nor the labels that tell the pod and its node, nor the time
 // from which unreadyGracePeriodSeconds counts once it is set. (CRR-3.1)
 //

@@ -31,7 +31,7 @@ type PodLookup func(ctx context.Context, namespace, name string) (*corev1.Pod, e
 // object that cannot be decoded is refused with the code 400.
 type Webhook struct {
 	// Pods looks up the pod of a new request. It should ask the API server
-	// itself: with a cache that is behind, a request may mean a run of a
+	// itself. With a cache that is behind, a request may mean a run of a
 	// container that has ended meanwhile, and nothing would be restarted.
 	// Required; if it is nil, new requests are refused with the code 500.
 	Pods PodLookup
@@ -45,9 +45,9 @@ type Webhook struct {
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
 // Default answers CREATE and UPDATE. It refuses a wrong request with the code
-// 400, and a change that is not allowed with the code 403, with a cause for
+// 400, and a change that is not allowed with the code 403. It gives a cause for
 // every field. A new request that is right it fills in by a JSON patch, see the
-// function Default; fields that this version does not know stay as they are.
+// function Default. Fields that this version does not know stay as they are.
 func (w *Webhook) Default(ctx context.Context, review *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	return w.admission().Mutate(ctx, review)
 }

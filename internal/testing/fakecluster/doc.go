@@ -15,7 +15,7 @@
 // same code; of specs, only what clients may change about a pod that exists and
 // about the data of a revision.
 //
-// What a real cluster does only now and then, a test does here at will: it
+// What a real cluster does only now and then, a test does here at will. It
 // counts and refuses requests ([Server.FailBefore]), loses the answer to a write
 // that was made ([Server.FailAfter]), makes caches stale ([Server.Hold]), and
 // breaks watches in a way that makes informers list again ([Server.Drop],

@@ -15,9 +15,9 @@ import (
 )
 
 // CollectGarbage does a round of what the controller manager does about
-// deletions: it deletes the objects whose owners are all gone, and those of
-// owners that are deleted in the foreground; drops such owners from objects that
-// another one keeps; orphans those of owners that are deleted so; and lets claims go
+// deletions. It deletes the objects whose owners are all gone, and those of
+// owners that are deleted in the foreground. It drops such owners from objects that
+// another one keeps. It orphans those of owners that are deleted so. And it lets claims go
 // that are protected and that no pod on a node mounts. It goes on until nothing is
 // left to do, and returns how much it did.
 func (s *Server) CollectGarbage() (collected int) {

@@ -39,7 +39,7 @@ type Kubelet struct {
 	// come to them yet. Default: none.
 	Leaves func(container string) bool
 	// Resize decides about the cpu and memory that a pod is to have, which differ from those that
-	// it has: empty gives them, ResizeInProgress does so later, and PodReasonDeferred or
+	// it has. Empty gives them, ResizeInProgress does so later, and PodReasonDeferred or
 	// PodReasonInfeasible say why not. Default: the node resizes no pod, and does not report
 	// what containers have.
 	Resize func(pod *corev1.Pod) (reason string)

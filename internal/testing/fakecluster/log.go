@@ -60,8 +60,8 @@ func (s *Server) record(r *Request) (before, after func(Request) error) {
 	return s.failFirst, s.failAfter
 }
 
-// Mutate has a function change what a creation or an update is about to store, as mutating webhooks and policies of others do:
-// it is called with the request and the object before that is validated, also in dry runs. Nil takes the function away.
+// Mutate has a function change what a creation or an update is about to store, as mutating webhooks and policies of others do.
+// It is called with the request and the object before that is validated, also in dry runs. Nil takes the function away.
 // It must not use the server.
 func (s *Server) Mutate(f func(request Request, object *unstructured.Unstructured)) {
 	s.lock.Lock()

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package simulation plays random histories of a workload and its controller,
-// each of which a seed determines: an API server in memory, caches that are as
-// stale as the seed says, a kubelet, a scheduler and a garbage collector that
-// act at random moments, nodes that come and go if the kind is about nodes,
-// users who change their minds, others who manage the same pods, requests that fail
-// or lose their answer, and a process that crashes between any two writes.
+// each of which a seed determines. Each has an API server in memory, caches that are as
+// stale as the seed says, and a kubelet, a scheduler and a garbage collector that
+// act at random moments. Nodes come and go if the kind is about nodes,
+// users change their minds, and others manage the same pods. Requests fail
+// or lose their answer, and the process crashes between any two writes.
 //
 // The reconciler runs unchanged. Every request it sends waits until the seed
 // decides what becomes of it, so that writes sent side by side interleave as the
-// seed says, and nothing depends on the scheduler of Go: the same seed gives the
+// seed says, and nothing depends on the scheduler of Go. The same seed gives the
 // same history, and the first n steps of it are the same however many follow.
 // Time is virtual (testing/synctest); a history of hours takes milliseconds.
 //
 // [Workload] is what a test says of its kind, and of others whose controllers write to the
-// same pods (package together); [Run] plays one seed, and [Check]
-// many, and prints a short history that fails; [Reach] shows the state that a history has come to. What a controller may write
+// same pods (package together). [Run] plays one seed, and [Check]
+// many, and prints a short history that fails. [Reach] shows the state that a history has come to. What a controller may write
 // is for package invariants to say, which knows the specification and no planner.
 // [FindBugs] makes sure that they see something: it plants bugs in the controller,
 // and every one must be found.

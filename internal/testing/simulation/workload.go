@@ -52,7 +52,7 @@ type Workload struct {
 	Others func(u *User, r *rand.Rand)
 	// Start starts the controller of a process that has just begun, and remembers nothing.
 	Start func(p *Process) (Controller, error)
-	// Webhooks is how many replicas of a webhook run: before a pod is deleted, evicted or changed by
+	// Webhooks is how many replicas of a webhook run. Before a pod is deleted, evicted or changed by
 	// any client but kubelets and those who use force, one of them is asked. 0: none is.
 	Webhooks int
 	// StartWebhook starts a replica. Required with Webhooks.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command lint runs the analyzers of go vet and all of staticcheck's over packages, in one pass: what the packages import is read
+// Command lint runs the analyzers of go vet and all of staticcheck's over packages, in one pass. What the packages import is read
 // and analyzed once instead of twice, which is most of the work while caches are cold. It takes staticcheck's flags, of which
 // -checks all asks for every analyzer. With -deep before them it follows values through the functions of other modules too.
 package main

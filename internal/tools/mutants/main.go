@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command mutants says what the tests of packages do not see. It makes small changes in their code, one at a time, and runs the
-// tests of the package: a change that they do not fail for survives, and is printed. The working tree stays untouched: the
+// tests of the package. A change that they do not fail for survives, and is printed. The working tree stays untouched: the
 // compiler reads changed files from elsewhere, by the flag -overlay.
 //
 // It runs in the root of a module:
 //
 //	mutants -count 300 -seed 1 ./...
 //
-// All mutants of a package are compiled into one program, which is told at its start which of them it is; those for which that
+// All mutants of a package are compiled into one program, which is told at its start which of them it is. Those for which that
 // does not work, since it would take types, are compiled alone. One that does not compile even so is replaced by another of its
 // package. One that does not end in time counts apart: its loop may be endless, or the machine busy. The sample is the same for the same code, seed, count, packages and files.
 //

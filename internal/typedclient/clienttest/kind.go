@@ -24,7 +24,7 @@ type Object interface {
 	metav1.Object
 }
 
-// Kind describes a kind: P is the pointer to its Go type, L that to the type of its lists, and C the clients of its area.
+// Kind describes a kind. P is the pointer to its Go type, L that to the type of its lists, and C the clients of its area.
 type Kind[P Object, L runtime.Object, C any] struct {
 	schema.GroupVersionResource
 	Name string // such as CloneSet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verdicts has the tables of fields and verdicts: for every field of the spec of a kind, which values admission takes
+// Package verdicts has the tables of fields and verdicts. They say, for every field of the spec of a kind, which values admission takes
 // and which it refuses, because they never do anything, or do harm. A field that is new fails the test until the table has it.
 package verdicts
 

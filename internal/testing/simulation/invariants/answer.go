@@ -38,7 +38,7 @@ type Answer struct {
 	Shared bool
 
 	// Cached returns what an object of a resource was in the cache of the author when it was
-	// asked, or earlier if that is what it was asked about, and all that became of it since;
-	// Truth what it was then. Nil stands for none.
+	// asked, or earlier if that is what it was asked about, and all that became of it since.
+	// Truth returns what it was then. Nil stands for none.
 	Cached, Truth func(resource, name string) []Object
 }

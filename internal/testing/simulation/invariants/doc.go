@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package invariants says what a controller may write, and what a workload must
-// look like when settled. It judges one [Write] at a time: from the object before and
+// look like when settled. It judges one [Write] at a time. It judges from the object before and
 // after it, and from what its author had to know, which are the objects that its
 // caches held when its reconcile began, and what it has written itself since.
 // Staleness excuses what an author could not know, never what it wrote.

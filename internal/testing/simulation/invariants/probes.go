@@ -316,7 +316,7 @@ func (p probing) matched(m *v1alpha1.PodProbeMarker) (pods int64) {
 	return pods
 }
 
-// PodProbesSettled judges what there is when nothing more happens: every node has the probes of its pods, every pod has the results
+// PodProbesSettled judges what there is when nothing more happens. Every node has the probes of its pods, every pod has the results
 // that are reported of it, and no marker waits for its end.
 func PodProbesSettled(s *State, pushed bool) []Violation {
 	var v violations
