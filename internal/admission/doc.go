@@ -9,7 +9,7 @@
 // Handler speaks the protocol around it (AdmissionReview of admission.k8s.io/v1);
 // Allowed, Validated, Errored and Patched make the answers.
 //
-// Patched keeps fields that the Go types do not know, so that a webhook built
+// Patched keeps fields that the Go types do not know. So a webhook built
 // with old types does no harm to manifests that use newer ones.
 //
 // A conversion webhook is a ConvertFunc, which turns one JSON document into

@@ -29,9 +29,9 @@ func inEndingNamespace(err error) bool {
 }
 
 // Creations sends creations on behalf of objects. Once the API server has refused
-// one since the namespace is being deleted, it sends none for that object, which
-// would be as many refusals as there are events about what goes with the
-// namespace, until the object's spec changes. Its zero value is ready for use,
+// one since the namespace is being deleted, it sends none for that object until
+// its spec changes. Those would be as many refusals as there are events about what goes with the
+// namespace. Its zero value is ready for use,
 // by several goroutines.
 type Creations struct{ refused apiwriter.Last[refusal] }
 

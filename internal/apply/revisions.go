@@ -47,7 +47,7 @@ func (p *Sync) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 
 // PrepareRevisions writes the update revision, before any pod refers to it. It
 // returns false when the revision turned out to be another one than planned, or
-// the current one to be there after all, so that the next reconcile has to plan again. (CS-CR5)
+// the current one to be there after all. Then the next reconcile has to plan again. (CS-CR5)
 //
 // The selector is the workload's; collided counts one collision of names more
 // in its status.

@@ -65,14 +65,14 @@ type statusWrite struct {
 }
 
 // IsLate tells whether a status that says which generation of its object was seen last says another than the newest.
-// One that says none, 0, is not late: neither those of former releases are written anew for it, nor those of a CRD that does
+// One that says none, 0, is not late. Neither those of former releases are written anew for it, nor those of a CRD that does
 // not have the field, if the API server drops it.
 func IsLate(observedGeneration int64, of metav1.Object) bool {
 	return observedGeneration != 0 && observedGeneration != of.GetGeneration()
 }
 
 // Observed is the metadata of a patch that is refused on any other state of
-// the object than the one that was observed; without a resourceVersion on another object.
+// the object than the one that was observed. Without a resourceVersion it is refused only on another object.
 type Observed struct {
 	UID             types.UID `json:"uid"`
 	ResourceVersion string    `json:"resourceVersion,omitempty"`

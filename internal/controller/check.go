@@ -57,7 +57,7 @@ func (c *Checks) Reader(given bool) *Checks {
 func (c *Checks) Err() error { return errors.Join(c.errs...) }
 
 // Holds returns what tells whether there is an object of a name. The first name is looked for in the list, and more of them in
-// an index that is made then, so that many cost no more than their number and that of the objects.
+// an index that is made then. This way many cost no more than their number and that of the objects.
 func Holds[T metav1.Object](objects []T) func(name string) bool {
 	asked := false
 	var names map[string]bool

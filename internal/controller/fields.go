@@ -72,7 +72,7 @@ const (
 	// EphemeralContainers is which there are, whether they run or why they do not yet, and
 	// how they have ended. What is there never changes in the spec.
 	EphemeralContainers
-	// Resize is which cpu and memory the containers of a pod are to have and, while a resize
+	// Resize is which cpu and memory the containers of a pod are to have. It is also, while a resize
 	// of it is under way, what they have, and how far the kubelet is with that. Whether it
 	// reports what they have counts always.
 	Resize

@@ -35,7 +35,7 @@ const StaleLimit = 5 * time.Minute
 type Newest func(ctx context.Context, namespace string, resource podwright.Resource) (resourceVersion string, err error)
 
 // Wait returns how long a reconcile of an object has to wait for the caches to
-// see what earlier reconciles wrote; 0 if it may start.
+// see what earlier reconciles wrote. It is 0 if it may start.
 //
 // After StaleLimit it says so in the log, and asks the API server. If that is
 // behind the write, as after a restore of its storage, a cache that has come as

@@ -9,7 +9,7 @@ import (
 )
 
 // Delete deletes a pod as d says, whose Pod is filled in, or has its preDelete
-// hook asked to prepare it. It returns false if it does neither: in
+// hook asked to prepare it. It returns false if it does neither. In
 // Plan.Otherwise, a pod whose own state is to be written has that written first,
 // whatever becomes of the first stage. (LC-18)
 func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {

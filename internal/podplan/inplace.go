@@ -103,7 +103,7 @@ func undisturbed(pod *View, update *inplace.Update) bool {
 }
 
 // PlanRefusals reports the updates that the API server has refused, before other
-// problems, as they were reported when that happened: unless those pods are to stay at
+// problems, as they were reported when that happened. It leaves out pods that are to stay at
 // their revision by now. Updates whose images came back are reported as well.
 func (p *Planner) PlanRefusals() {
 	for i := range p.plan.Waiting {

@@ -41,8 +41,8 @@ func Rejected(pods []*corev1.Pod) (r Rejections) {
 // Repeated tells whether more pods were rejected than the workload wants: their replacements were, too. (CT-8)
 func (r Rejections) Repeated(wanted int32) bool { return r.Pods > max(wanted, 1) }
 
-// Until is when the next pods are created: at once as long as no more were rejected than are wanted at a time, then a second after the
-// last one was created, and twice as long for each further time that as many are rejected, 5 minutes at most. (CT-8)
+// Until is when the next pods are created. That is at once as long as no more were rejected than are wanted at a time.
+// Then it is a second after the last one was created. It is twice as long for each further time that as many are rejected, 5 minutes at most. (CT-8)
 func (r Rejections) Until(wanted int32) time.Time {
 	if !r.Repeated(wanted) {
 		return time.Time{}

@@ -28,7 +28,7 @@ type View struct {
 	// asked; empty otherwise.
 	Unresized string
 	// Retry is how to update a pod again that has the label of the update revision, and of whose images some did
-	// not stay; nil for others. Known if Reaches was asked.
+	// not stay. It is nil for others. Known if Reaches was asked.
 	Retry *inplace.Retry
 
 	Patch     *podpatch.Patch // nil: nothing to change yet

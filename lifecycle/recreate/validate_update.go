@@ -13,7 +13,7 @@ import (
 
 // ValidateUpdate says what is wrong with the change from the stored request old
 // to request, field by field. An empty list means it can be saved. The spec
-// cannot be changed, nor the labels that tell the pod and its node, nor the time
+// cannot be changed, nor the labels that tell the pod and its node. Nor can the time
 // from which unreadyGracePeriodSeconds counts once it is set. (CRR-3.1)
 //
 // A client that writes a request back without the defaults, or without a kind

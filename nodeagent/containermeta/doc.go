@@ -5,8 +5,8 @@
 // annotations that have changed.
 //
 // The report is the annotation apps.kruise.io/runtime-containers-meta of a pod.
-// It has per container its ID, its restart count, the kubelet's hash of its spec, and a
-// hash of the environment that it got from single labels and annotations. By it
+// It has per container its ID, its restart count and the kubelet's hash of its spec. It also
+// has a hash of the environment that it got from single labels and annotations. By it
 // a controller in the cluster can tell when an in-place update is complete (see
 // package inplace). The kubelet does not restart a container when a label
 // changes. While an in-place update is under way, and only then, this package

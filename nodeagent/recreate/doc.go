@@ -29,7 +29,7 @@
 // its agent harms users or costs much, this one does otherwise:
 //
 //   - A request is not trusted. Who may create one need not be who may run commands
-//     in the pod, and if no webhook is called every field of it is the user's. The
+//     in the pod. If no webhook is called every field of it is the user's. The
 //     labels that the kubelet gave to sandbox and containers have to name the pod of
 //     the request, in its namespace. The preStop hooks and their ports are those that
 //     the kubelet recorded of a container, not the copies in the request. Containers
@@ -48,7 +48,7 @@
 //     the creation of the request, which has whole seconds. A request made within
 //     a second of the start of a container was completed without stopping it.
 //   - While a container is being stopped, which may take minutes, new requests for
-//     its pod are answered, and those for other pods when all workers are busy.
+//     its pod are answered. So are those for other pods when all workers are busy.
 //     They were completed for want of an answer.
 //   - unreadyGracePeriodSeconds count from when the agent learns that the pod is out
 //     of service, by its own clock, and anew when it is started again. The time in

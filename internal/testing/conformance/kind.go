@@ -33,7 +33,7 @@ type Kind struct {
 	// Uncontested are those of the writes that another writer cannot take back, or that are not made again then, with the reason. All
 	// others are made again, with pauses that grow. (CT-12)
 	Uncontested map[string]string
-	// Trusted are those of the writes whose values the kind trusts, whichever writer they come from, with the reason: what another writer has put
+	// Trusted are those of the writes whose values the kind trusts, whichever writer they come from, with the reason. What another writer has put
 	// there in the end stays. (CT-15)
 	Trusted map[string]string
 	// Unasked are the rights, as "get /pods", that the rules of the kind state, and that no scenario makes use of, with the reason. "*" stands for

@@ -62,7 +62,7 @@ func NoVerdict(context.Context, string, *corev1.PodTemplateSpec) error {
 	return errors.New("no verdict")
 }
 
-// CheckWebhook checks what webhooks of all workloads do the same way: they ask the
+// CheckWebhook checks what webhooks of all workloads do the same way. They ask the
 // API server about templates that change and say what it says, and serve both paths.
 func CheckWebhook(t *testing.T, k Webhook) {
 	k.Wrong, k.Other = cmp.Or(k.Wrong, `"replicas":-1`), cmp.Or(k.Other, `"replicas":3`)

@@ -2,7 +2,7 @@
 
 // Package fakecluster is a small Kubernetes API server in memory, for tests of
 // controllers. It is reached with the real clients, through a
-// [rest.Config] whose transport calls the server directly: no socket is opened,
+// [rest.Config] whose transport calls the server directly. No socket is opened,
 // no goroutine is started, and nothing waits for the wall clock. So it runs in
 // a testing/synctest bubble, where time is virtual, and a test can wait until
 // everything has settled.
@@ -12,12 +12,12 @@
 // metadata that clients cannot change, status as a subresource, generations,
 // finalizers, graceful deletion of pods, and watches that resume at any
 // resourceVersion of the past. The metadata of objects is validated by the
-// same code; of specs, only what clients may change about a pod that exists and
+// same code. Of specs, only what clients may change about a pod that exists and
 // about the data of a revision.
 //
 // What a real cluster does only now and then, a test does here at will. It
-// counts and refuses requests ([Server.FailBefore]), loses the answer to a write
-// that was made ([Server.FailAfter]), makes caches stale ([Server.Hold]), and
+// counts and refuses requests ([Server.FailBefore]), and loses the answer to a write
+// that was made ([Server.FailAfter]). It makes caches stale ([Server.Hold]), and
 // breaks watches in a way that makes informers list again ([Server.Drop],
 // [Server.Compact]). [Kubelet] plays the node's part, one step per call. [Guard]
 // finds out who changes an object of a cache.

@@ -152,7 +152,7 @@ func (s *Server) unhold(r *storage, object *unstructured.Unstructured, finalizer
 // protection holds claims that are deleted while a pod mounts them.
 const protection = "kubernetes.io/pvc-protection"
 
-// ProtectClaims protects claims that are created from now on: one that is deleted while a pod
+// ProtectClaims protects claims that are created from now on. One that is deleted while a pod
 // on a node mounts it stays, until CollectGarbage finds that none does.
 func (s *Server) ProtectClaims() {
 	s.lock.Lock()

@@ -122,7 +122,7 @@ func (s *Server) Drop(resource string) {
 }
 
 // Compact forgets the past of a resource. A watch that begins, or stands, in
-// the past is told that it is too old; informers list again then, and never
+// the past is told that it is too old. Informers list again then, and never
 // see what has been created and deleted in between.
 func (s *Server) Compact(resource string) {
 	s.lock.Lock()

@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/scheduler"
 )
 
-// Kubelet plays the part of scheduler and kubelet, one step per call: it
+// Kubelet plays the part of scheduler and kubelet, one step per call. It
 // starts containers, restarts those whose image has changed, reports readiness
 // and ends pods that are being deleted.
 type Kubelet struct {

@@ -45,7 +45,7 @@ type Cluster struct {
 	// shown by their names.
 	GeneratedNames bool
 	// Graceful says that what is deleted stays, terminating, for as long as it
-	// would in a cluster: a pod until its kubelet has stopped it, a claim until
+	// would in a cluster. That is, a pod until its kubelet has stopped it, a claim until
 	// no pod uses it. Otherwise it is gone at once.
 	Graceful bool
 	// Refused names what the API server refuses: "create", "delete".

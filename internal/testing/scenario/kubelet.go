@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// Kubelet brings one pod as far as a kubelet can: it starts containers,
+// Kubelet brings one pod as far as a kubelet can. It starts containers,
 // restarts those whose image has changed, reports readiness, and ends a pod
 // that is being deleted. A container whose image says
 //

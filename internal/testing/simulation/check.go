@@ -130,7 +130,7 @@ func CheckReplay(t *testing.T, w *Workload, seed uint64) {
 
 // Shorten returns the outcome of a short prefix of a history that fails, given one
 // that does. What follows the last step may fail after a prefix and not after a
-// longer one; so it looks at every tenth, and at those before the first of them.
+// longer one. So it looks at every tenth, and at those before the first of them.
 func Shorten(t *testing.T, w *Workload, failed *Outcome) *Outcome {
 	t.Helper()
 	const stride = 10

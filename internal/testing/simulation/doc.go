@@ -9,7 +9,7 @@
 //
 // The reconciler runs unchanged. Every request it sends waits until the seed
 // decides what becomes of it, so that writes sent side by side interleave as the
-// seed says, and nothing depends on the scheduler of Go. The same seed gives the
+// seed says. Nothing depends on the scheduler of Go. The same seed gives the
 // same history, and the first n steps of it are the same however many follow.
 // Time is virtual (testing/synctest); a history of hours takes milliseconds.
 //

@@ -16,7 +16,7 @@ type Edited struct{ Before, After Object }
 // usersPause is after how many moves of users everybody else acts undisturbed, so that there are pods to act upon.
 const usersPause = 50
 
-// Edits plays so many moves of the users of a seed, drawn as in its histories, and little besides; it returns what they
+// Edits plays so many moves of the users of a seed, drawn as in its histories, and little besides. It returns what they
 // changed about the objects of the kind. Nothing is judged.
 func Edits(t *testing.T, w *Workload, seed uint64, moves int) (all []Edited) {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 )
 
 // Process is a process that runs the controller, until it crashes. It works as
-// the loop of a controller does: changes in its caches, the time that a reconcile asks
+// the loop of a controller does. Changes in its caches, the time that a reconcile asks
 // for and a back-off after a failure start reconciles, one after the other.
 type Process struct {
 	// Name tells the processes of a simulation apart.

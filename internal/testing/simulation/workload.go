@@ -58,7 +58,7 @@ type Workload struct {
 	// StartWebhook starts a replica. Required with Webhooks.
 	StartWebhook func(p *Process) (Webhook, error)
 	// Patience is how long nothing may happen until all has settled, while users have not pushed a
-	// template. 0 stands for an hour; less is for those who poll.
+	// template. 0 stands for an hour. Less is for those who poll.
 	Patience time.Duration
 	// Refusals are what policies forbid, one at a time; quotas of pods come beside. Nil: what controllers of pods ask for.
 	Refusals []invariants.Refusal
@@ -79,7 +79,7 @@ type Workload struct {
 	Push func(u *User)
 	// Judge returns what judges the history of a seed.
 	Judge func(seed uint64) Judge
-	// Beside are other kinds whose controllers write to the same pods: each has processes of
+	// Beside are other kinds whose controllers write to the same pods. Each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of such kinds,
 	// Nodes, PodsEnd, StartIn, Reports, Further, ByContainer, Resizes, KubeletsDie, Injected, Namespaces, Webhooks, Populate, Others and Beside
 	// mean nothing.
@@ -112,7 +112,7 @@ func (w *Workload) kinds(seed uint64) []*kind {
 // Judge judges one history.
 type Judge struct {
 	// Observe is called for all changes, by any author, in the order in which they were
-	// made; of a write of the controller after it was judged. Nil: it is not needed.
+	// made. Of a write of the controller after it was judged. Nil: it is not needed.
 	Observe func(c *invariants.Change)
 	// Write judges a write of the controller.
 	Write func(w *invariants.Write) []invariants.Violation

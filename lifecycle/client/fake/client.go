@@ -4,7 +4,7 @@
 // it keeps objects in memory. It is for unit tests.
 //
 // It does no more than client-go's own fakes. It validates and defaults
-// nothing, counts no generations and no resource versions, writes spec and
+// nothing, counts no generations and no resource versions. It writes spec and
 // status alike whichever method is called, and knows no server-side apply.
 package fake
 

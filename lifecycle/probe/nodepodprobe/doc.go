@@ -4,8 +4,8 @@
 // what the agent of the node reports to these pods, as a condition, labels and annotations, in one request for each pod.
 //
 // Every reconcile of a node has three steps. Observe reads the caches into a [Snapshot]. [NewPlan], a pure function, decides. A
-// [Plan] has what the NodePodProbe should ask for, the patches of pods, and for each probe that is taken away and each result
-// that is not written the reason. Apply does what the plan says. A reconcile waits until the caches have seen what earlier ones
+// [Plan] has what the NodePodProbe should ask for, the patches of pods. And it has, for each probe that is taken away and each result
+// that is not written, the reason. Apply does what the plan says. A reconcile waits until the caches have seen what earlier ones
 // of the same node wrote.
 //
 // What changes no plan costs nothing: heartbeats of nodes, reports of kubelets, and probes that go on to say the same.

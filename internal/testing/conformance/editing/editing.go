@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package editing checks that the users of random histories edit every field of the spec of a kind: a field that no history
+// Package editing checks that the users of random histories edit every field of the spec of a kind. A field that no history
 // edits is one whose changes no judge has seen. A field that is new fails the test until users edit it.
 package editing
 
@@ -31,12 +31,12 @@ type Kind[T any] struct {
 	// Immutable are the fields that admission does not let users change, or set at all, by their paths of [verdicts.Paths], with a
 	// change of the spec for each, as a JSON merge patch. A path stands for those below it too.
 	Immutable map[string]string
-	// Elsewhere are the fields that no history of the kind edits, with the test of the package that does: it names each step of the
+	// Elsewhere are the fields that no history of the kind edits, with the test of the package that does. It names each step of the
 	// path, or what it calls and reads in the tests of the package does.
 	Elsewhere map[string]string
 }
 
-// Check checks that users edit each field of the spec of a kind in one of its histories, unless it is immutable, and that
+// Check checks that users edit each field of the spec of a kind in one of its histories, unless it is immutable. It also checks that
 // admission refuses to change what is said to be.
 func Check[T any](t *testing.T, kind Kind[T], histories ...*simulation.Workload) {
 	t.Helper()
@@ -52,7 +52,7 @@ func Check[T any](t *testing.T, kind Kind[T], histories ...*simulation.Workload)
 	kind.report(t, missing)
 }
 
-// CheckEdits is Check for histories of another making: create returns an object of a seed, and edits are what users made of
+// CheckEdits is Check for histories of another making. Here create returns an object of a seed, and edits are what users made of
 // those that there were.
 func CheckEdits[T any](t *testing.T, kind Kind[T], create func(*rand.Rand) simulation.Object, edits []simulation.Edited) {
 	t.Helper()

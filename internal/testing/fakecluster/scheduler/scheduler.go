@@ -16,7 +16,7 @@ import (
 )
 
 // NodeOf is the node that a pod is on, or that it asks for by name, whatever else it asks
-// for; empty if it is on none and names none.
+// for. It is empty if it is on none and names none.
 func NodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName
@@ -31,7 +31,7 @@ func NodeOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// Takes tells whether a node takes a pod that is on none yet: by its name, its labels, its
+// Takes tells whether a node takes a pod that is on none yet. It goes by its name, its labels, its
 // taints, and what can be allocated of an empty one.
 func Takes(node *corev1.Node, spec *corev1.PodSpec) bool {
 	if spec.NodeName != "" && spec.NodeName != node.Name || !Selects(spec, node) || !roomy(node, spec) {

@@ -14,7 +14,7 @@ import (
 
 // BroadcastJobSettled judges a job that has settled: its pods have ended that could, and
 // what policies refuse is in the state. Nothing that can go on stands still. With pushed,
-// users have taken back what holds it up, and nothing is refused: then every node that
+// users have taken back what holds it up, and nothing is refused. Then every node that
 // takes its pod has a result, or the job has failed.
 func BroadcastJobSettled(s *State, pushed bool) []Violation {
 	var v violations

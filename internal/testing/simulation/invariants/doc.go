@@ -2,14 +2,14 @@
 
 // Package invariants says what a controller may write, and what a workload must
 // look like when settled. It judges one [Write] at a time. It judges from the object before and
-// after it, and from what its author had to know, which are the objects that its
+// after it. It also judges from what its author had to know, which are the objects that its
 // caches held when its reconcile began, and what it has written itself since.
 // Staleness excuses what an author could not know, never what it wrote.
 //
 // It knows the specification and calls no planner, so that both cannot be wrong
 // in the same way. Everything here is pure: any test that sees objects before
 // and after a write can use it. If a test does not know what the author knew,
-// only that is judged which holds whatever it was: who owns what is touched,
+// only that is judged which holds whatever it was. That is who owns what is touched,
 // hooks, claims, identity, and what an in-place update changes.
 //
 // Two controllers that are at work at once, as when a lease is lost and the

@@ -63,7 +63,7 @@ func (j *sidecarSetJudge) checkCounts(status *v1alpha1.SidecarSetStatus, s *Stat
 
 // SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies
 // refuse is in the state. Nothing that can go on stands still. With pushed, users have
-// pushed images that run, nothing is refused, and the update holds nothing back: then all
+// pushed images that run, nothing is refused, and the update holds nothing back. Then all
 // pods that can be updated are, and serve.
 func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	var v violations
