@@ -12,7 +12,7 @@
 // metadata that clients cannot change, status as a subresource, generations,
 // finalizers, graceful deletion of pods, and watches that resume at any
 // resourceVersion of the past. The metadata of objects is validated by the
-// same code. Of specs, only what clients may change about a pod that exists and
+// same code. Of specs it checks only what clients may change about a pod that exists and
 // about the data of a revision.
 //
 // What a real cluster does only now and then, a test does here at will. It

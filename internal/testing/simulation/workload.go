@@ -112,7 +112,7 @@ func (w *Workload) kinds(seed uint64) []*kind {
 // Judge judges one history.
 type Judge struct {
 	// Observe is called for all changes, by any author, in the order in which they were
-	// made. Of a write of the controller after it was judged. Nil: it is not needed.
+	// made; for a write of the controller, after it was judged. Nil: it is not needed.
 	Observe func(c *invariants.Change)
 	// Write judges a write of the controller.
 	Write func(w *invariants.Write) []invariants.Violation
