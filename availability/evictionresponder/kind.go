@@ -99,13 +99,8 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	return controller.Kind[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writer: r.writer, Forget: r.forget,
+		Writer: r.writer, Forget: r.answers.Forget,
 	}
-}
-
-func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
-	r.answers.Forget(key)
 }
 
 // observe reads everything that a plan for the Eviction depends on. It returns nil when the Eviction

@@ -142,7 +142,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.deletedMirrors.Forget(key)
 	r.readings.forget(key.Namespace)

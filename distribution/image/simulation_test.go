@@ -69,7 +69,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{Name: "a job ends early", Breaks: invariants.Status, Workload: simulated(fault{"PATCH", "imagepulljobs", inStatus(func(status map[string]any) {
 			status["completionTime"] = "2000-01-01T00:00:00Z"
 		})})},
-		{Name: "a task is given to nobody", Breaks: invariants.Settled, Workload: simulated(fault{"PATCH", simulatedImages, func(body map[string]any) {
+		{Name: "a task is given to no agent", Breaks: invariants.Settled, Workload: simulated(fault{"PATCH", simulatedImages, func(body map[string]any) {
 			delete(body, "spec")
 		}})},
 	})

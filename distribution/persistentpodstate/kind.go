@@ -113,7 +113,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.options.StateMetrics.Gone(key.Namespace, key.Name)
 }
 

@@ -133,7 +133,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.conflicts.Forget(key)
 	r.contests.Forget(key)
 	r.options.TargetMetrics.Gone(key.Name)

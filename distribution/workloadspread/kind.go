@@ -100,7 +100,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.options.SpreadMetrics.Gone(key.Namespace, key.Name)
 }
 

@@ -34,8 +34,8 @@ type Config struct {
 	FirstRetry, LastRetry time.Duration
 	// OnTime is that of Kind.
 	OnTime bool
-	// Waits tells whether the last reconcile of a key did nothing but wait for a cache, which is no success. The back-off of
-	// failures before it goes on. Nil: none waits. (CT-1)
+	// Waits tells whether the last reconcile of a key did nothing but wait for a cache. That is no success, so
+	// the back-off of the failures before it goes on. Nil: none waits. (CT-1)
 	Waits func(key types.NamespacedName) bool
 	// Informers are run as long as the Loop runs.
 	Informers []cache.SharedIndexInformer
@@ -84,7 +84,9 @@ func (r *Reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 		beside := sources.Loop(Config{ControllerOptions: options, Name: queue.Name, Reconcile: queue.Reconcile, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry})
 		read := sources.reads[0]
 		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | Identity, concern: queue.Concern, enqueue: beside.Add, initial: true})
-		err = errors.Join(err, err2)
+		if err2 != nil {
+			err = errors.Join(err, fmt.Errorf("%s: watch: %w", r.Package, err2))
+		}
 		loops = append(loops, beside)
 	}
 	return loops, err
@@ -98,11 +100,7 @@ func (r *Reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 	if r.Wake != nil {
 		*r.Wake = collected
 	}
-	var wroteStatus WroteStatus
-	if r.Writer != nil {
-		wroteStatus = r.Writer.WroteStatus
-	}
-	return loop, sources.Subscribe(loop.Add, collected, wroteStatus)
+	return loop, sources.Subscribe(loop.Add, collected, r.Writer.WroteStatus)
 }
 
 // NewLoop returns a Loop that is not yet running. Keys may be added at once.

@@ -40,7 +40,7 @@ type Kind[S, P any] struct {
 	Synced apiwriter.Synced
 	// Live wraps the Live of all reads. Optional.
 	Live func(apiwriter.Live) apiwriter.Live
-	// Writer writes. Optional for a kind that need not remember what it wrote.
+	// Writer writes.
 	Writer Writer
 	// Shows returns what tells whether a snapshot holds an object of a resource. Optional for a
 	// kind that creates nothing.
@@ -98,10 +98,7 @@ type Reconciler[S, P any] struct {
 
 // newReconciler returns the Reconciler of a kind.
 func newReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
-	r := &Reconciler[S, P]{Kind: kind, writes: &apiwriter.Store{}, live: apiwriter.Registry{}}
-	if kind.Writer != nil {
-		r.writes = kind.Writer.Writes()
-	}
+	r := &Reconciler[S, P]{Kind: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
 	for _, read := range kind.Reads {
 		r.collects = r.collects || read.Collect
 		switch {
@@ -200,11 +197,8 @@ func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (r
 }
 
 func (r *Reconciler[S, P]) forget(key types.NamespacedName) {
-	r.writes.Forget(key)
+	r.Writer.Forget(key)
 	r.planning.Forget(key)
-	if r.Writer != nil {
-		r.Writer.Forget(key)
-	}
 	if r.Forget != nil {
 		r.Forget(key)
 	}

@@ -90,7 +90,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.refusals.Forget(key)
 	r.reported.Forget(key)
 	r.idle.Forget(key)

@@ -100,18 +100,13 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	return controller.Kind[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writer: r.writer, Forget: r.forget,
+		Writer: r.writer, Forget: r.running.forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			return func(name string) bool {
 				return resource == ResourcePods && s.Pod != nil && s.Pod.Name == name
 			}
 		},
 	}
-}
-
-func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
-	r.running.forget(key)
 }
 
 // observe reads everything that a plan for the request depends on. It returns

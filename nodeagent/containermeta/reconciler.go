@@ -113,10 +113,10 @@ func (r *reconciler) waitForWorker(ctx context.Context, key types.NamespacedName
 	r.waits.Set(key, w)
 }
 
-// observe reads what a plan depends on; nil if the pod is gone, or shows that there is nothing to do. Then it asks no runtime.
+// observe reads what a plan depends on; nil if the pod is gone.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.pod(key)
-	if pod == nil || err != nil || !reportDue(pod, r.features) && !restartDue(pod, r.features) {
+	if pod == nil || err != nil {
 		return nil, err
 	}
 	s, _, err := r.plan(ctx, key, pod)

@@ -303,6 +303,10 @@ func TestStoryStaleCache(t *testing.T) {
 		n.api.Release("pods")
 		n.sleep("10s")
 		n.want("one write", []string{"1 ContainerStatus", "1 ListContainers", "1 patch pods/status"}, n.sent())
+		// CT-12: what is remembered of a pod is kept as long as there is one, also while all is reported.
+		if s, err := n.agent.Snapshot(n.Context(), types.NamespacedName{Namespace: "default", Name: "web-0"}); s == nil || err != nil {
+			n.Errorf("a pod whose report stands is taken for one that is gone: error %v", err)
+		}
 	})
 }
 

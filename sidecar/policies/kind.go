@@ -108,7 +108,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.deletedPolicies.Forget(key)
 	r.deletedBindings.Forget(key)
 }

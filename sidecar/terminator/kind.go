@@ -116,7 +116,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.acted.Forget(key)
 	r.seen.Forget(key)

@@ -79,7 +79,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.taken.Forget(key)
 	r.misfits.Forget(key)
 	r.formers.Forget(key)

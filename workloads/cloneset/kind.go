@@ -78,7 +78,7 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	return controller.Kind[Snapshot, Plan]{
 		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writer: r.writer, Forget: r.forget,
+		Writer: r.writer, Forget: r.unused.Forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourcePods:
@@ -89,11 +89,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 			return controller.HoldsNone
 		},
 	}
-}
-
-func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
-	r.unused.Forget(key)
 }
 
 // observe reads everything that a plan for the CloneSet depends on. It returns

@@ -155,7 +155,6 @@ func (l live) Read(ctx context.Context, namespace, name string) (metav1.Object, 
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.claims.Forget(key)
 	r.refusals.Forget(key)

@@ -119,7 +119,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.ended.Forget(key)
 	r.attempts.forget(key)
 	r.formers.Forget(key)

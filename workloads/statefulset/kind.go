@@ -72,7 +72,7 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	return controller.Kind[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writer: r.writer, Forget: r.forget,
+		Writer: r.writer, Forget: r.places.Forget,
 		Shows: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourcePods:
@@ -83,11 +83,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 			return controller.HoldsNone
 		},
 	}
-}
-
-func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
-	r.places.Forget(key)
 }
 
 // setsOfPod names the StatefulSet after which a pod is named, its own or not: a

@@ -111,7 +111,6 @@ func (s *Snapshot) shows(resource Resource) func(string) bool {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.creations.Forget(key)
 	r.taken.Forget(key)
 	r.problems.Forget(key)

@@ -95,7 +95,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.reported.Forget(key)
 	r.copier.looks.Forget(key)
 }

@@ -71,7 +71,7 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	return controller.Kind[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writer: r.writer, Forget: r.forget,
+		Writer: r.writer, Forget: r.puller.refusals.Forget,
 	}
 }
 
@@ -110,9 +110,4 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		}
 	}
 	return s, nil
-}
-
-func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
-	r.puller.refusals.Forget(key)
 }

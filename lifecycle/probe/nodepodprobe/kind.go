@@ -64,7 +64,6 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 func (r *reconciler) forget(key types.NamespacedName) {
-	r.writer.Forget(key)
 	r.wrote.Forget(key)
 	r.leftOut.Forget(key)
 }
