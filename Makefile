@@ -123,7 +123,7 @@ test-monitoring: # Run the tests of metrics, alerts and dashboards, with the cod
 .PHONY: test-gitops
 test-gitops: # Run the health checks of Argo CD on what plans say.
 	$(call heading,test: gitops)
-	cd examples/gitops && $(GOTEST) ./...
+	cd examples/tests/gitops && $(GOTEST) ./...
 
 # How many packages of the examples are tested at once: those that have a control plane wait more than they compute. Each takes
 # a gigabyte and a half.
@@ -131,12 +131,12 @@ PACKAGES ?= 4
 
 # Tests that fill the machine already run by themselves: kubelets, users and judges. A sample of both runs at once: they wait in turns.
 # Those that take longest are first.
-ALONE   := ./nodeagent/realnodes ./faults
-LONGEST := ./e2e ./manager/app
+ALONE   := ./nodeagent/realnodes ./tests/faults
+LONGEST := ./tests/e2e ./manager/app
 
 # Takes the flags of go test.
 define test-beside-another
-	@$(MAKE) --no-print-directory check-nodes || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes and examples/nodeagent/realnodes'
+	@$(MAKE) --no-print-directory check-nodes || echo 'SKIPPED: the tests of real nodes, in examples/tests/cluster/realnodes and examples/nodeagent/realnodes'
 	cd examples && $(GOTEST) -count=1 -timeout=1h -p=$(PACKAGES) $(1) $(LONGEST) $$(go list ./... | grep -v $(ALONE:.%=-e %$$))
 
 endef
@@ -155,11 +155,11 @@ test-all-examples: # Run all tests of the examples. Takes FAULTS=2.
 	$(call heading,test: all of the examples)
 	$(call test-beside-another)
 	cd examples && $(GOTEST) -count=1 -timeout=1h ./nodeagent/realnodes
-	cd examples && $(GOTEST) -count=$(FAULTS) -timeout=3h ./faults
+	cd examples && $(GOTEST) -count=$(FAULTS) -timeout=3h ./tests/faults
 
 .PHONY: check-nodes
 check-nodes: # Say what this machine lacks for real nodes.
-	@go run -C examples ./cluster/up -check
+	@go run -C examples ./tests/cluster/up -check
 
 .PHONY: test-plans
 test-plans: # Compare what the plugin plans with what controllers do, 10,000 times.
@@ -322,13 +322,13 @@ lint-workflows: tools # Check the workflows of GitHub.
 
 # The packages that link what Kubernetes and Helm are made of. The checks read half of all modules for these alone, which takes as long as
 # for all others together: "make test-long" does.
-HEAVY := examples/cluster/controlplane examples/install examples/podphase
+HEAVY := examples/tests/cluster/controlplane examples/install examples/tests/podphase
 
 # Library and examples are one workspace here, so that what both import is analyzed once.
 define lint-code
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=$$folder/go.work; \
-	go work init . ./examples ./examples/gitops ./examples/monitoring; \
-	packages=$$(go list ./... ./examples/... ./examples/gitops/... ./examples/monitoring/... $(1)); \
+	go work init . ./examples ./examples/tests/gitops ./examples/monitoring; \
+	packages=$$(go list ./... ./examples/... ./examples/tests/gitops/... ./examples/monitoring/... $(1)); \
 	bin/lint $(2) -checks all $$packages
 endef
 

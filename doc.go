@@ -124,7 +124,7 @@
 // # How do I test my program?
 //
 // [github.com/podwright/podwright/workloads/fakecluster] is an API server with kubelets in
-// memory. The folder examples/cluster starts a real control plane, with simulated nodes or real ones.
+// memory. The folder examples/tests/cluster starts a real control plane, with simulated nodes or real ones.
 //
 // # Which versions does it need?
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// What the rules of the definition say as well is tested with them, in examples/crds.
+// What the rules of the definition say as well is tested with them, in examples/tests/crds.
 func TestValidate(t *testing.T) {
 	app := map[string]string{"app": "web"}
 	for _, tt := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/availability/deletion"
 )
 
-// What the policies refuse is for examples/policies to say; here, that they are in force.
+// What the policies refuse is for examples/tests/policies to say; here, that they are in force.
 func TestPolicies(t *testing.T) {
 	for group, want := range map[string]int{"": 2, "platform-admins": 3, "oidc:Team A@example.com": 3} {
 		policies, bindings, err := deletion.Policies(deletion.PolicyOptions{LabelGroup: group})

@@ -12,7 +12,7 @@ import (
 )
 
 // WS-21: what is refused, field by field. Rules that the definition has as well are compared in
-// examples/crds.
+// examples/tests/crds.
 func TestValidate(t *testing.T) {
 	const set = "targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: db}\n"
 	for _, test := range []struct{ name, spec, want string }{

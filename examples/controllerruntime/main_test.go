@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"

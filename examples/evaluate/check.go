@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podwright/podwright/examples/testbed/podhistory"
-	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/testbed/podhistory"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"

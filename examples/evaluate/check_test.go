@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/faults/invariants"
-	"github.com/podwright/podwright/examples/testbed/podhistory"
+	"github.com/podwright/podwright/examples/tests/faults/invariants"
+	"github.com/podwright/podwright/examples/tests/testbed/podhistory"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )

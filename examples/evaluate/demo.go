@@ -20,11 +20,11 @@ import (
 
 	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/distribution"
-	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/leader"
+	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"
 )

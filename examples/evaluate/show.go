@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/podwright/podwright/examples/faults/invariants"
-	"github.com/podwright/podwright/examples/testbed/mirror"
-	"github.com/podwright/podwright/examples/testbed/podhistory"
-	"github.com/podwright/podwright/examples/testbed/requests"
+	"github.com/podwright/podwright/examples/tests/faults/invariants"
+	"github.com/podwright/podwright/examples/tests/testbed/mirror"
+	"github.com/podwright/podwright/examples/tests/testbed/podhistory"
+	"github.com/podwright/podwright/examples/tests/testbed/requests"
 )
 
 const (

@@ -21,9 +21,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/tests/cluster"
+	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )

@@ -12,7 +12,7 @@ import (
 )
 
 // With --wait=legacy Helm waits for none of our kinds: each is ready as soon as it is created, whatever its status says. Without
-// "legacy" it asks kstatus, see examples/gitops.
+// "legacy" it asks kstatus, see examples/tests/gitops.
 func TestHelmDoesNotWaitForWhatItDoesNotKnow(t *testing.T) {
 	for _, kind := range []string{"CloneSet", "StatefulSet", "DaemonSet", "BroadcastJob"} {
 		object := &unstructured.Unstructured{Object: map[string]any{

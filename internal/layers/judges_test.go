@@ -18,10 +18,10 @@ import (
 
 // judges are the folders of what judges controllers, and of what plays the world around them: API server, scheduler, kubelets,
 // users. A judge that calls what it judges is blind if that is wrong, so they import nothing of the product but API types and clients.
-// In examples/faults the tests themselves play and judge; elsewhere tests run the product, as they must.
+// In examples/tests/faults the tests themselves play and judge; elsewhere tests run the product, as they must.
 var judges = map[string]bool{
 	"internal/testing/fakecluster": false, "internal/testing/fakecluster/scheduler": false, "internal/testing/simulation": false, "internal/testing/simulation/invariants": false,
-	"examples/faults": true, "examples/faults/invariants": false, "examples/faults/link": false, "examples/testbed/podstate": false,
+	"examples/tests/faults": true, "examples/tests/faults/invariants": false, "examples/tests/faults/link": false, "examples/tests/testbed/podstate": false,
 }
 
 // mustJudgeAlone tells whether a file may import nothing of the product.
@@ -47,7 +47,7 @@ func shared(name string, source []byte) ([]string, error) {
 			continue
 		}
 		_, judge := judges[folder]
-		equipment := strings.HasPrefix(folder, "examples/testbed") || folder == "examples/cluster"
+		equipment := strings.HasPrefix(folder, "examples/tests/testbed") || folder == "examples/tests/cluster"
 		if !judge && !(equipment && strings.HasPrefix(name, "examples/")) {
 			found = append(found, fmt.Sprintf("%s imports %s: a judge shares nothing with what it judges", name, folder))
 		}
@@ -84,10 +84,10 @@ func TestShared(t *testing.T) {
 		{"internal/testing/simulation/nodes.go", "workloads/v1alpha1", ""},
 		{"internal/testing/simulation/nodes.go", "workloads/client", ""},
 		{"internal/testing/simulation/nodes.go", "internal/testing/fakecluster", ""},
-		{"internal/testing/simulation/nodes.go", "examples/testbed", "examples/testbed"},
-		{"examples/faults/users_test.go", "examples/testbed", ""},
-		{"examples/faults/users_test.go", "examples/manager/app", "examples/manager/app"},
-		{"examples/faults/users_test.go", "lifecycle", "lifecycle"},
+		{"internal/testing/simulation/nodes.go", "examples/tests/testbed", "examples/tests/testbed"},
+		{"examples/tests/faults/users_test.go", "examples/tests/testbed", ""},
+		{"examples/tests/faults/users_test.go", "examples/manager/app", "examples/manager/app"},
+		{"examples/tests/faults/users_test.go", "lifecycle", "lifecycle"},
 	} {
 		found, err := shared(test.name, fmt.Appendf(nil, "package p\nimport %q\nimport \"k8s.io/api/core/v1\"\n", module+"/"+test.imports))
 		var want []string

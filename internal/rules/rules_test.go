@@ -19,7 +19,7 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files["workloads/cloneset/RULES.md"] == "" || files["examples/e2e/scale_test.go"] == "" {
+	if files["workloads/cloneset/RULES.md"] == "" || files["examples/tests/e2e/scale_test.go"] == "" {
 		t.Fatalf("%d files were read, and not those of both modules", len(files))
 	}
 	for _, problem := range problems(files) {

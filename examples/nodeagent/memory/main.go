@@ -30,9 +30,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution"
-	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/nodeagent/app"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/lifecycle"
 )

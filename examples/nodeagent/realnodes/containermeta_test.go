@@ -9,10 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed"
-	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/cluster"
+	"github.com/podwright/podwright/examples/tests/cluster/registry"
+	"github.com/podwright/podwright/examples/tests/testbed"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"

@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/install"
+	"github.com/podwright/podwright/examples/tests/cluster"
+	"github.com/podwright/podwright/examples/tests/cluster/registry"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 

@@ -12,12 +12,12 @@ import (
 
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed"
-	"github.com/podwright/podwright/examples/testbed/drains"
-	"github.com/podwright/podwright/examples/testbed/podhistory"
-	"github.com/podwright/podwright/examples/testbed/podstate"
-	"github.com/podwright/podwright/examples/testbed/requests"
+	"github.com/podwright/podwright/examples/tests/cluster/registry"
+	"github.com/podwright/podwright/examples/tests/testbed"
+	"github.com/podwright/podwright/examples/tests/testbed/drains"
+	"github.com/podwright/podwright/examples/tests/testbed/podhistory"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/testbed/requests"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 

@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/process/webhooks"
-	"github.com/podwright/podwright/examples/testbed"
-	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/cluster/registry"
+	"github.com/podwright/podwright/examples/tests/testbed"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed"
-	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/cluster/registry"
+	"github.com/podwright/podwright/examples/tests/testbed"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )

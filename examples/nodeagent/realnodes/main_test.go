@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/tests/cluster"
+	"github.com/podwright/podwright/examples/tests/testbed"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )

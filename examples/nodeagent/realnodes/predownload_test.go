@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed"
-	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/cluster/registry"
+	"github.com/podwright/podwright/examples/tests/testbed"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )

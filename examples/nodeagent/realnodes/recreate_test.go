@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/testbed"
-	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/cluster"
+	"github.com/podwright/podwright/examples/tests/testbed"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 

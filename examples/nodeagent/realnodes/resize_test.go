@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/tests/cluster/registry"
+	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
