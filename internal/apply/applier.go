@@ -22,10 +22,8 @@ import (
 
 // Kind says how the plans of a kind whose status is an S are applied.
 type Kind[S any] struct {
-	// FailedCreate and FailedUpdate name the conditions that report failures.
-	FailedCreate, FailedUpdate string
-	// FailedDelete names the one about deletions for a reason.
-	FailedDelete func(rollout.DeletionReason) string
+	// FailedCreate, FailedUpdate and FailedDelete name the conditions that report failures. A deletion for an update is one.
+	FailedCreate, FailedUpdate, FailedDelete string
 	// Recreates says that an event is recorded the deletions for updates apart.
 	Recreates bool
 	// Ended gives the type, the reason and the text of the event about a pod that has
@@ -254,7 +252,7 @@ func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error
 	if reason == rollout.DeleteForUpdate {
 		return a.failedUpdates(stage, err)
 	}
-	return a.failures.Add(a.Kind.FailedDelete(reason), err)
+	return a.failures.Add(a.Kind.FailedDelete, err)
 }
 
 // deletePod deletes a pod: after its claims say whose they are, and

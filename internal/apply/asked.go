@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,15 +16,11 @@ import (
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/podplan"
-	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// identity are the labels by which a workload knows what a pod of its own is.
-var identity = []string{podplan.RevisionLabel, workloadsv1alpha1.CloneSetInstanceIDLabel}
-
 // unlike says what differs, of what makes a pod one of its workload, between the pod that was asked for and another state of
-// it; nil if nothing does. The selector is the workload's, nil if it has none.
-func unlike(asked, found metav1.Object, selector labels.Selector) error {
+// it; nil if nothing does.
+func (p *Sync) unlike(asked, found metav1.Object) error {
 	if asked.GetName() != found.GetName() {
 		return fmt.Errorf("its name is %q, not %q", found.GetName(), asked.GetName())
 	}
@@ -34,11 +29,11 @@ func unlike(asked, found metav1.Object, selector labels.Selector) error {
 			return fmt.Errorf("its controller is not %s %s", owner.Kind, owner.Name)
 		}
 	}
-	keys := identity
-	if selector != nil && !selector.Matches(labels.Set(found.GetLabels())) {
-		requirements, _ := selector.Requirements()
+	keys := append([]string{podplan.RevisionLabel}, p.IdentifiedBy...)
+	if p.Selected != nil && !p.Selected.Matches(labels.Set(found.GetLabels())) {
+		requirements, _ := p.Selected.Requirements()
 		for _, r := range requirements {
-			keys = append(slices.Clip(keys), r.Key())
+			keys = append(keys, r.Key())
 		}
 	}
 	for _, key := range keys {

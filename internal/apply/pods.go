@@ -87,7 +87,7 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	}
 	if err == nil {
 		p.Wrote(caches.Pods, made.ResourceVersion)
-		if differs := unlike(c.Pod, made, p.Selected); differs != nil {
+		if differs := p.unlike(c.Pod, made); differs != nil {
 			err = p.undo(ctx, made, differs)
 		}
 	}
@@ -113,7 +113,7 @@ func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (made *metav1.
 		if pod, err = p.Place(ctx, pod); err != nil {
 			return nil, false, fmt.Errorf("find its place: %w", err)
 		}
-		if differs := unlike(asked, pod, p.Selected); differs != nil {
+		if differs := p.unlike(asked, pod); differs != nil {
 			return nil, false, fmt.Errorf("find its place: Placement returned another pod than the one given: %w; "+
 				"what places pods, a subset of a WorkloadSpread for example, must not change that", differs)
 		}

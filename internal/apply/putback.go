@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -44,7 +45,7 @@ func (w *Writer) wantedOfPod(patch []byte) (string, error) {
 	metadata, _ := object["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
 	for key, value := range annotations {
-		if _, text := value.(string); text && (key == inplacev1alpha1.StateAnnotation || w.Keeps != nil && w.Keeps(key)) {
+		if _, text := value.(string); text && (key == inplacev1alpha1.StateAnnotation || slices.ContainsFunc(w.Keeps, func(record string) bool { return strings.HasPrefix(key, record) })) {
 			annotations[key] = ""
 		}
 	}

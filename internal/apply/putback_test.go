@@ -149,7 +149,7 @@ func TestChanged(t *testing.T) {
 
 // What an annotation keeps of what was found is not wanted: another writer may put another value there each time. (CT-12)
 func TestWantedOfPod(t *testing.T) {
-	w := &Writer{Keeps: func(annotation string) bool { return annotation == "found" }}
+	w := &Writer{Keeps: []string{"found"}}
 	for _, test := range []struct {
 		name, a, b string
 		same       bool

@@ -37,9 +37,12 @@ type Writer struct {
 	// RevisionNamespace is where the revisions of workloads without a namespace are.
 	// Default: that of the workload.
 	RevisionNamespace string
-	// Version returns what an update of a pod changes in its metadata, by which one whose
-	// answer was lost is known to have been made. Default: the label of the revision.
-	Version func(*corev1.Pod) string
+	// VersionedBy names the labels and annotations of a pod that an update changes. By them, an update whose answer
+	// was lost is known to have been made. Default: the label of the revision.
+	VersionedBy []string
+	// IdentifiedBy names the labels by which a workload knows what a pod of its own is, beside that of the revision. A new pod
+	// that comes back with others is deleted. (CT-5)
+	IdentifiedBy []string
 
 	// Recorder receives events about workloads. Default nil: no events.
 	Recorder record.EventRecorder
@@ -48,9 +51,9 @@ type Writer struct {
 	// Records says which patches of pods are recorded in events, by what they are
 	// for. Default: none.
 	Records map[rollout.PatchKind]Action
-	// Keeps tells of annotations of pods that they keep what a write has found, as the record of an update does, or which version it
-	// was made by. Another value is not another wish. That of the record of updates in place is always one. Nil stands for no other.
-	Keeps func(annotation string) bool
+	// Keeps lists how annotations of pods begin that keep what a write has found, as the record of an update does, or which version
+	// it was made by. Another value is not another wish. That of the record of updates in place always does. (CT-12)
+	Keeps []string
 	// SharedStatus says that a webhook books in the status of the workloads, too. (CT-12)
 	SharedStatus bool
 	// GeneratedNames says that a pod gets another name with every attempt to
@@ -88,12 +91,15 @@ func NewWriter(client kubernetes.Interface) *Writer {
 	}
 }
 
-// version is that of Version.
-func (w *Writer) version(pod *corev1.Pod) string {
-	if w.Version != nil {
-		return w.Version(pod)
+// version is what a pod has of VersionedBy.
+func (w *Writer) version(pod *corev1.Pod) (version string) {
+	if len(w.VersionedBy) == 0 {
+		return pod.Labels[podplan.RevisionLabel]
 	}
-	return pod.Labels[podplan.RevisionLabel]
+	for _, key := range w.VersionedBy {
+		version += pod.Labels[key] + pod.Annotations[key]
+	}
+	return version
 }
 
 func (w *Writer) now() time.Time {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,25 +27,19 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
 	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
-	w.Version = func(pod *corev1.Pod) string { // a reset changes the second alone
-		return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] + pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
-	}
-	w.Keeps = keeps
+	// A reset changes the second alone.
+	w.VersionedBy = []string{v1alpha1.SidecarSetHashAnnotation, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation}
+	// A hot upgrade notes versions on a pod.
+	w.Keeps = []string{v1alpha1.SidecarSetInPlaceUpdateStateAnnotation, v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix}
 	w.Merge = apiwriter.TypedMerge(func(string) client.SidecarSetInterface { return o.Sidecar.SidecarSets() })
 	return w
-}
-
-// keeps tells of the record of updates, and of the versions that a hot upgrade notes on a pod.
-func keeps(annotation string) bool {
-	return annotation == v1alpha1.SidecarSetInPlaceUpdateStateAnnotation ||
-		strings.HasPrefix(annotation, v1alpha1.SidecarSetVersionAnnotationPrefix) || strings.HasPrefix(annotation, v1alpha1.SidecarSetVersionAltAnnotationPrefix)
 }
 
 // statusKind says how the status of a SidecarSet reports what came of a plan.
 var statusKind = apply.Kind[v1alpha1.SidecarSetStatus]{
 	FailedCreate: failedUpdate,
 	FailedUpdate: failedUpdate,
-	FailedDelete: func(rollout.DeletionReason) string { return failedUpdate },
+	FailedDelete: failedUpdate,
 	Status:       &statuses,
 	Shrinks:      func(_, _ *v1alpha1.SidecarSetStatus) bool { return false },
 }

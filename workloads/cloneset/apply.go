@@ -22,6 +22,7 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
 	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
+	w.IdentifiedBy = []string{v1alpha1.CloneSetInstanceIDLabel}
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
 	w.Merge = apiwriter.TypedMerge(o.Workloads.CloneSets)
 	return w
@@ -31,15 +32,10 @@ func newWriter(o *Options) *apply.Writer {
 var statusKind = apply.Kind[v1alpha1.CloneSetStatus]{
 	FailedCreate: failedScale,
 	FailedUpdate: failedUpdate,
-	FailedDelete: func(why rollout.DeletionReason) string {
-		if why == rollout.DeleteForUpdate {
-			return failedUpdate
-		}
-		return failedScale
-	},
-	Recreates: true,
-	Status:    &statuses,
-	Shrinks:   func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
+	FailedDelete: failedScale,
+	Recreates:    true,
+	Status:       &statuses,
+	Shrinks:      func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
 }
 
 // applier applies one plan. Every write goes through it.

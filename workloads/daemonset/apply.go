@@ -35,7 +35,7 @@ func newWriter(o *Options) *apply.Writer {
 var statusKind = apply.Kind[v1alpha1.DaemonSetStatus]{
 	FailedCreate: failedCreate,
 	FailedUpdate: failedUpdate,
-	FailedDelete: func(rollout.DeletionReason) string { return failedUpdate },
+	FailedDelete: failedUpdate,
 	Ended:        ended,
 	Status:       &statuses,
 	Shrinks: func(before, after *v1alpha1.DaemonSetStatus) bool {

@@ -37,7 +37,7 @@ func newWriter(o *Options) *apply.Writer {
 var statusKind = apply.Kind[v1beta1.StatefulSetStatus]{
 	FailedCreate: failedCreate,
 	FailedUpdate: failedUpdate,
-	FailedDelete: func(rollout.DeletionReason) string { return failedUpdate },
+	FailedDelete: failedUpdate,
 	Status:       &statuses,
 	// A pod that comes back under the name of one that is gone is not ready yet.
 	Shrinks: func(before, after *v1beta1.StatefulSetStatus) bool {
