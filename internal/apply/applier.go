@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,6 +69,7 @@ type Applier[S any] struct {
 
 	stored   *S // as it was observed, or written by this reconcile
 	created  created
+	updates  updates
 	failures Failures
 	unknown  bool // AllowUpdate could not tell
 	held     bool // the plan is that of Hold
@@ -193,11 +192,11 @@ func (a *Applier[S]) writeStatus(ctx context.Context, status *S) error {
 			status = nil
 		}
 	}
-	if len(a.failures) > 0 {
+	if failures := a.reports(); len(failures) > 0 {
 		if status == nil {
 			status = a.stored
 		}
-		status = a.Kind.Status.Report(status, a.Observed, append(a.failures, a.Plan.Problems...), a.Now)
+		status = a.Kind.Status.Report(status, a.Observed, append(failures, a.Plan.Problems...), a.Now)
 		if a.Kind.Status.Same(a.stored, status) {
 			status = nil
 		}
@@ -250,7 +249,7 @@ func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error
 	turns := newTurns(len(stage.Delete))
 	err := apiwriter.Each(ctx, len(stage.Delete), atOnce, func(i int) error { return a.deletePod(ctx, turns, i, stage.Delete[i]) })
 	if reason == rollout.DeleteForUpdate {
-		return a.failedUpdates(stage, err)
+		return a.failedUpdates(err)
 	}
 	return a.failures.Add(a.Kind.FailedDelete, err)
 }
@@ -261,6 +260,7 @@ func (a *Applier[S]) deletePod(ctx context.Context, turns *turns, i int, d rollo
 	action := Delete
 	if d.For != rollout.DeleteForUpdate {
 		turns.end(i)
+		a.updates.tries(d.Pod)
 	} else {
 		if a.Kind.Recreates {
 			action = Recreate
@@ -323,35 +323,10 @@ func (a *Applier[S]) patchPods(ctx context.Context, stage *rollout.Stage) error 
 		}
 		return a.mayUpdate(ctx, turns, i, p.Pod)
 	}
-	return a.failedUpdates(stage, apiwriter.Each(ctx, len(stage.Patch), atOnce, func(i int) error {
+	return a.failedUpdates(apiwriter.Each(ctx, len(stage.Patch), atOnce, func(i int) error {
 		defer turns.end(i) // also if it is not asked about, as a write that another writer takes back (CT-12)
 		return a.putPod(ctx, stage.Patch, i, allow)
 	}))
-}
-
-// failedUpdates has an error of updates reported by a condition, and returns it. The
-// condition goes on to name the pods whose updates were refused and are not tried this
-// time.
-func (a *Applier[S]) failedUpdates(stage *rollout.Stage, err error) error {
-	if err == nil {
-		return nil
-	}
-	before := maps.Clone(a.Refusals.Pods)
-	for i := range stage.Patch {
-		if stage.Patch[i].Tries() {
-			delete(before, stage.Patch[i].Pod.UID)
-		}
-	}
-	for i := range stage.Delete {
-		delete(before, stage.Delete[i].Pod.UID)
-	}
-	_ = a.failures.Add(a.Kind.FailedUpdate, errors.Join(err, errors.Join(slices.Collect(maps.Values(before))...)))
-	return err
-}
-
-// updated takes note of how an update ended.
-func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
-	a.refusals.ended(a.Workload, pod, a.version(pod), a.Now, err)
 }
 
 // refusedRetry is how soon a refused update is asked about again.

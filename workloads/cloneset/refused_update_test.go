@@ -169,6 +169,59 @@ func TestPreparationIsRefused(t *testing.T) {
 	})
 }
 
+// TestRefusedUpdateIsDenied: CS-32. The status goes on to name pods whose updates the API server refused and a budget denies now,
+// also while it reports another failure.
+func TestRefusedUpdateIsDenied(t *testing.T) {
+	for _, strategy := range []string{"InPlaceOnly", "ReCreate"} {
+		t.Run(strategy, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				budget := &exhausted{free: true, asked: map[string]int{}}
+				c.options.Budget = budget
+				c.restart()
+				c.create(3, `{"spec":{"updateStrategy":{"type":"`+strategy+`","maxUnavailable":1,"partition":2}}}`)
+				c.Settle()
+				c.SetImage("nginx:2")
+				c.Settle() // one pod is updated
+				for _, pod := range c.Pods() {
+					patch := `{"metadata":{"labels":{"budget":"exhausted"}}}`
+					if pod.Spec.Containers[0].Image == "nginx:2" { // the controller gives the label back
+						patch = `{"metadata":{"labels":{"pod-template-hash":null}}}`
+					}
+					c.PatchPod(pod.Name, patch)
+				}
+				c.FailBefore(func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && (strings.HasPrefix(r.String(), "patch pods") || r.String() == "delete pods") {
+						return fixture.ErrQuota
+					}
+					return nil
+				})
+				c.Edit(`{"spec":{"updateStrategy":{"partition":0}}}`)
+				reconcile := func() (written int) {
+					for range 600 { // as often as events come
+						requests, _, _ := c.ReconcileOnce()
+						if slices.Contains(requests, "1 patch clonesets/status") {
+							written++
+						}
+						c.Sleep("1s")
+					}
+					return written
+				}
+				reconcile()
+				named := c.Conditions()
+				budget.free = false
+				if written := reconcile(); written != 1 || !slices.Equal(c.Conditions(), named) {
+					t.Errorf("the status was written %d times, want once, when HeldUp names the budget; it said %q before, and %q after", written, named, c.Conditions())
+				}
+				for _, pod := range c.PodNames() {
+					if len(named) != 1 || !strings.Contains(named[0], pod) {
+						t.Errorf("conditions %q, want one that names pod %s", named, pod)
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestUpdateThatFailsAfterItIsMade: an answer that refuses an update which has been
 // made is forgotten with the update.
 func TestUpdateThatFailsAfterItIsMade(t *testing.T) {
