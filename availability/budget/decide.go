@@ -69,8 +69,10 @@ func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha
 	case s.DesiredAvailable == 0:
 		return Decision{Allowed: true, Reason: "no pod has to be available"}
 	}
-	if _, kind := recordOf(s, pod); kind != "" && now.Sub(since(s, pod)) <= renewedFor {
-		return Decision{Allowed: true, Reason: fmt.Sprintf("the pod is in %s already", kind), Status: renew(s, pod, kind, now)}
+	if _, kind := recordOf(s, pod); kind != "" {
+		if first, _ := since(s, pod); now.Sub(first) <= renewedFor {
+			return Decision{Allowed: true, Reason: fmt.Sprintf("the pod is in %s already", kind), Status: renew(s, pod, kind, now)}
+		}
 	}
 	if first, waits := waitsSince(s, pod); waits && now.Sub(first.Time) <= DisruptedFor {
 		return Decision{Reason: ReasonOthersFirst}

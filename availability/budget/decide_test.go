@@ -149,6 +149,43 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestBookedSince: since when a pod is recorded that is asked about again, seconds from the start; nil if that is the time of its record.
+func TestBookedSince(t *testing.T) {
+	const evict = v1alpha1.PubEvictOperation
+	at := func(seconds int) map[string]metav1.Time { return map[string]metav1.Time{"pod": metav1.NewTime(after(seconds))} }
+	for _, tt := range []struct {
+		name              string
+		disrupted, booked map[string]metav1.Time
+		uid               types.UID
+		pod               *corev1.Pod
+		want              map[string]metav1.Time
+	}{
+		{"PUB-14.8: again", at(0), nil, "uid-pod", newPod("pod"), at(0)},
+		{"PUB-14.8: once more", at(0), at(-30), "uid-pod", newPod("pod"), at(-30)},
+		{"PUB-14.8: not ready, and longer than a minute", at(0), at(-90), "uid-pod", newPod("pod", unready), at(-90)},
+		{"PUB-14.8: not ready, and it waits", nil, at(-10), "uid-pod", newPod("pod", unready), at(-10)},
+		{"PUB-14.3: not ready, for the first time", nil, nil, "", newPod("pod", unready), nil},
+		{"PUB-16: not ready, and one of the name was recorded", at(0), at(-30), "another", newPod("pod", unready), nil},
+		{"PUB-16: not ready, and one of the name waits", nil, at(-10), "another", newPod("pod", unready), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBudget(status(func(s *v1alpha1.PodUnavailableBudgetStatus) {
+				s.DisruptedPods, s.BookedSince = tt.disrupted, tt.booked
+				if tt.uid != "" {
+					s.PodUIDs = map[string]types.UID{"pod": tt.uid}
+				}
+			}))
+			d := budget.Decide(b, tt.pod, budget.Request{Operation: evict, Now: after(1)})
+			if d.Status == nil || len(d.Status.DisruptedPods) != 1 {
+				t.Fatalf("%+v, want the pod recorded", d)
+			}
+			if !maps.EqualFunc(d.Status.BookedSince, tt.want, func(a, b metav1.Time) bool { return a.Equal(&b) }) {
+				t.Errorf("since %v, want %v", d.Status.BookedSince, tt.want)
+			}
+		})
+	}
+}
+
 func TestDisrupts(t *testing.T) {
 	resources := func(name corev1.ResourceName, policy corev1.ResourceResizeRestartPolicy, value string) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) {

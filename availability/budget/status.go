@@ -120,7 +120,7 @@ func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Po
 			if kind == disrupted {
 				r.NotDeleted = append(r.NotDeleted, pod)
 			}
-			if now.Sub(since(&b.Status, pod)) > renewedFor {
+			if first, _ := since(&b.Status, pod); now.Sub(first) > renewedFor {
 				r.wait(pod, metav1.NewTime(now), now)
 			}
 			continue
@@ -208,25 +208,28 @@ func waitsSince(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) (metav1
 	return first, found && kind == "" && s.PodUIDs[pod.Name] == pod.UID
 }
 
-// since is when a pod that is recorded was recorded first.
-func since(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) time.Time {
-	if first, found := s.BookedSince[pod.Name]; found {
-		return first.Time
+// since is when a pod that is recorded, or waits, was recorded first; false if neither holds. One of its name does not count. (PUB-16)
+func since(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) (time.Time, bool) {
+	if first, waits := waitsSince(s, pod); waits {
+		return first.Time, true
 	}
-	at, _ := recordOf(s, pod)
-	return at.Time
+	at, kind := recordOf(s, pod)
+	if first, found := s.BookedSince[pod.Name]; found && kind != "" {
+		at = first
+	}
+	return at.Time, kind != ""
 }
 
 // keepSince keeps of a pod that is recorded since when it is, if that is not the time of its record.
 func keepSince(s, before *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, now time.Time) {
-	first := metav1.NewTime(since(before, pod))
-	if at, _ := recordOf(s, pod); first.Unix() == at.Unix() || first.After(now) {
+	first, known := since(before, pod)
+	if at, _ := recordOf(s, pod); !known || first.Unix() == at.Unix() || first.After(now) {
 		return
 	}
 	if s.BookedSince == nil {
 		s.BookedSince = map[string]metav1.Time{}
 	}
-	s.BookedSince[pod.Name] = first
+	s.BookedSince[pod.Name] = metav1.NewTime(first)
 }
 
 // Equal tells whether two statuses say the same: times by the second, as they are

@@ -27,6 +27,12 @@ func TestContests(t *testing.T) {
 		{"CT-12: a pod that comes and goes contests nothing", func(n int) string {
 			return fmt.Sprintf(`{"ready":%d}{"ready":%d}`, 2+n%2, 3-n%2)
 		}, 3600, 3600},
+		{"CT-12: a condition that comes and goes, with a time, contests nothing", func(n int) string {
+			return []string{`{}{"conditions":{"Late":{"at":"","of":"x"}}}`, `{"conditions":{"Late":{"at":null,"of":null}}}{}`}[n%2]
+		}, 3600, 3600},
+		{"CT-12: a condition that is taken away each time", func(int) string { return `{}{"conditions":{"Late":{"at":"","of":"x"}}}` }, 22, 12},
+		{"CT-12: a condition that is put back each time", func(int) string { return `{"conditions":{"Late":{"at":null,"of":null}}}{}` }, 22, 12},
+		{"CT-12: a time that is taken away each time", func(int) string { return `{"at":""}` }, 22, 12},
 		{"CT-12: two that take turns, and are about different fields", func(n int) string {
 			return []string{`{"metadata":{"uid":"1"},"image":{"log-1":"log"}}`, `{"metadata":{"uid":"1"},"image":{"log-2":"empty"}}`}[n%2]
 		}, 22, 12},
@@ -168,6 +174,7 @@ func TestFieldsOf(t *testing.T) {
 		{"CT-12: one of several conditions", pod, `{"status":{"conditions":[{"type":"Gate","status":"True"}]}}`, true},
 		{"CT-12: that kubelets decide of Ready is no contest", pod, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, false},
 		{"CT-12: a time that is not compared", `{"a":{"at":"","of":"x"}}`, `{"a":{"at":""}}`, false},
+		{"CT-12: the same time, and another value", `{"a":{"at":"","of":"x"}}`, `{"a":{"at":"","of":"y"}}`, false},
 		{"CT-12: another status of it", pod, `{"status":{"conditions":[{"type":"Gate","status":"False"}]}}`, false},
 		{"CT-12: lists without names count as a whole", `{"finalizers":["a","b"]}`, `{"finalizers":["a"]}`, false},
 		{"CT-12: the same value from another one", `{"ready":1}{"ready":3}`, `{"ready":2}{"ready":3}`, false},

@@ -11,20 +11,24 @@ import (
 	"strings"
 )
 
-// fields are hashes of values by the hashes of their paths in an object.
+// fields are hashes of values by the hashes of their paths in an object: unknown for a value that is not compared.
 type fields map[uint64]uint64
+
+// unknown is an empty text, as times and versions are in what is compared. It is the same as no other value, so that what goes and
+// is written with another time each time is not taken for what stayed away.
+const unknown = 0
 
 // mostFields is how many fields of an object are remembered; of a write of more it counts only as a whole.
 const mostFields = 64
 
 // fieldsOf returns what JSON texts, one behind the other, write to which field: one value for what several say of the same field, as what
-// was found there and what is wanted. Empty texts, as times and versions are in what is compared, are no fields. A text that is no JSON is one field, and so are texts that name none.
+// was found there and what is wanted. A text that is no JSON is one field, and so are texts that name none whose value is known.
 func fieldsOf(wanted string) fields {
 	of := fields{}
 	for decoder := json.NewDecoder(strings.NewReader(wanted)); ; {
 		var text any
 		err := decoder.Decode(&text)
-		if errors.Is(err, io.EOF) && len(of) > 0 && len(of) <= mostFields {
+		if errors.Is(err, io.EOF) && of.known() && len(of) <= mostFields {
 			return of
 		}
 		if err != nil {
@@ -45,7 +49,7 @@ func (f fields) add(path string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, value := range value {
-			if at := path + "/" + key; at != "/metadata/uid" && value != "" && !strings.HasPrefix(key, "$") { // of which object, when, and how to merge
+			if at := path + "/" + key; at != "/metadata/uid" && !strings.HasPrefix(key, "$") { // of which object, and how to merge
 				f.add(at, value)
 			}
 		}
@@ -68,18 +72,32 @@ func (f fields) add(path string, value any) {
 }
 
 func (f fields) set(path string, value any) {
+	at := maphash.String(seed, path)
+	if value == "" {
+		f[at] = max(f[at], unknown)
+		return
+	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		text = nil // it was decoded from JSON
 	}
-	at := maphash.String(seed, path)
 	f[at] = 31*f[at] + maphash.Bytes(seed, text)
+}
+
+// known tells whether the value of any field is known.
+func (f fields) known() bool {
+	for _, value := range f {
+		if value != unknown {
+			return true
+		}
+	}
+	return false
 }
 
 // shares tells whether a field has the same value in both.
 func (f fields) shares(other fields) bool {
 	for path, value := range other {
-		if is, found := f[path]; found && is == value {
+		if is, found := f[path]; found && is == value && value != unknown {
 			return true
 		}
 	}

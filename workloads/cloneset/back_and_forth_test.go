@@ -30,3 +30,25 @@ func TestRevisionsBackAndForth(t *testing.T) {
 		}
 	})
 }
+
+// TestStatusOfAPodThatFlaps has a pod be ready and not, again and again: the status, whose condition Reconciling comes and goes with it,
+// does not wait as a contested write does. (CT-12)
+func TestStatusOfAPodThatFlaps(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(3, "")
+		_, stop := c.start()
+		defer stop()
+		c.Minute()
+		pod := c.PodNames()[0]
+		for i := range 20 {
+			for _, status := range []string{"False", "True"} {
+				c.PatchPod(pod, `{"status":{"conditions":[{"type":"Ready","status":"`+status+`"}]}}`, "status")
+				c.Sleep("2s")
+				if got, want := c.get().Status.ReadyReplicas, map[string]int32{"False": 2, "True": 3}[status]; got != want {
+					t.Fatalf("round %d: two seconds after Ready has become %s, the status says that %d pods are ready, want %d", i, status, got, want)
+				}
+			}
+			c.Sleep("10s")
+		}
+	})
+}
