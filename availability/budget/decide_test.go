@@ -152,7 +152,9 @@ func TestDecide(t *testing.T) {
 // TestBookedSince: since when a pod is recorded that is asked about again, seconds from the start; nil if that is the time of its record.
 func TestBookedSince(t *testing.T) {
 	const evict = v1alpha1.PubEvictOperation
-	at := func(seconds int) map[string]metav1.Time { return map[string]metav1.Time{"pod": metav1.NewTime(after(seconds))} }
+	at := func(seconds int) map[string]metav1.Time {
+		return map[string]metav1.Time{"pod": metav1.NewTime(after(seconds))}
+	}
 	for _, tt := range []struct {
 		name              string
 		disrupted, booked map[string]metav1.Time
