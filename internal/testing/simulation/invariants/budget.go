@@ -143,7 +143,8 @@ func (p *Past) BudgetWitness(w *Write) []Violation {
 	return v
 }
 
-// checkBooking: who books a pod says which one, and when; as many stay as have to, of those that
+// checkBooking: who books a pod says which one, when and since when. That the last one alone changes is a booking as well: a pod
+// that went on being booked, and is booked anew in the same second. As many stay as have to, of those that
 // were seen available when the budget was counted last and were not booked since. The pods that
 // replace those that are marked for deletion let no others go; one may have been marked since then. (PUB-13 to PUB-17)
 func (p *Past) checkBooking(v *violations, w *Write) {
@@ -169,7 +170,19 @@ func (p *Past) checkBooking(v *violations, w *Write) {
 		v.add(Status, "books %d pods at once: %q", len(names), names)
 	}
 	for _, name := range names {
+		checkSince(v, name, old[name], booked[name])
 		p.book(v, w, after, name, booked[name])
+	}
+}
+
+// checkSince: a pod that is booked again says since when it is. It is booked anew when it was for a minute. (PUB-14.8, PUB-16)
+func checkSince(v *violations, name string, old, r podRecord) {
+	switch {
+	case old.kind == "": // it may have waited for others
+	case r.since.Equal(r.at) && (old.uid != r.uid || r.at.Sub(old.since) >= bookedAgain):
+	case old.uid == r.uid && r.since.Equal(old.since):
+	default:
+		v.add(Status, "books pod %s since %s, and one of its name was since %s", name, r.since.Format("15:04:05"), old.since.Format("15:04:05"))
 	}
 }
 

@@ -61,6 +61,8 @@ type podRecord struct {
 	kind string // disruptedPods or unavailablePods
 	uid  types.UID
 	at   time.Time
+	// since is when it was booked first, of the times that follow one another. (PUB-14.8)
+	since time.Time
 }
 
 // until is the last moment of the record.
@@ -74,12 +76,19 @@ func (r podRecord) until() time.Time {
 func recordsOf(s *v1alpha1.PodUnavailableBudgetStatus) map[string]podRecord {
 	records := map[string]podRecord{}
 	for name, at := range s.UnavailablePods {
-		records[name] = podRecord{"unavailablePods", s.PodUIDs[name], at.Time.UTC()}
+		records[name] = podRecord{"unavailablePods", s.PodUIDs[name], at.Time.UTC(), sinceOf(s, name, at)}
 	}
 	for name, at := range s.DisruptedPods {
-		records[name] = podRecord{"disruptedPods", s.PodUIDs[name], at.Time.UTC()}
+		records[name] = podRecord{"disruptedPods", s.PodUIDs[name], at.Time.UTC(), sinceOf(s, name, at)}
 	}
 	return records
+}
+
+func sinceOf(s *v1alpha1.PodUnavailableBudgetStatus, name string, at metav1.Time) time.Time {
+	if since, found := s.BookedSince[name]; found {
+		return since.Time.UTC()
+	}
+	return at.Time.UTC()
 }
 
 // budgetView is what a budget is about, as an author sees it.

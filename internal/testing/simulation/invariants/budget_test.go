@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -84,6 +86,44 @@ func TestBudgetBookings(t *testing.T) {
 					t.Errorf("pod %s: %v", name, got)
 				}
 			}
+			if diff := cmp.Diff(tt.want, broken(got)); diff != "" {
+				t.Errorf("(-want +got) %s of %v", diff, got)
+			}
+		})
+	}
+}
+
+// TestBudgetBookedSince makes sure that a pod which is booked again says since when it is, and that it is booked anew after a minute,
+// also in the second in which it was booked last.
+func TestBudgetBookedSince(t *testing.T) {
+	recorded := func(uid types.UID, at, since int) *availabilityv1alpha1.PodUnavailableBudget {
+		return budgetOfFour("3", 1, booking(seconds(at), "a"), func(b *availabilityv1alpha1.PodUnavailableBudget) {
+			b.Status.PodUIDs["a"] = uid
+			if since != at {
+				b.Status.BookedSince = map[string]metav1.Time{"a": metav1.NewTime(seconds(since))}
+			}
+		})
+	}
+	wrong := []invariants.Invariant{invariants.Status}
+	for _, tt := range []struct {
+		name          string
+		before, after *availabilityv1alpha1.PodUnavailableBudget
+		want          []invariants.Invariant
+	}{
+		{"PUB-14.8: again", recorded("a", -10, -10), recorded("a", 0, -10), nil},
+		{"PUB-14.8: once more", recorded("a", -10, -30), recorded("a", 0, -30), nil},
+		{"PUB-14.8: anew, too early", recorded("a", -10, -59), recorded("a", 0, 0), wrong},
+		{"PUB-14.8: anew", recorded("a", -10, -60), recorded("a", 0, 0), nil},
+		{"PUB-14.8: anew in the same second", recorded("a", 0, -60), recorded("a", 0, 0), nil},
+		{"PUB-14.8: since another time", recorded("a", -10, -60), recorded("a", 0, -50), wrong},
+		{"PUB-16: another pod of its name", recorded("b", -10, -30), recorded("a", 0, 0), nil},
+		{"PUB-16: another pod of its name, since that one was", recorded("b", -10, -30), recorded("a", 0, -30), wrong},
+		{"PUB-16: nothing", recorded("a", 0, -60), recorded("a", 0, -60), wrong},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			past := invariants.NewPast()
+			state := countPods(past, budgetPod("a"), budgetPod("b"), budgetPod("c"), budgetPod("d"), budgetPod("e"))
+			got := past.BudgetWitness(&invariants.Write{Verb: "patch", Resource: "podunavailablebudgets", Subresource: "status", Before: tt.before, After: tt.after, Truth: state, By: "webhook"})
 			if diff := cmp.Diff(tt.want, broken(got)); diff != "" {
 				t.Errorf("(-want +got) %s of %v", diff, got)
 			}
