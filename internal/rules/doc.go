@@ -6,7 +6,8 @@
 //
 //   - a rule that a comment, a test or a page cites exists,
 //   - no rule is written twice, and all of one page have the page's letters,
-//   - every rule has a test that names it.
+//   - every rule has a test that names it,
+//   - a page begins with what its users want to know.
 //
 // A rule begins with its id, at the start of a paragraph or of a list item:
 // "**CS-18** Instance ids: …". It is cited by the id, and several in a row as

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,25 @@ func TestRules(t *testing.T) {
 	}
 	for _, problem := range problems(files) {
 		t.Error(problem)
+	}
+}
+
+// head is how each page begins, for its users: what the package does, what it promises by which
+// rules, what it never does, where its numbers come from, and how to read on.
+var head = regexp.MustCompile(`^# Rules of .+\n\n(?:.+\n)+\n(?:- [^*].+\n(?:  .+\n)*){3,4}- \*\*It never\*\* (?:.+\n)+?- \*\*Numbers:\*\* (?:.+\n)+?- \*\*Reading:\*\* .+\n\n`)
+
+func TestHeads(t *testing.T) {
+	files, err := readRepository(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if path.Base(name) != "RULES.md" {
+			continue
+		}
+		if lines := strings.Count(head.FindString(text), "\n"); lines == 0 || lines > 16 {
+			t.Errorf("%s does not begin with what users want to know, in 16 lines: it has %d of the form %v", name, lines, head)
+		}
 	}
 }
 
