@@ -40,7 +40,7 @@
 // # Records in the pod
 //
 // The progress stands in annotations of the pod and nowhere else, so any
-// process can continue where another stopped. Their JSON is that of OpenKruise
+// process can continue what another has begun. Their JSON is that of OpenKruise
 // 1.4, with exceptions that no reader notices. Metadata inside of it has no
 // "creationTimestamp":null. The state has keys of its
 // own. lastContainers says which containers ran when their images were replaced,

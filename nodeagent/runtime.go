@@ -40,7 +40,7 @@ const (
 // so do calls until it is back, with an error for which [Unavailable] holds. The
 // connection comes back by itself, at most 3 s after the runtime.
 type Runtime struct {
-	// Endpoint is where the runtime listens, as it stands in errors.
+	// Endpoint is the address of the runtime, as errors show it.
 	Endpoint string
 	// Name is what the runtime calls itself: "containerd", "cri-o". IDs of
 	// containers begin with it in the status of a pod; see ContainerID.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Placement says where a pod goes that a workload is about to create. It says so by the pod's node selector, affinity,
+// Placement says to which nodes a pod goes that a workload is about to create. It says so by the pod's node selector, affinity,
 // tolerations and whatever else of it is to differ from the template. So no webhook is needed for that.
 //
 // It is asked once before every request that creates a pod, by several goroutines at the same time. What

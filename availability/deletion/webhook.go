@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 )
 
-// Where webhook configurations look for Webhook.Validate.
+// The paths by which webhook configurations name Webhook.Validate.
 const (
 	NamespacePath   = "/validate-namespace"
 	DefinitionPath  = "/validate-customresourcedefinition"

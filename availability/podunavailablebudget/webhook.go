@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	// ValidatePath is where webhook configurations look for Webhook.Validate.
+	// ValidatePath is the path by which webhook configurations name Webhook.Validate.
 	ValidatePath = "/validate-policy-kruise-io-podunavailablebudget"
-	// ValidatePodPath is where webhook configurations look for Webhook.ValidatePod.
+	// ValidatePodPath is the path by which webhook configurations name Webhook.ValidatePod.
 	ValidatePodPath = "/validate-pod"
 )
 

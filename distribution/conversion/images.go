@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 )
 
-// Path is where Handler is served, unless the definition says otherwise.
+// Path is the path at which Handler is served, unless the definition says otherwise.
 const Path = "/convert-distribution"
 
 // imagePullJob has the same fields in both versions. v1beta1 shows no messages.

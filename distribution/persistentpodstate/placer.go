@@ -50,7 +50,7 @@ type PlacerOptions struct {
 	PlacedByWorkloads bool
 }
 
-// Placer sends pods that are created where those of their names ran before. It reads caches and writes nothing.
+// Placer sends pods that are created to the nodes on which those of their names ran before. It reads caches and writes nothing.
 // NewPlacer makes one. It may be used by many goroutines.
 //
 // It is a Placement of package workloads, for workloads that place their pods as they create them, and a podwebhook.Step,

@@ -22,7 +22,7 @@ import (
 	"github.com/podwright/podwright/internal/validation"
 )
 
-// ValidatePath is where webhook configurations look for Webhook.Validate.
+// ValidatePath is the path by which webhook configurations name Webhook.Validate.
 const ValidatePath = "/validate-apps-kruise-io-persistentpodstate"
 
 // Webhook answers admission requests for PersistentPodStates. Its zero value knows no white list, and judges each as if

@@ -38,7 +38,7 @@ func NewNodes(nodes []*corev1.Node) *Nodes {
 }
 
 // NodesOf returns nodes of a cache: one by its name, nil if there is none, and all of them. All are asked for only if a
-// pod does not go back to the very node where it ran.
+// pod does not go back to the very node on which it ran.
 func NodesOf(get func(name string) *corev1.Node, list func() []*corev1.Node) *Nodes {
 	return &Nodes{get: get, list: list, by: map[string]map[string][]*corev1.Node{}, looks: map[string]int{}}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// Placement is what is done to a new pod so that it goes where its predecessor ran.
+// Placement is what is done to a new pod so that it goes to the node of its predecessor.
 type Placement struct {
 	// Pod is the pod as it should be: the one that was given if nothing is done, a changed
 	// copy of it else.
@@ -33,7 +33,7 @@ type Placement struct {
 // Changed tells whether anything is done to the pod.
 func (p *Placement) Changed() bool { return len(p.Required) > 0 || len(p.Preferred) > 0 }
 
-// Place has a pod that is about to be created go where its predecessor ran, as the state that is recorded
+// Place has a pod that is about to be created go to the node of its predecessor, as the state that is recorded
 // says. It changes neither; s may be nil. What is done to a pod already is not done again.
 // (PPS-11 to PPS-16)
 func Place(s *v1alpha1.PersistentPodState, pod *corev1.Pod, nodes *Nodes) *Placement {

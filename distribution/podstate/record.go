@@ -34,7 +34,7 @@ type Input struct {
 	Now time.Time
 }
 
-// Record is where the pods of a workload ran.
+// Record tells on which nodes the pods of a workload ran.
 type Record struct {
 	// Status is the status as it should be.
 	Status v1alpha1.PersistentPodStateStatus
@@ -49,7 +49,7 @@ type Record struct {
 	UnknownNodes []string
 }
 
-// Compute says where the pods of a workload ran when they were last seen ready. Of a workload that is missing, being
+// Compute says on which nodes the pods of a workload ran when they were last seen ready. Of a workload that is missing, being
 // deleted or another one of the name nothing is kept. (PPS-7)
 func Compute(in Input) *Record {
 	r := &Record{Status: v1alpha1.PersistentPodStateStatus{ObservedGeneration: in.State.Generation}}
@@ -87,7 +87,7 @@ func ofAnother(status *v1alpha1.PersistentPodStateStatus, uid types.UID) bool {
 	return status.WorkloadUID != "" && status.WorkloadUID != uid
 }
 
-// record writes down where ready pods run. (PPS-4 to PPS-6)
+// record writes down on which nodes ready pods run. (PPS-4 to PPS-6)
 func (in *Input) record(states map[string]v1alpha1.PodState, r *Record) {
 	keys, annotations := topologyKeys(in.State), annotationKeys(in.State)
 	for _, pod := range in.Pods {

@@ -21,7 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-// ValidatePath is where webhook configurations look for Webhook.Validate.
+// ValidatePath is the path by which webhook configurations name Webhook.Validate.
 const ValidatePath = "/validate-apps-kruise-io-v1alpha1-resourcedistribution"
 
 // Webhook answers admission requests for ResourceDistributions. Its zero value works. It

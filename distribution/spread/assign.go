@@ -37,7 +37,7 @@ type Input struct {
 	Now time.Time
 }
 
-// Assignment says where a new pod goes.
+// Assignment says to which subset a new pod goes.
 type Assignment struct {
 	// Subset is the name of the subset; empty if the pod is created unchanged.
 	Subset string

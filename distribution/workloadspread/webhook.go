@@ -25,7 +25,7 @@ import (
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
-// ValidatePath is where webhook configurations look for Webhook.Validate.
+// ValidatePath is the path by which webhook configurations name Webhook.Validate.
 const ValidatePath = "/validate-apps-kruise-io-v1alpha1-workloadspread"
 
 // Webhook answers admission requests for WorkloadSpreads. Its zero value judges each by

@@ -30,7 +30,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 )
 
-// MutatePath is where webhook configurations look for Webhook.Default.
+// MutatePath is the path by which webhook configurations name Webhook.Default.
 const MutatePath = "/mutate-pod"
 
 // Mutator changes a pod that is about to be created. The pod is its own; the
@@ -59,7 +59,7 @@ type Webhook struct {
 	// LaunchPriority orders the start of all containers; launchpriority.Mutate
 	// does. It comes after Sidecars, whose containers and annotations count.
 	LaunchPriority Mutator
-	// PersistentPodState sends the pod where the one of its name ran before; persistentpodstate.Placer does.
+	// PersistentPodState sends the pod to the node on which the one of its name ran before; persistentpodstate.Placer does.
 	PersistentPodState Mutator
 }
 

@@ -13,7 +13,7 @@
 // nodepodprobe writes a result to its pod as a condition, as labels and as annotations, in one request. Both controllers run in the same
 // program, with the same caches or with caches of their own.
 //
-// A workload sees the result where it looks anyway. It finds its deletion order in the annotation
+// A workload sees the result in a place that it reads anyway. It finds its deletion order in the annotation
 // controller.kubernetes.io/pod-deletion-cost, a lifecycle hook in a label, a readiness gate in a condition.
 //
 // What manager and agent do stands rule by rule in

@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// MutatePath is where webhook configurations look for Webhook.Default. There is
+// MutatePath is the path by which webhook configurations name Webhook.Default. There is
 // no validating webhook.
 const MutatePath = "/mutate-apps-kruise-io-v1alpha1-containerrecreaterequest"
 

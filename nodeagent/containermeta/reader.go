@@ -40,7 +40,7 @@ func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
 	return caches.Get[*corev1.Pod](r.Reader, ResourcePods, namespace, name)
 }
 
-// pod returns a pod; nil where it does not exist.
+// pod returns a pod; nil if it does not exist.
 func (r *reconciler) pod(key types.NamespacedName) (*corev1.Pod, error) {
 	pod, err := r.reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {

@@ -59,7 +59,7 @@ type Options struct {
 	// too. Tasks refer to them there if the manager is an OpenKruise before 1.8,
 	// or has imagepulljob.Options.ReferToSourceSecrets. The agent must then be allowed
 	// to read every secret of the cluster by its name, on every node. Default false: it
-	// reads secrets in v1alpha1.DaemonConfigNamespace alone, where the manager copies
+	// reads secrets in v1alpha1.DaemonConfigNamespace alone, into which the manager copies
 	// those that jobs name.
 	ReadSourceSecrets bool
 	// Credentials finds credentials of the node. They count for all tasks, after all

@@ -39,7 +39,7 @@ func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
 	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)
 }
 
-// nodeImage returns a NodeImage; nil where it does not exist.
+// nodeImage returns a NodeImage; nil if it does not exist.
 func (r *reconciler) nodeImage(name string) (*v1alpha1.NodeImage, error) {
 	n, err := r.reader.NodeImage(name)
 	if apierrors.IsNotFound(err) {

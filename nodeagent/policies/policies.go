@@ -13,7 +13,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// NodeNameClaim is where the API server tells of the user of a request, among the
+// NodeNameClaim is the key by which the API server tells of the user of a request, among the
 // extra information, which node its token is bound to.
 const NodeNameClaim = "authentication.kubernetes.io/node-name"
 

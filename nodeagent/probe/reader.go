@@ -38,7 +38,7 @@ func (r informerReader) NodePodProbe(name string) (*v1alpha1.NodePodProbe, error
 	return caches.Get[*v1alpha1.NodePodProbe](r.Reader, ResourceNodePodProbes, "", name)
 }
 
-// nodePodProbe returns a NodePodProbe; nil where it does not exist.
+// nodePodProbe returns a NodePodProbe; nil if it does not exist.
 func (r *reconciler) nodePodProbe(name string) (*v1alpha1.NodePodProbe, error) {
 	n, err := apiwriter.Found(r.reader.NodePodProbe(name))
 	if err != nil {

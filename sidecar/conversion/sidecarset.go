@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Path is where Handler is served, unless the definition says otherwise.
+// Path is the path at which Handler is served, unless the definition says otherwise.
 const Path = "/convert-sidecar"
 
 // sidecarSet differs as in OpenKruise 1.9. (SCS-V7)

@@ -39,7 +39,7 @@ type Options struct {
 	// false: they are refused, as FailurePolicy says. (SCP-11)
 	Webhook bool
 
-	// ManagerNamespace is where the revisions of SidecarSets are. Default:
+	// ManagerNamespace is the namespace of the revisions of SidecarSets. Default:
 	// sidecarset.DefaultRevisionNamespace.
 	ManagerNamespace string
 	// SidecarSets, Revisions, Policies and Bindings are informers that the caller shares and

@@ -28,7 +28,7 @@ import (
 type ContainerChecker struct {
 	// Client is asked, the CoreV1 of a clientset. Required.
 	Client typedcorev1.PodTemplatesGetter
-	// Namespace is where the PodTemplate would be created. Required.
+	// Namespace is the one in which the PodTemplate would be created. Required.
 	Namespace string
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// statuses says where a SidecarSet has what all statuses have.
+// statuses says which fields of a SidecarSet hold what all statuses have.
 var statuses = podplan.Status[v1alpha1.SidecarSetStatus, v1alpha1.SidecarSetCondition, v1alpha1.SidecarSetConditionType]{
 	DeepCopy: (*v1alpha1.SidecarSetStatus).DeepCopy,
 	Fields: func(s *v1alpha1.SidecarSetStatus) podplan.StatusFields[v1alpha1.SidecarSetCondition] {

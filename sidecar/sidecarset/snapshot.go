@@ -33,7 +33,7 @@ type Snapshot struct {
 	// Revisions are those that the SidecarSet controls, in any order. Others beside them
 	// do no harm.
 	Revisions []*appsv1.ControllerRevision
-	// RevisionNamespace is where its revisions are. Default: DefaultRevisionNamespace.
+	// RevisionNamespace is the namespace of its revisions. Default: DefaultRevisionNamespace.
 	RevisionNamespace string
 	// Policies says that policies of the API server inject, too.
 	Policies bool

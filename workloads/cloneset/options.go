@@ -43,7 +43,7 @@ type Options struct {
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.
 	Budget workloads.Budget
-	// Placement is asked where a pod goes, before it is created. Default nil: where its template
+	// Placement is asked to which nodes a pod goes, before it is created. Default nil: those that its template
 	// says.
 	Placement workloads.Placement
 

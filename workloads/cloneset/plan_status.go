@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// statuses says where a CloneSet has what all statuses have.
+// statuses says which fields of a CloneSet hold what all statuses have.
 var statuses = podplan.Status[v1alpha1.CloneSetStatus, v1alpha1.CloneSetCondition, v1alpha1.CloneSetConditionType]{
 	DeepCopy: (*v1alpha1.CloneSetStatus).DeepCopy,
 	Fields: func(s *v1alpha1.CloneSetStatus) podplan.StatusFields[v1alpha1.CloneSetCondition] {

@@ -18,7 +18,7 @@ type daemonSetScaleStrategy struct {
 	PartitionedScaling *bool `json:"partitionedScaling,omitempty"`
 }
 
-// partitionPath is where both versions of a DaemonSet have the partition.
+// partitionPath is the path at which both versions of a DaemonSet have the partition.
 var partitionPath = admission.Path{"spec", "updateStrategy", "rollingUpdate", "partition"}
 
 const partition = "self.spec.updateStrategy.rollingUpdate.partition"

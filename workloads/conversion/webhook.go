@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 )
 
-// Path is where Handler is served, unless the definition says otherwise.
+// Path is the path at which Handler is served, unless the definition says otherwise.
 const Path = "/convert"
 
 var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{statefulSet, daemonSet, broadcastJob, advancedCronJob}}

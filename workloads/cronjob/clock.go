@@ -11,7 +11,7 @@ import (
 // wallClock has the times of a schedule by the clock on the wall of a zone, also on days on which that is set
 // forward or back, on which the library loses times. (ACJ-7.2)
 type wallClock struct {
-	// fields is the schedule in UTC, where clocks are never set.
+	// fields is the schedule in UTC, in which clocks are never set.
 	fields cron.SpecSchedule
 	// zone is nil if it is that of the times that are asked about.
 	zone *time.Location

@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// statuses says where a DaemonSet has what all statuses have.
+// statuses says which fields of a DaemonSet hold what all statuses have.
 var statuses = podplan.Status[v1alpha1.DaemonSetStatus, v1alpha1.DaemonSetCondition, v1alpha1.DaemonSetConditionType]{
 	DeepCopy: (*v1alpha1.DaemonSetStatus).DeepCopy,
 	Fields: func(s *v1alpha1.DaemonSetStatus) podplan.StatusFields[v1alpha1.DaemonSetCondition] {

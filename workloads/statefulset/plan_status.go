@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// statuses says where a StatefulSet has what all statuses have.
+// statuses says which fields of a StatefulSet hold what all statuses have.
 var statuses = podplan.Status[v1beta1.StatefulSetStatus, appsv1.StatefulSetCondition, appsv1.StatefulSetConditionType]{
 	DeepCopy: (*v1beta1.StatefulSetStatus).DeepCopy,
 	Fields: func(s *v1beta1.StatefulSetStatus) podplan.StatusFields[appsv1.StatefulSetCondition] {

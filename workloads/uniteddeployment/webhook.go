@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// MutatePath is where webhook configurations look for Webhook.Default.
+	// MutatePath is the path by which webhook configurations name Webhook.Default.
 	MutatePath = "/mutate-apps-kruise-io-v1alpha1-uniteddeployment"
-	// ValidatePath is where webhook configurations look for Webhook.Validate.
+	// ValidatePath is the path by which webhook configurations name Webhook.Validate.
 	ValidatePath = "/validate-apps-kruise-io-v1alpha1-uniteddeployment"
 )
 

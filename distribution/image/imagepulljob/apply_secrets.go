@@ -21,7 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// copier copies pull secrets to where the agents of nodes can read them. Jobs that
+// copier copies pull secrets to the namespace in which the agents of nodes can read them. Jobs that
 // name the same secret share the copy; for each copy one of them has its turn.
 type copier struct {
 	kubernetes kubernetes.Interface

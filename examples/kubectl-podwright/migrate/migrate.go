@@ -36,7 +36,7 @@ type Migration struct {
 	Source, Destination string
 	// Interval is how often the status of either is looked at.
 	Interval time.Duration
-	// Out is where progress is told.
+	// Out is told of progress.
 	Out io.Writer
 }
 

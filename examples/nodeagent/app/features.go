@@ -96,7 +96,7 @@ func (s *shared) pulls() controllers.Controller {
 	}
 }
 
-// Namespace is where the ServiceAccount of the agents stands.
+// Namespace is that of the ServiceAccount of the agents.
 const Namespace = "kruise-system"
 
 // Permissions returns what an agent with this configuration asks of the API server, by its features. Rules to read stand

@@ -23,7 +23,7 @@ type Part struct {
 	// Name ends the user agent of its requests, as "cloneset-controller" does in
 	// "podwright-manager/cloneset-controller". Empty: the program as a whole.
 	Name string
-	// Namespace is where the rules are needed. Empty: everywhere, which resources without a namespace need.
+	// Namespace is the one in which the rules are needed. Empty: everywhere, which resources without a namespace need.
 	Namespace string
 	Rules     []rbacv1.PolicyRule
 }

@@ -25,7 +25,7 @@ const (
 
 // Target says what the webhook server serves and how the API server reaches it.
 type Target struct {
-	// URL is where the server is reached, like "https://host:9876". Empty: by the Service.
+	// URL is that of the server, like "https://host:9876". Empty: by the Service.
 	URL string
 	// Namespace and Service name the Service, which leads port 443 to the server.
 	Namespace, Service string

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// ValidatePath is where webhook configurations look for Webhook.Validate.
+// ValidatePath is the path by which webhook configurations name Webhook.Validate.
 const ValidatePath = "/validate-apps-kruise-io-podprobemarker"
 
 // Webhook answers admission requests for PodProbeMarkers. Its zero value works. It

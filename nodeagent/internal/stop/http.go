@@ -37,7 +37,7 @@ func (s *Stopper) get(ctx context.Context, r *Request, action *corev1.HTTPGetAct
 	return nil
 }
 
-// host returns where the request goes: what the hook says, or else the pod.
+// host returns the host of the request: what the hook says, or else the pod.
 func (s *Stopper) host(ctx context.Context, r *Request, action *corev1.HTTPGetAction) (string, error) {
 	switch {
 	case action.Host != "":

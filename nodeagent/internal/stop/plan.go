@@ -27,7 +27,7 @@ type Request struct {
 	PreStop *corev1.LifecycleHandler
 	// Ports are the container's, for a hook that names one.
 	Ports []corev1.ContainerPort
-	// PodIP is where an httpGet hook without a host goes. Default: the runtime
+	// PodIP is the address to which an httpGet hook without a host goes. Default: the runtime
 	// is asked.
 	PodIP string
 	// Pod is what the events are about.

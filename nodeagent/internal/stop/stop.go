@@ -36,7 +36,7 @@ type Stopper struct {
 	// HTTP makes the requests of hooks. Default: one that takes every certificate
 	// and follows no redirects.
 	HTTP http.RoundTripper
-	// NodeAddress tells where a hook of a pod in the network of the node goes. Default: what Runtime says, or podnet.NodeAddress.
+	// NodeAddress tells to which address a hook of a pod in the network of the node goes. Default: what Runtime says, or podnet.NodeAddress.
 	NodeAddress func() (string, error)
 }
 
