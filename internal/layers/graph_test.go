@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
+	"sync"
 	"testing"
 )
 
@@ -36,28 +38,37 @@ func (p *pkg) modulePath() string {
 // graph holds packages by import path: those of this module and all that they need.
 type graph map[string]*pkg
 
-// readGraph asks the go command for the graph of this module.
+// readGraph returns the graph of this module.
 func readGraph(t *testing.T) graph {
 	t.Helper()
+	g, err := listGraph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// listGraph asks the go command, once.
+var listGraph = sync.OnceValues(func() (graph, error) {
 	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard,Module", "./...")
 	command.Dir = root
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("%v: %v\n%s", command, err, &stderr)
+		return nil, fmt.Errorf("%v: %w\n%s", command, err, &stderr)
 	}
 	g := graph{}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := &pkg{}
 		if err := decoder.Decode(p); errors.Is(err, io.EOF) {
-			return g
+			return g, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		g[p.ImportPath] = p
 	}
-}
+})
 
 // needs returns the modules of all packages that the packages of some modules
 // need, those modules included.

@@ -5,6 +5,7 @@ package layers
 import (
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,12 +34,11 @@ var furtherModules = map[string]string{
 	"k8s.io/component-helpers":            "node affinity, taints and requests, as scheduler and kubelet judge them",
 }
 
-// testPackages are for tests alone: no other package imports them, and they may
-// use what tests use.
-var testPackages = modules("internal/typedclient/clienttest", "internal/testing/fakecluster", "internal/testing/fakecluster/scheduler", "internal/testing/fakecluster/mutation", "internal/testing/fakecluster/fixture", "internal/testing/conformance", "internal/testing/conformance/podfields", "internal/testing/conformance/verdicts", "internal/testing/conformance/editing", "internal/testing/fakecri",
-	"internal/testing/simulation", "internal/testing/simulation/invariants", "internal/testing/simulation/together", "internal/testing/scenario", "workloads/fakecluster")
+// testPackage matches the packages for tests alone, by where they stand or by their name, as "net/http/httptest" has one:
+// no other package imports them, and they may use what tests use.
+var testPackage = regexp.MustCompile(`^internal/testing/|/fake[a-z]+$|[a-z]test$`)
 
-// testModules may be imported by tests, and by testPackages beside what
+// testModules may be imported by tests, and by packages for tests beside what
 // controllers may import.
 var testModules = modules("github.com/cockroachdb/datadriven", "github.com/google/go-cmp", "pgregory.net/rapid")
 
@@ -54,11 +54,37 @@ var bannedPackages = modules("k8s.io/client-go/informers")
 // none imports anything but API types and their typed clients.
 var areas = modules("workloads", "sidecar", "availability", "distribution", "nodeagent")
 
-// runningPackages stand beside the arithmetic that they apply, and run:
-// controllers and webhooks of pods whatever they belong to, so of no area. They
-// may import what controllers of an area may; the arithmetic and the areas
-// never import them.
-var runningPackages = modules("lifecycle/ephemeraljob", "lifecycle/launchpriority", "lifecycle/podreadiness", "lifecycle/podwebhook", "lifecycle/probe", "lifecycle/probe/nodepodprobe", "lifecycle/probe/podprobemarker", "lifecycle/recreate")
+// arithmetic are the packages that are pure functions, whatever they import. Below lifecycle stand controllers and webhooks of
+// pods, whatever those belong to, and what these packages decide by.
+func arithmetic(path string) bool {
+	return path == "inplace" || strings.HasPrefix(path, "inplace/") || path == "lifecycle" || path == "lifecycle/readiness"
+}
+
+// running returns the packages below lifecycle that run: those that import client-go, or the plumbing of controllers and webhooks,
+// and the folders that hold some and have no code of their own. They may import what controllers of an area may; the arithmetic and
+// the areas never import them.
+func (g graph) running() map[string]bool {
+	run := map[string]bool{}
+	for importPath, p := range g {
+		folder, own := strings.CutPrefix(importPath, module+"/lifecycle/")
+		if !own || layer(importPath, nil) != "pure" || arithmetic("lifecycle/"+folder) || !slices.ContainsFunc(p.Imports, forRunning) {
+			continue
+		}
+		run["lifecycle/"+folder] = true
+		for above := path.Dir(folder); above != "."; above = path.Dir(above) {
+			if p := g[module+"/lifecycle/"+above]; p != nil && len(p.Imports) == 0 {
+				run["lifecycle/"+above] = true
+			}
+		}
+	}
+	return run
+}
+
+// forRunning tells whether only packages that run need an import.
+func forRunning(imported string) bool {
+	at := layer(imported, nil)
+	return strings.HasPrefix(imported, "k8s.io/client-go/") || strings.HasPrefix(imported, module) && (at == "root" || at == "internal" || at == "client")
+}
 
 // maxWeight is how many packages beyond the standard library a pure package may
 // be, with all that it needs. k8s.io/api/core/v1 alone is 62.
@@ -67,8 +93,9 @@ const maxWeight = 75
 // weightProblems lists the pure packages that need too much, sorted.
 func weightProblems(g graph, limit int) []string {
 	var problems []string
+	running := g.running()
 	for path, p := range g {
-		if p.modulePath() != module || layer(path) != "pure" && layer(path) != "api" {
+		if at := layer(path, running); p.modulePath() != module || at != "pure" && at != "api" {
 			continue
 		}
 		if n := g.weight(path); n > limit {
@@ -97,20 +124,20 @@ var plainPackages = modules("internal/manifests", "internal/podstate", "internal
 
 // layer says where a package of this module stands: "api", "client", "pure",
 // "internal", "running", "test", "root", or the name of its area. A folder that
-// has no place gives "".
-func layer(path string) string {
+// has no place gives "". The packages that run are those of graph.running.
+func layer(path string, running map[string]bool) string {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 	top, _, _ := strings.Cut(path, "/")
 	switch {
 	case path == "":
 		return "root"
-	case testPackages[path]:
+	case testPackage.MatchString(path):
 		return "test"
 	case versionFolder.MatchString(path) || plainPackages[path]:
 		return "api"
 	case (areas[top] || top == "lifecycle") && clientFolder.MatchString(path):
 		return "client"
-	case runningPackages[path]:
+	case running[path]:
 		return "running"
 	case top == "inplace" || top == "lifecycle":
 		return "pure"
@@ -140,7 +167,7 @@ func mayImport(from, to string) bool {
 
 // importProblems lists the imports that break a rule, sorted.
 func importProblems(g graph, further map[string]string) []string {
-	client := g.needs(clientModules)
+	client, running := g.needs(clientModules), g.running()
 	var problems []string
 	used := map[string]bool{}
 	for path, p := range g {
@@ -150,7 +177,7 @@ func importProblems(g graph, further map[string]string) []string {
 		if p.modulePath() != module {
 			continue
 		}
-		from := layer(path)
+		from := layer(path, running)
 		if from == "" {
 			problems = append(problems, fmt.Sprintf("%s stands in a folder that has no place in the layout", path))
 			continue
@@ -162,8 +189,8 @@ func importProblems(g graph, further map[string]string) []string {
 			}
 			m := to.modulePath()
 			used[m] = true
-			if m == module && !mayImport(from, layer(imported)) {
-				problems = append(problems, fmt.Sprintf("%s (%s) imports %s (%s): imports go downwards only, and never to a controller of another area", path, from, imported, layer(imported)))
+			if m == module && !mayImport(from, layer(imported, running)) {
+				problems = append(problems, fmt.Sprintf("%s (%s) imports %s (%s): imports go downwards only, and never to a controller of another area", path, from, imported, layer(imported, running)))
 			}
 			if m != module && !mayUse(from, m, client, further) {
 				problems = append(problems, fmt.Sprintf("%s (%s) imports %s: the module %s is beyond the budget of this layer", path, from, imported, m))
@@ -234,16 +261,24 @@ func TestImportProblems(t *testing.T) {
 			want: []string{"/workloads/client (client) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports plumbing", edges: "/inplace > /internal/apiwriter",
 			want: []string{"/inplace (pure) imports /internal/apiwriter (internal): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports what carries it out", edges: "/inplace > /lifecycle/launchpriority",
+		{name: "arithmetic imports what carries it out", edges: "/inplace > /lifecycle/launchpriority\n/lifecycle/launchpriority > k8s.io/client-go/rest",
 			want: []string{"/inplace (pure) imports /lifecycle/launchpriority (running): imports go downwards only, and never to a controller of another area"}},
-		{name: "an area imports a controller of pods", edges: "/workloads/cloneset > /lifecycle/launchpriority",
+		{name: "an area imports a controller of pods", edges: "/workloads/cloneset > /lifecycle/launchpriority\n/lifecycle/launchpriority > /internal/controller",
 			want: []string{"/workloads/cloneset (workloads) imports /lifecycle/launchpriority (running): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports what begins to run", edges: "/inplace > /lifecycle/launchpriority/barrier\n/lifecycle/launchpriority/barrier > /internal/admission",
+			want: []string{"/inplace (pure) imports /lifecycle/launchpriority/barrier (running): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic begins to run", edges: "/lifecycle/readiness > /internal/controller",
+			want: []string{"/lifecycle/readiness (pure) imports /internal/controller (internal): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports an area", edges: "/lifecycle > /workloads/cloneset",
 			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "plumbing imports an area", edges: "/internal/apiwriter > /workloads/cloneset",
 			want: []string{"/internal/apiwriter (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/testing/scenario",
 			want: []string{"/workloads/cloneset (workloads) imports /internal/testing/scenario (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "a controller imports a fake", edges: "/workloads/cloneset > /workloads/fakecluster",
+			want: []string{"/workloads/cloneset (workloads) imports /workloads/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "a typed client imports its test", edges: "/internal/typedclient > /internal/typedclient/clienttest",
+			want: []string{"/internal/typedclient (internal) imports /internal/typedclient/clienttest (test): imports go downwards only, and never to a controller of another area"}},
 		{name: "plumbing imports what is for tests", edges: "/internal/apiwriter > /internal/testing/fakecluster",
 			want: []string{"/internal/apiwriter (internal) imports /internal/testing/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
 		{name: "a package for tests imports an unknown library", edges: "/internal/testing/scenario > cron",
