@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -183,14 +182,11 @@ func (p *Program) run(ctx context.Context, c Controller) error {
 	if err := crds.Await(named, resources, c.Resource, p.LookAgain, func() { tell(p.Waits, c) }); err != nil {
 		return err
 	}
-	// It outlives the controller, whose last reconcile may record an event.
-	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
-	defer broadcaster.Shutdown()
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.Kubernetes.CoreV1().Events("")})
+	// They outlive the controller, whose last reconcile may record one.
+	events := &events{context: context.WithoutCancel(ctx), client: clients.Kubernetes, host: p.Host}
+	defer events.shutdown()
 	own := &Own{
-		Clients: clients, Config: config, Recorders: func(component string) record.EventRecorder {
-			return broadcaster.NewRecorder(eventKinds(), corev1.EventSource{Component: component, Host: p.Host})
-		},
+		Clients: clients, Config: config, Recorders: events.recorder,
 		Serves: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
 			return crds.Served(ctx, resources, resource)
 		},
