@@ -206,6 +206,10 @@ test-histories: # Play random histories of workloads, more than test-library doe
 	$(GOTEST) -count=1 -run '^TestJobsEndInTime$$' ./sidecar/terminator -args -jobs=1000
 	$(GOTEST) -count=1 -timeout=1h -run '^Test(Adaptive)?Conformance' $$(git grep -l 'internal/testing/conformance"' -- '*_test.go' ':!internal/layers' | xargs -n1 dirname | sort -u | sed 's|^|./|') -args -every-refusal
 
+.PHONY: scale
+scale: # Measure the manager beside 100,000 pods, which takes minutes. Takes ARGS="-namespaces 25 -nodes 500".
+	cd examples && go run ./tests/scale $(ARGS)
+
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m
 SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset ./internal/testing/simulation/together \

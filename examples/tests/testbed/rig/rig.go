@@ -67,8 +67,11 @@ func (r *Rig) prepare(ctx context.Context, definitions []*unstructured.Unstructu
 func Until(ctx context.Context, what string, try func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = try(ctx)
-		return last == nil, nil
+		err := try(ctx)
+		if err == nil || ctx.Err() == nil || last == nil { // once time is over, it is no news that it is
+			last = err
+		}
+		return err == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w, %w", what, err, last)
