@@ -37,18 +37,29 @@ type DeletionOptions struct {
 // revision, all of them that may be deleted. The pods and the list stay as they
 // are. (CS-25)
 func SortForDeletion(pods []*corev1.Pod, o DeletionOptions) []*corev1.Pod {
+	return inOrder(pods, deletionOrder(pods, func(i int) bool { return o.Available != nil && o.Available(pods[i]) }, o))
+}
+
+// SortForDeletionOf is SortForDeletion for what has a pod each. available takes the
+// place of o.Available.
+func SortForDeletionOf[T any](all []T, podOf func(T) *corev1.Pod, available func(T) bool, o DeletionOptions) []T {
+	return inOrder(all, deletionOrder(podsOf(all, podOf), func(i int) bool { return available(all[i]) }, o))
+}
+
+// deletionOrder is the order in which pods are to be deleted, as places in the list.
+func deletionOrder(pods []*corev1.Pod, available func(i int) bool, o DeletionOptions) []int32 {
 	keys := newSortKeys(pods)
-	for i := range keys {
-		if o.Available != nil && o.Available(keys[i].pod) {
-			keys[i].stage |= stageAvailable
+	for i, k := range keys {
+		if available(i) {
+			k.stage |= stageAvailable
 		}
-		keys[i].deletionCost = deletionCost(keys[i].pod)
+		k.deletionCost = deletionCost(k.pod)
 	}
 	sortKeys(keys)
 	if rank(keys, o) {
 		sortKeys(keys)
 	}
-	return podsOf(keys)
+	return orderOf(keys)
 }
 
 // deletionCost returns the value of the annotation; 0 if there is none or

@@ -17,7 +17,8 @@ import (
 // sortKey is what pods are compared by, read from the pod once. Deletions and
 // updates use the same order; updates leave some fields at zero.
 type sortKey struct {
-	pod *corev1.Pod
+	pod  *corev1.Pod
+	name string
 	// rank is how much better it is to lose this pod than others near it.
 	rank float64
 	// readySince and created are Unix times in seconds; an unknown time counts
@@ -46,7 +47,7 @@ func newSortKeys(pods []*corev1.Pod) []*sortKey {
 	for i, pod := range pods {
 		k := &backing[i]
 		keys[i] = k
-		k.pod, k.index = pod, int32(i)
+		k.pod, k.name, k.index = pod, pod.Name, int32(i)
 		k.created = seconds(pod.CreationTimestamp)
 		if pod.Spec.NodeName != "" {
 			k.stage |= stageScheduled
@@ -90,15 +91,34 @@ func (k *sortKey) compare(other *sortKey) int {
 	if k.created != other.created {
 		return cmp.Compare(other.created, k.created)
 	}
-	return strings.Compare(k.pod.Name, other.pod.Name)
+	return strings.Compare(k.name, other.name)
 }
 
 func sortKeys(keys []*sortKey) { slices.SortFunc(keys, (*sortKey).compare) }
 
-func podsOf(keys []*sortKey) []*corev1.Pod {
-	pods := make([]*corev1.Pod, len(keys))
+// orderOf is the order of keys, as places in the list that was given.
+func orderOf(keys []*sortKey) []int32 {
+	order := make([]int32, len(keys))
 	for i := range keys {
-		pods[i] = keys[i].pod
+		order[i] = keys[i].index
+	}
+	return order
+}
+
+// inOrder returns a list in the order of its places.
+func inOrder[T any](all []T, order []int32) []T {
+	sorted := make([]T, len(order))
+	for i, at := range order {
+		sorted[i] = all[at]
+	}
+	return sorted
+}
+
+// podsOf returns the pod of each.
+func podsOf[T any](all []T, podOf func(T) *corev1.Pod) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(all))
+	for i := range all {
+		pods[i] = podOf(all[i])
 	}
 	return pods
 }

@@ -31,6 +31,24 @@ import (
 // A selector that is not valid is an error. The pods and the list stay as they
 // are. (CS-29)
 func SortByPriority(pods []*corev1.Pod, strategy *inplacev1alpha1.UpdatePriorityStrategy) ([]*corev1.Pod, error) {
+	order, err := priorityOrder(pods, strategy)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(pods, order), nil
+}
+
+// SortByPriorityOf is SortByPriority for what has a pod each.
+func SortByPriorityOf[T any](all []T, podOf func(T) *corev1.Pod, strategy *inplacev1alpha1.UpdatePriorityStrategy) ([]T, error) {
+	order, err := priorityOrder(podsOf(all, podOf), strategy)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(all, order), nil
+}
+
+// priorityOrder is the order of pods by priority, as places in the list.
+func priorityOrder(pods []*corev1.Pod, strategy *inplacev1alpha1.UpdatePriorityStrategy) ([]int32, error) {
 	keys := make([]priorityKey, len(pods))
 	for i := range keys {
 		keys[i].index = int32(i)
@@ -47,11 +65,11 @@ func SortByPriority(pods []*corev1.Pod, strategy *inplacev1alpha1.UpdatePriority
 		}
 	}
 	slices.SortFunc(keys, priorityKey.compare)
-	sorted := make([]*corev1.Pod, len(pods))
+	order := make([]int32, len(pods))
 	for i, k := range keys {
-		sorted[i] = pods[k.index]
+		order[i] = k.index
 	}
-	return sorted, nil
+	return order, nil
 }
 
 func hasPriority(s *inplacev1alpha1.UpdatePriorityStrategy) bool {

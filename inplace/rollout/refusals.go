@@ -86,15 +86,10 @@ func (r *Refusals) Unsupported(pod *corev1.Pod) error {
 // Any tells whether a refusal is remembered.
 func (r *Refusals) Any() bool { return !r.Until.IsZero() }
 
-// Last returns the pods with those whose updates were refused, or that exhausted budgets protect, behind the others, which
-// stay in the given order. The former take turns: the longest refused is first, budgets before their pods. The given slice is
-// not changed. (CT-10)
-func (r *Refusals) Last(pods []*corev1.Pod) []*corev1.Pod {
-	return LastOf(r, pods, func(pod *corev1.Pod) *corev1.Pod { return pod })
-}
-
-// LastOf is Refusals.Last for what has a pod each.
-func LastOf[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
+// RefusedLast returns what has a pod each with those whose updates were refused, or that exhausted budgets protect, behind the
+// others, which stay in the given order. The former take turns: the longest refused is first, budgets before their pods. The
+// given slice is not changed. (CT-10)
+func RefusedLast[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
 	if len(r.Pods) == 0 && len(r.Denied) == 0 {
 		return all
 	}

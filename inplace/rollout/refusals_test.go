@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// TestLast: CT-10. Pods that were refused come last and take turns.
-func TestLast(t *testing.T) {
+// TestRefusedLast: CT-10. Pods that were refused come last and take turns.
+func TestRefusedLast(t *testing.T) {
 	at := func(second int64) time.Time { return time.Unix(second, 0) }
 	refused := errors.New("refused")
 	for _, test := range []struct {
@@ -39,7 +39,7 @@ func TestLast(t *testing.T) {
 				pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}})
 			}
 			var got []string
-			for _, pod := range test.refusals.Last(pods) {
+			for _, pod := range rollout.RefusedLast(&test.refusals, pods, func(pod *corev1.Pod) *corev1.Pod { return pod }) {
 				got = append(got, pod.Name)
 			}
 			if s := strings.Join(got, " "); s != test.want {

@@ -15,38 +15,38 @@ import (
 // The terms that most pods match come first; of equal ones the first in the
 // strategy. It may return the list as given, and never changes it.
 // (CS-30)
-func scatter(pods, all []*corev1.Pod, strategy inplacev1alpha1.UpdateScatterStrategy) []*corev1.Pod {
+func scatter[T any](list []T, podOf func(T) *corev1.Pod, all []*corev1.Pod, strategy inplacev1alpha1.UpdateScatterStrategy) []T {
 	type countedTerm struct {
 		inplacev1alpha1.UpdateScatterTerm
 		matches int
 	}
 	var terms []countedTerm
 	for _, term := range strategy {
-		if n := countMatches(pods, term); n > 0 {
+		if n := countMatches(list, podOf, term); n > 0 {
 			terms = append(terms, countedTerm{term, n})
 		}
 	}
 	slices.SortStableFunc(terms, func(a, b countedTerm) int { return b.matches - a.matches })
 	for _, t := range terms {
-		pods = scatterTerm(pods, all, t.UpdateScatterTerm)
+		list = scatterTerm(list, podOf, all, t.UpdateScatterTerm)
 	}
-	return pods
+	return list
 }
 
 // scatterTerm spreads the pods that match one term.
-func scatterTerm(pods, all []*corev1.Pod, term inplacev1alpha1.UpdateScatterTerm) []*corev1.Pod {
-	matched, unmatched := split(pods, term)
+func scatterTerm[T any](list []T, podOf func(T) *corev1.Pod, all []*corev1.Pod, term inplacev1alpha1.UpdateScatterTerm) []T {
+	matched, unmatched := split(list, func(one T) bool { return matches(podOf(one), term) })
 	if len(matched) < 2 || len(unmatched) < 2 {
-		return pods
+		return list
 	}
-	allMatched := countMatches(all, term)
+	allMatched := countMatches(all, itself, term)
 
 	// One matched pod is left for the very end.
 	last := matched[len(matched)-1]
 	matched = matched[:len(matched)-1]
 	g := groupBy(len(matched), len(unmatched), allMatched-1, len(all)-allMatched)
 
-	spread := make([]*corev1.Pod, 0, len(pods))
+	spread := make([]T, 0, len(list))
 	spread, unmatched = moveFirst(spread, unmatched, g.lead)
 	for range g.groups {
 		spread, matched = moveFirst(spread, matched, g.matched)
@@ -86,31 +86,34 @@ func groupBy(m, u, a, b int) grouping {
 func divide(n, d int) int { return (2*n + d) / (2 * d) }
 
 // moveFirst moves up to n pods from the front of one list to the end of another.
-func moveFirst(to, from []*corev1.Pod, n int) (longer, shorter []*corev1.Pod) {
+func moveFirst[T any](to, from []T, n int) (longer, shorter []T) {
 	n = min(n, len(from))
 	return append(to, from[:n]...), from[n:]
 }
 
-func split(pods []*corev1.Pod, term inplacev1alpha1.UpdateScatterTerm) (matched, unmatched []*corev1.Pod) {
-	for _, pod := range pods {
-		if matches(pod, term) {
-			matched = append(matched, pod)
+// split divides a list into those that are chosen and the others, each in its order.
+func split[T any](list []T, choose func(T) bool) (chosen, others []T) {
+	for _, one := range list {
+		if choose(one) {
+			chosen = append(chosen, one)
 		} else {
-			unmatched = append(unmatched, pod)
+			others = append(others, one)
 		}
 	}
-	return matched, unmatched
+	return chosen, others
 }
 
-func countMatches(pods []*corev1.Pod, term inplacev1alpha1.UpdateScatterTerm) int {
+func countMatches[T any](list []T, podOf func(T) *corev1.Pod, term inplacev1alpha1.UpdateScatterTerm) int {
 	n := 0
-	for _, pod := range pods {
-		if matches(pod, term) {
+	for _, one := range list {
+		if matches(podOf(one), term) {
 			n++
 		}
 	}
 	return n
 }
+
+func itself(pod *corev1.Pod) *corev1.Pod { return pod }
 
 func matches(pod *corev1.Pod, term inplacev1alpha1.UpdateScatterTerm) bool {
 	value, ok := pod.Labels[term.Key]

@@ -73,7 +73,7 @@ func TestScatter(t *testing.T) {
 			if tt.others != "" {
 				all = append(append([]*corev1.Pod(nil), pods...), lettered(tt.others)...)
 			}
-			if diff := cmp.Diff(tt.want, names(scatter(pods, all, tt.strategy))); diff != "" {
+			if diff := cmp.Diff(tt.want, names(scatter(pods, itself, all, tt.strategy))); diff != "" {
 				t.Errorf("order of %s (-want +got):\n%s", tt.pods, diff)
 			}
 		})
@@ -86,9 +86,10 @@ func TestScatterKeepsPods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pods := lettered(rapid.StringOfN(rapid.SampledFrom([]rune(".AB")), 1, 40, -1).Draw(t, "pods"))
 		all := append(lettered(rapid.StringOfN(rapid.SampledFrom([]rune(".AB")), 1, 40, -1).Draw(t, "others")), pods...)
-		got := scatter(pods, all, terms("A"))
-		gotMatched, gotUnmatched := split(got, terms("A")[0])
-		wantMatched, wantUnmatched := split(pods, terms("A")[0])
+		got := scatter(pods, itself, all, terms("A"))
+		matched := func(pod *corev1.Pod) bool { return matches(pod, terms("A")[0]) }
+		gotMatched, gotUnmatched := split(got, matched)
+		wantMatched, wantUnmatched := split(pods, matched)
 		if names(gotMatched) != names(wantMatched) || names(gotUnmatched) != names(wantUnmatched) {
 			t.Errorf("CS-30: %s becomes %s", names(pods), names(got))
 		}

@@ -33,42 +33,45 @@ type UpdateOptions struct {
 // The pods and the list stay as they are. The error is that of
 // [SortByPriority]. (CS-28 to CS-30, LC-16)
 func SortForUpdate(pods []*corev1.Pod, o UpdateOptions) ([]*corev1.Pod, error) {
-	var sorted []*corev1.Pod
+	order, err := updateOrder(pods, o)
+	return inOrder(pods, order), err
+}
+
+// SortForUpdateOf is SortForUpdate for what has a pod each.
+func SortForUpdateOf[T any](all []T, podOf func(T) *corev1.Pod, o UpdateOptions) ([]T, error) {
+	order, err := updateOrder(podsOf(all, podOf), o)
+	return inOrder(all, order), err
+}
+
+// updateOrder is the order in which pods are to be updated, as places in the list.
+func updateOrder(pods []*corev1.Pod, o UpdateOptions) ([]int32, error) {
+	var order []int32
 	if hasPriority(o.Priority) {
 		var err error
-		if sorted, err = SortByPriority(pods, o.Priority); err != nil {
+		if order, err = priorityOrder(pods, o.Priority); err != nil {
 			return nil, err
 		}
 	} else {
 		keys := newSortKeys(pods)
 		sortKeys(keys)
-		sorted = podsOf(keys)
+		order = orderOf(keys)
 	}
 	all := o.All
 	if all == nil {
 		all = pods
 	}
-	return preparingUpdateFirst(scatter(sorted, all, o.Scatter)), nil
+	podAt := func(at int32) *corev1.Pod { return pods[at] }
+	return preparingUpdateFirst(pods, scatter(order, podAt, all, o.Scatter)), nil
 }
 
 // preparingUpdateFirst brings the pods that have been announced to their
 // inPlaceUpdate hook to the front, so that no more pods are announced instead.
-func preparingUpdateFirst(pods []*corev1.Pod) []*corev1.Pod {
+func preparingUpdateFirst(pods []*corev1.Pod, order []int32) []int32 {
 	if !slices.ContainsFunc(pods, preparingUpdate) {
-		return pods
+		return order
 	}
-	sorted := make([]*corev1.Pod, 0, len(pods))
-	for _, pod := range pods {
-		if preparingUpdate(pod) {
-			sorted = append(sorted, pod)
-		}
-	}
-	for _, pod := range pods {
-		if !preparingUpdate(pod) {
-			sorted = append(sorted, pod)
-		}
-	}
-	return sorted
+	preparing, others := split(order, func(at int32) bool { return preparingUpdate(pods[at]) })
+	return append(preparing, others...)
 }
 
 func preparingUpdate(pod *corev1.Pod) bool {

@@ -80,6 +80,8 @@ type Planner struct {
 	plan         *rollout.Plan
 	failedUpdate string
 
+	listed bool // problems and waits of the present steps are on the lists already
+
 	scratch    *podpatch.Patch // for Refresh: empty
 	calculator *inplace.Calculator
 	retries    retries
@@ -94,7 +96,7 @@ func NewPlanner(plan *rollout.Plan, failedUpdate string) Planner {
 
 // Problem reports an error that the plan works around; nil reports nothing.
 func (p *Planner) Problem(condition string, err error) {
-	if err != nil {
+	if err != nil && !p.listed {
 		p.plan.Problems = append(p.plan.Problems, rollout.Problem{Condition: condition, Err: err})
 	}
 }
@@ -125,7 +127,24 @@ func (p *Planner) Due(in time.Duration, comes bool) bool {
 
 // Wait records why a pod is not updated; nil stands for pods not created yet.
 func (p *Planner) Wait(pod *corev1.Pod, reason *rollout.Reason) {
-	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+	if !p.listed {
+		p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+	}
+}
+
+// ListWaits records why pods are not changed, in order.
+func (p *Planner) ListWaits(waits []rollout.Wait) {
+	if !p.listed {
+		p.plan.Waiting = append(p.plan.Waiting, waits...)
+	}
+}
+
+// PlanOtherwise takes steps for Plan.Otherwise. Their pods wait for the first stage, and are on the list for that; their
+// problems are those of its steps. So neither is listed for them.
+func (p *Planner) PlanOtherwise(steps func()) {
+	p.Stage, p.listed = &p.plan.Otherwise, true
+	steps()
+	p.Stage, p.listed = &p.plan.Stage, false
 }
 
 // InOtherwise tells whether the present step belongs to Plan.Otherwise.

@@ -121,10 +121,6 @@ func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 
 // order brings candidates into the order of their updates. (SCS-9, SCS-10, SCS-15)
 func (p *planner) order(candidates []*pod) []*pod {
-	byPod, pods := make(map[*corev1.Pod]*pod, len(candidates)), make([]*corev1.Pod, len(candidates))
-	for i, pod := range candidates {
-		byPod[pod.Pod], pods[i] = pod, pod.Pod
-	}
 	options := rollout.UpdateOptions{}
 	if len(p.set.Spec.UpdateStrategy.ScatterStrategy) > 0 {
 		for _, pod := range p.pods {
@@ -132,15 +128,12 @@ func (p *planner) order(candidates []*pod) []*pod {
 		}
 		options.Scatter = scatterTerms(p.set.Spec.UpdateStrategy.ScatterStrategy, options.All)
 	}
-	sorted, _ := rollout.SortForUpdate(pods, options)           // fails for a priority only
-	if r := &p.plan.Rollout; r.Unavailable < r.MaxUnavailable { // otherwise the others may wait for those that were refused
-		sorted = p.Refused.Last(sorted)
+	podOf := func(pod *pod) *corev1.Pod { return pod.Pod }
+	sorted, _ := rollout.SortForUpdateOf(candidates, podOf, options) // fails for a priority only
+	if r := &p.plan.Rollout; r.Unavailable < r.MaxUnavailable {      // otherwise the others may wait for those that were refused
+		sorted = rollout.RefusedLast(&p.Refused, sorted, podOf)
 	}
-	ordered := make([]*pod, len(sorted))
-	for i, pod := range sorted {
-		ordered[i] = byPod[pod]
-	}
-	return ordered
+	return sorted
 }
 
 // scatterTerms spells out the terms that stand for every value. (SCS-10)

@@ -8,8 +8,8 @@
 // create, to delete and to change. For each pod that should be updated and is not, it
 // has the rule and the number that hold it. Apply applies the plan. So
 // every decision can be called in a unit test, shown before it happens, and
-// explained afterwards. [Tally] is the arithmetic alone: numbers of pods in, numbers
-// of pods to create, to delete and to update out.
+// explained afterwards. [Diff] holds the numbers that a plan follows from: how many pods to create, to
+// delete and to update.
 //
 // A reconcile waits until the caches have seen what earlier reconciles wrote. No decision
 // depends on anything else that is remembered. A lost event or a pod that is gone

@@ -42,7 +42,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.UpdateProblem(err)
 		return p.plan
 	}
-	if err := p.read(); err != nil {
+	if err := p.readSpec(); err != nil {
 		p.UpdateProblem(err)
 		p.Unreadable = err
 		p.planStatus()
@@ -57,14 +57,16 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
-	p.count()
-	p.unfit = p.checkTarget()
-	p.planClaims()
-	p.planRelease()
-	p.planScale()
-	p.planRefresh()
-	p.planUpdate()
-	p.planOtherwise()
+	p.tally = p.count()
+	p.plan.Diff = p.tally.diff()
+	target := p.planTarget()
+	p.claims = p.planClaims()
+	scales := p.planRelease() || p.planScale()
+	p.planRefresh(target)
+	recreates := p.planUpdate(target, scales)
+	if scales || recreates {
+		p.planOtherwise(target)
+	}
 	p.PlanRefusals()
 	p.planLackingClaims()
 	p.planPreDownload()
@@ -76,13 +78,4 @@ func NewPlan(s *Snapshot) *Plan {
 	// an event yet by which the former one is dropped.
 	p.PlanHistory(p.Set.Spec.RevisionHistoryLimit, p.plan.Revisions.Current, p.ownPods)
 	return p.plan
-}
-
-// ownPods yields the active pods.
-func (p *planner) ownPods(yield func(*corev1.Pod) bool) {
-	for _, pod := range p.pods {
-		if !yield(pod.Pod) {
-			return
-		}
-	}
 }

@@ -14,21 +14,27 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// claims are the claims of pods.
+type claims struct {
+	of    map[string][]*corev1.PersistentVolumeClaim // that a pod uses, or the next one may, by instance id
+	dying map[string]bool                            // instance ids that have a terminating claim
+}
+
 // planClaims groups the claims by instance, and disowns those that no pod to
 // come may use: those of a pod that is released become that pod's and, if
 // claims are not to be reused, those whose pod is gone are deleted and those of
 // a pod that has ended become that pod's. (CS-18, CS-36)
-func (p *planner) planClaims() {
+func (p *planner) planClaims() (grouped claims) {
 	if len(p.Claims) == 0 {
-		return
+		return grouped
 	}
-	p.claims, p.dying = map[string][]*corev1.PersistentVolumeClaim{}, map[string]bool{}
+	grouped = claims{of: map[string][]*corev1.PersistentVolumeClaim{}, dying: map[string]bool{}}
 	users, kept := p.claimUsers(), map[string]bool{}
 	reuse := !p.Set.Spec.ScaleStrategy.DisablePVCReuse
-	claims := slices.SortedFunc(slices.Values(p.Claims), func(a, b *corev1.PersistentVolumeClaim) int {
+	sorted := slices.SortedFunc(slices.Values(p.Claims), func(a, b *corev1.PersistentVolumeClaim) int {
 		return strings.Compare(a.Name, b.Name)
 	})
-	for _, claim := range claims {
+	for _, claim := range sorted {
 		id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
 		if id == "" {
 			continue
@@ -36,21 +42,22 @@ func (p *planner) planClaims() {
 		user := users.of(claim)
 		switch {
 		case claim.DeletionTimestamp != nil:
-			p.dying[id] = true
+			grouped.dying[id] = true
 		case user.release != nil:
 			p.plan.PatchClaims = append(p.plan.PatchClaims, p.giveTo(claim, user.release.Pod))
 			user.release.getsClaims = true
 		case reuse || user.active:
-			p.claims[id] = append(p.claims[id], claim)
+			grouped.of[id] = append(grouped.of[id], claim)
 		case user.ended != nil:
 			p.plan.PatchClaims = append(p.plan.PatchClaims, p.giveTo(claim, user.ended))
 		case kept[id] || p.Unused[id] && len(kept) < int(p.plan.Diff.ScaleUp): // deleted, it would only be made again (CS-39)
 			kept[id] = true
-			p.claims[id] = append(p.claims[id], claim)
+			grouped.of[id] = append(grouped.of[id], claim)
 		default:
 			p.plan.DeleteClaims = append(p.plan.DeleteClaims, claim)
 		}
 	}
+	return grouped
 }
 
 // claimUser is the pod of a claim: an active one that stays, one that is given

@@ -27,13 +27,13 @@ import (
 
 // planCreate creates pods, those of the current revision first. If these
 // cannot be created, the others are all the same, but none in their place: the
-// partition limits how many pods are updated. (CS-17 to CS-20)
-func (p *planner) planCreate() {
-	if blocked := p.tally.CreateBlocked(); blocked != nil {
+// partition limits how many pods are updated. It returns whether it creates any. (CS-17 to CS-20)
+func (p *planner) planCreate() (creates bool) {
+	if blocked := p.tally.createBlocked(); blocked != nil {
 		p.Wait(nil, blocked)
 	}
 	if p.backsOff() {
-		return
+		return false
 	}
 	d, revisions := p.plan.Diff, &p.plan.Revisions
 	ids := p.instanceIDs(min(int(d.Create), rollout.MostCreations))
@@ -41,12 +41,12 @@ func (p *planner) planCreate() {
 	updated := len(ids) - old
 	if old > 0 && !p.createOf(revisions.Current, ids[:old]) {
 		if revisions.Current == revisions.Update {
-			return
+			return false
 		}
 		old, updated = 0, min(p.missingUpdated(), len(ids))
 	}
 	p.createOf(revisions.Update, ids[old:old+updated])
-	p.podsChanged = p.podsChanged || len(p.plan.Create) > 0
+	return len(p.plan.Create) > 0
 }
 
 // backsOff tells whether pods are created later: kubelets reject those of the revision that comes first, again and again. (CT-8)
@@ -87,7 +87,7 @@ func (p *planner) backsOff() bool {
 func (p *planner) missingUpdated() int {
 	unlimited := p.tally
 	unlimited.ScaleMaxUnavailable = math.MaxInt32
-	d := unlimited.Diff()
+	d := unlimited.diff()
 	return int(d.Create - d.CreateOld)
 }
 
@@ -148,7 +148,7 @@ func (p *planner) addClaims(pod *corev1.Pod, id string) (missing []*corev1.Persi
 	for i := range p.Set.Spec.VolumeClaimTemplates {
 		claim := p.newClaim(&p.Set.Spec.VolumeClaimTemplates[i], id)
 		podplan.MountClaim(&pod.Spec, p.Set.Spec.VolumeClaimTemplates[i].Name, claim.Name)
-		exists := slices.ContainsFunc(p.claims[id], func(c *corev1.PersistentVolumeClaim) bool { return c.Name == claim.Name })
+		exists := slices.ContainsFunc(p.claims.of[id], func(c *corev1.PersistentVolumeClaim) bool { return c.Name == claim.Name })
 		if !exists {
 			missing = append(missing, claim)
 		}
@@ -190,9 +190,9 @@ func (p *planner) instanceIDs(n int) []string {
 		terminating[id] = pod.DeletionTimestamp != nil
 	}
 	var ids []string
-	for _, id := range slices.Sorted(maps.Keys(p.claims)) {
+	for _, id := range slices.Sorted(maps.Keys(p.claims.of)) {
 		switch {
-		case len(ids) == n, p.dying[id]: // the pod would mount a claim that goes
+		case len(ids) == n, p.claims.dying[id]: // the pod would mount a claim that goes
 		case terminating[id]:
 			p.Wait(nil, &rollout.Reason{
 				Rule: rollout.RuleClaimInUse, Message: "a new pod takes over the claims of pod " + p.Set.Name + "-" + id + ", which is still terminating",

@@ -3,6 +3,9 @@
 package cloneset
 
 import (
+	"fmt"
+
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 )
 
@@ -21,5 +24,30 @@ func (p *planner) checkInput() error {
 	s.Pods = podplan.Controlled(&p.Planner, s.Pods, "Snapshot.Pods", owned)
 	s.Claims = podplan.Controlled(&p.Planner, s.Claims, "Snapshot.Claims", owned)
 	s.Revisions = p.UseHistory(s.Revisions, owned)
+	return nil
+}
+
+// readSpec checks and computes what the spec says.
+func (p *planner) readSpec() (err error) {
+	if err = p.ReadSelector(); err != nil {
+		return err
+	}
+	strategy, l := &p.Set.Spec.UpdateStrategy, &p.limits
+	l.replicas = p.replicas()
+	if l.replicas < 0 {
+		return fmt.Errorf("spec.replicas: found %d, want 0 or more", l.replicas)
+	}
+	if l.partition, err = rollout.Partition(strategy.Partition, l.replicas); err != nil {
+		return fmt.Errorf("spec.updateStrategy.%w", err)
+	}
+	if l.maxSurge, err = rollout.MaxSurge(strategy.MaxSurge, l.replicas); err != nil {
+		return fmt.Errorf("spec.updateStrategy.%w", err)
+	}
+	if l.maxUnavailable, err = rollout.MaxUnavailable(strategy.MaxUnavailable, l.replicas, l.maxSurge); err != nil {
+		return fmt.Errorf("spec.updateStrategy.%w", err)
+	}
+	if l.scaleMaxUnavailable, err = rollout.ScaleMaxUnavailable(p.Set.Spec.ScaleStrategy.MaxUnavailable, l.replicas); err != nil {
+		return fmt.Errorf("spec.scaleStrategy.%w", err)
+	}
 	return nil
 }

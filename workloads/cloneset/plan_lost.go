@@ -31,7 +31,7 @@ func (p *planner) unreachable(pod *pod) bool {
 }
 
 // hasClaims tells whether a pod has claims, which would be deleted with it.
-func (p *planner) hasClaims(pod *pod) bool { return len(p.claims[instanceID(pod.Pod)]) > 0 }
+func (p *planner) hasClaims(pod *pod) bool { return len(p.claims.of[instanceID(pod.Pod)]) > 0 }
 
 // lost tells whether that has been so for long, and the pod may be recreated. An update looks at it again when it will
 // have been.
@@ -41,11 +41,11 @@ func (p *planner) lost(pod *pod) bool {
 
 // awaitsNode tells whether an update in place must not begin on a pod, since its node would not notice: other pods
 // would wait for it. It says so. (CS-38)
-func (p *planner) awaitsNode(pod *pod) bool {
+func (p *planner) awaitsNode(pod *pod, to target) bool {
 	if !p.unreachable(pod) || !p.Workload.InPlace.Allowed {
 		return false
 	}
-	if update, _ := p.InPlace(&pod.View, p.target()); update == nil {
+	if update, _ := p.InPlace(&pod.View, to.revision); update == nil {
 		return false
 	}
 	switch {
@@ -62,14 +62,14 @@ func (p *planner) awaitsNode(pod *pod) bool {
 }
 
 // replaceLost recreates pods of the target that others wait for, or whose own update in place has begun, if their
-// nodes have been unreachable for long: as many at once as broken pods are updated. (CS-38)
-func (p *planner) replaceLost() {
+// nodes have been unreachable for long: as many at once as broken pods are updated. It returns whether there are any. (CS-38)
+func (p *planner) replaceLost(to target) (recreates bool) {
 	strategy := &p.Set.Spec.UpdateStrategy
-	if p.Workload.InPlace.Only || p.onDelete() || strategy.Paused || p.podsChanged || p.plan.Revisions.Refused != nil || p.unfit != nil {
-		return
+	if p.Workload.InPlace.Only || p.onDelete() || strategy.Paused || p.plan.Revisions.Refused != nil || to.unfit != nil {
+		return false
 	}
-	atUpdate := p.target() == p.plan.Revisions.Update
-	left := p.tally.brokenMaxUnavailable() - p.unavailable(atUpdate).AtTarget
+	atUpdate := to.revision == p.plan.Revisions.Update
+	left := p.tally.brokenMaxUnavailable() - p.unavailable(to).AtTarget
 	var lost []*pod
 	for _, pod := range p.pods {
 		if pod.Updated != atUpdate || pod.preparingDelete || pod.Deleted || p.plan.Diff.Update == 0 && !pod.Updating || !p.lost(pod) {
@@ -81,7 +81,8 @@ func (p *planner) replaceLost() {
 	for _, pod := range lost[:max(min(int(left), len(lost)), 0)] {
 		if !p.RefreshFirst(&pod.View) {
 			pod.Otherwise = p.InOtherwise()
-			p.recreate(pod)
+			recreates = p.recreate(pod) || recreates
 		}
 	}
+	return recreates
 }

@@ -13,12 +13,12 @@ import (
 //
 // All of it about one pod goes into one patch. A pod that the scale step
 // changes is left to it.
-func (p *planner) planRefresh() {
+func (p *planner) planRefresh(to target) {
 	for _, pod := range p.pods {
 		if pod.Patch != nil || pod.Deleted {
 			continue
 		}
-		patch, readable := p.Refresh(&pod.View, p.atTarget(pod))
+		patch, readable := p.Refresh(&pod.View, p.atTarget(pod, to))
 		if label := pod.Labels[podplan.RevisionLabel]; readable && label != "" && pod.Labels[podplan.TemplateHashLabel] == "" {
 			patch.SetLabel(podplan.TemplateHashLabel, revision.ShortHash(label))
 		}
@@ -29,18 +29,17 @@ func (p *planner) planRefresh() {
 // atTarget tells whether a pod need not be prepared for an update, or not any
 // more: it has the revision that pods are updated to, or none of them is updated, or
 // it never can be.
-func (p *planner) atTarget(pod *pod) bool {
-	moves := p.plan.Diff.Update
-	return moves == 0 || pod.Updated == (moves > 0) || pod.PreparedUpdate() && p.stuck(pod)
+func (p *planner) atTarget(pod *pod, to target) bool {
+	return p.plan.Diff.Update == 0 || pod.Updated != to.back || pod.prepared && p.stuck(pod, to)
 }
 
 // stuck tells whether a pod that has to be updated never can be, unless a user
 // changes the pod or the spec: the revision cannot have it, or InPlaceOnly forbids to
 // recreate it.
-func (p *planner) stuck(pod *pod) bool {
-	if p.unfit != nil || !p.Workload.InPlace.Only {
-		return p.unfit != nil
+func (p *planner) stuck(pod *pod, to target) bool {
+	if to.unfit != nil || !p.Workload.InPlace.Only {
+		return to.unfit != nil
 	}
-	update, _ := p.InPlace(&pod.View, p.target())
+	update, _ := p.InPlace(&pod.View, to.revision)
 	return update == nil
 }

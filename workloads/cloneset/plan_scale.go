@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 )
@@ -15,37 +13,26 @@ import (
 // planScale brings the number of pods to what is wanted. It takes the first of
 // the following steps that changes anything: return pods to service that prepare for deletion,
 // create pods, delete pods that have prepared, delete those marked for deletion, scale in.
-// (CS-15 to CS-24)
-func (p *planner) planScale() {
-	if p.podsChanged { // pods are deleted that are none of the CloneSet's
-		return
+// It returns whether there is one. (CS-15 to CS-24)
+func (p *planner) planScale() (scales bool) {
+	if p.planKeep() {
+		return true
 	}
-	if p.planKeep(); p.podsChanged {
-		return
+	if p.plan.Diff.ScaleUp > 0 && p.planCreate() {
+		p.waitForCreation()
+		return true
 	}
-	if p.plan.Diff.ScaleUp > 0 {
-		if p.planCreate(); p.podsChanged {
-			p.waitForCreation()
-			return
-		}
-	}
-	p.planDelete()
+	return p.planDelete()
 }
 
-// planDelete takes the steps that delete pods.
-func (p *planner) planDelete() {
-	if p.deletePrepared(); p.podsChanged {
-		return
-	}
-	if p.deleteSpecified(); p.podsChanged {
-		return
-	}
-	p.scaleIn()
+// planDelete takes the first of the steps that deletes pods, and returns whether there is one.
+func (p *planner) planDelete() (deletes bool) {
+	return p.deletePrepared() || p.deleteSpecified() || p.scaleIn()
 }
 
 // planKeep returns pods to service that prepare for their deletion, since more
-// replicas are wanted again. (CS-15)
-func (p *planner) planKeep() {
+// replicas are wanted again. It returns whether there are any. (CS-15)
+func (p *planner) planKeep() (keeps bool) {
 	leaving := 0
 	for _, pod := range p.pods {
 		if pod.specified || pod.preparingDelete {
@@ -55,16 +42,17 @@ func (p *planner) planKeep() {
 	need := lifecycle.CancelNeeded(int(p.limits.replicas), len(p.pods), leaving)
 	for _, pod := range p.pods {
 		if need == 0 {
-			return
+			break
 		}
 		if !pod.preparingDelete || pod.specified || !lifecycle.CancelAllowed(p.Set.Spec.Lifecycle) {
 			continue
 		}
 		if p.Undelete(&pod.View) {
-			p.podsChanged = true
+			keeps = true
 			need--
 		}
 	}
+	return keeps
 }
 
 // waitForCreation says why pods that are marked for deletion or prepared for it stay for now: no pod is
@@ -87,84 +75,86 @@ func (p *planner) createFirst() *rollout.Reason {
 }
 
 // deletePrepared deletes pods in PreparingDelete that no hook holds. (CS-21)
-func (p *planner) deletePrepared() {
+func (p *planner) deletePrepared() (deletes bool) {
 	for _, pod := range p.pods {
-		if pod.preparingDelete {
-			p.delete(pod, rollout.DeleteForScale)
+		if pod.preparingDelete && p.delete(pod, rollout.DeleteForScale) {
+			deletes = true
 		}
 	}
+	return deletes
 }
 
 // deleteSpecified deletes the pods marked for deletion: those that are not
 // ready at once, the others within the budget. Ready ones also wait for those
 // that are missing, whatever holds up their creation. (CS-17, CS-22)
-func (p *planner) deleteSpecified() {
-	var marked []*corev1.Pod
+func (p *planner) deleteSpecified() (deletes bool) {
+	var marked []*pod
 	var createFirst *rollout.Reason
 	for _, pod := range p.pods {
 		switch {
 		case !pod.specified || pod.preparingDelete:
-		case p.plan.Diff.ScaleUp > 0 && lifecycle.Available(pod.Pod, 0, p.Now):
+		case p.plan.Diff.ScaleUp > 0 && pod.serves:
 			if createFirst == nil {
 				createFirst = p.createFirst()
 			}
 			p.Wait(pod.Pod, createFirst)
 		default:
-			marked = append(marked, pod.Pod)
+			marked = append(marked, pod)
 		}
 	}
-	p.deleteWithinBudget(marked)
+	return p.deleteWithinBudget(marked)
 }
 
 // scaleIn deletes surplus pods, those of the old revision first. (CS-23)
-func (p *planner) scaleIn() {
+func (p *planner) scaleIn() (deletes bool) {
 	d := p.plan.Diff
 	if d.ScaleDown == 0 {
-		return
+		return false
 	}
-	if blocked := p.tally.ScaleDownBlocked(); blocked != nil {
+	if blocked := p.tally.scaleDownBlocked(); blocked != nil {
 		p.Wait(nil, blocked)
-		return
+		return false
 	}
-	var old, updated []*corev1.Pod
+	var old, updated []*pod
 	for _, pod := range p.pods {
 		if pod.Updated {
-			updated = append(updated, pod.Pod)
+			updated = append(updated, pod)
 		} else {
-			old = append(old, pod.Pod)
+			old = append(old, pod)
 		}
-	}
-	order := rollout.DeletionOptions{
-		Available:   func(pod *corev1.Pod) bool { return p.byPod(pod).Available },
-		Constraints: p.Set.Spec.Template.Spec.TopologySpreadConstraints,
-		Topology:    func(node, key string) string { return p.NodeLabels[node][key] },
 	}
 	fromOld := min(int(d.ScaleDownOld), len(old))
 	fromUpdated := min(int(d.ScaleDown)-fromOld, len(updated))
-	surplus := slices.Concat(
-		rollout.SortForDeletion(old, order)[:fromOld],
-		rollout.SortForDeletion(updated, order)[:fromUpdated])
-	p.deleteWithinBudget(surplus)
+	return p.deleteWithinBudget(slices.Concat(p.firstToGo(old, fromOld), p.firstToGo(updated, fromUpdated)))
+}
+
+// firstToGo returns n pods of a revision that would be missed least. (CS-25)
+func (p *planner) firstToGo(pods []*pod, n int) []*pod {
+	if n == 0 {
+		return nil
+	}
+	available := func(pod *pod) bool { return pod.Available }
+	return rollout.SortForDeletionOf(pods, (*pod).shared, available, rollout.DeletionOptions{
+		Constraints: p.Set.Spec.Template.Spec.TopologySpreadConstraints,
+		Topology:    func(node, key string) string { return p.NodeLabels[node][key] },
+	})[:n]
 }
 
 // deleteWithinBudget deletes pods that are not ready freely and ready ones
 // while the budget lasts. (CS-22, CS-23)
-func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
-	chosen := make([]Candidate, len(pods))
-	for i, pod := range pods {
-		ready := lifecycle.Available(pod, 0, p.Now)
-		chosen[i] = Candidate{Pod: pod, Available: ready, Settling: ready && !p.byPod(pod).Available}
+func (p *planner) deleteWithinBudget(pods []*pod) (deletes bool) {
+	chosen := p.tally.selectForDeletion(pods)
+	for _, pod := range chosen.now {
+		deletes = p.delete(pod, rollout.DeleteForScale) || deletes
 	}
-	now, waiting := p.tally.SelectForDeletion(chosen)
-	for _, pod := range now {
-		p.delete(p.byPod(pod), rollout.DeleteForScale)
-	}
-	p.plan.Waiting = append(p.plan.Waiting, waiting...)
+	p.ListWaits(chosen.waits)
+	return deletes
 }
 
-// delete deletes a pod with its claims, or has its hook asked to prepare it. (CS-24)
-func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
+// delete deletes a pod with its claims, or has its hook asked to prepare it. It returns
+// whether that changes anything. (CS-24)
+func (p *planner) delete(pod *pod, why rollout.DeletionReason) bool {
 	begun := p.Delete(&pod.View, rollout.PodDeletion{
-		For: why, Unchanged: !pod.Available && !pod.preparingDelete, DeleteClaims: p.claims[instanceID(pod.Pod)]})
-	p.podsChanged = p.podsChanged || begun && (pod.Deleted || !pod.preparingDelete)
+		For: why, Unchanged: !pod.Available && !pod.preparingDelete, DeleteClaims: p.claims.of[instanceID(pod.Pod)]})
+	return begun && (pod.Deleted || !pod.preparingDelete)
 }

@@ -5,37 +5,25 @@ package cloneset
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// Candidate is a pod that might be updated.
-type Candidate struct {
-	Pod *corev1.Pod
-	// Available says, for an update, whether the pod counts as available with
-	// the workload's minReadySeconds and, for a deletion, with
-	// minReadySeconds 0.
-	Available bool
-	// Settling says that the pod serves, but not for the workload's minReadySeconds:
-	// it does not count as available yet. With a maxSurge it is updated as an
-	// available one is.
-	Settling bool
-	// Prepared says, for an update, that the pod has been taken out of service
-	// for it already. It does not wait for others, which may wait for it.
-	Prepared bool
+// selection is what is decided about pods that are to be updated or deleted.
+type selection struct {
+	now   []*pod         // those whose turn it is, in order
+	waits []rollout.Wait // why the others stay
 }
 
-// Unavailable counts the pods that are not available, whatever else they are:
-// unlike in a [Class], those marked for deletion are among them.
-type Unavailable struct {
+// unavailablePods counts the pods that are not available, whatever else they are:
+// unlike in a class, those marked for deletion are among them.
+type unavailablePods struct {
 	// All is the number of unavailable pods.
 	All int32
 	// AtTarget is how many of them are already at the revision that pods are updated to.
 	AtTarget int32
 }
 
-// SelectForUpdate says which of the candidates are updated now, and why the
+// selectForUpdate says which of the candidates are updated now, and why the
 // others wait. The candidates are the pods of the revision that pods leave
 // from (the old one; the update revision if Diff.Update is negative). They come in
 // the order in which they are to be updated. Left out are those that cannot be
@@ -49,33 +37,33 @@ type Unavailable struct {
 // missing ones may wait for it. With a maxSurge, a pod that only waits for
 // minReadySeconds is held back as an available one is: users may go to it. A prepared pod is not held back. A pod that is
 // held back is passed over, and holds back no other. (CS-31)
-func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []rollout.Wait) {
-	w := walk{Tally: t, diff: t.Diff(),
-		unavailable: Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
+func (t tally) selectForUpdate(candidates []*pod, unavailable unavailablePods) (s selection) {
+	w := walk{tally: t, diff: t.diff(),
+		unavailable: unavailablePods{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
 	held := make([]hold, len(candidates))
 	most := int(max(w.diff.Update, -w.diff.Update))
-	move = make([]*corev1.Pod, 0, min(most, len(candidates)))
-	for i, c := range candidates {
-		if held[i] = w.step(c); held[i] == notHeld {
-			move = append(move, c.Pod)
+	s.now = make([]*pod, 0, min(most, len(candidates)))
+	for i, pod := range candidates {
+		if held[i] = w.step(pod); held[i] == notHeld {
+			s.now = append(s.now, pod)
 		}
 	}
-	wait = make([]rollout.Wait, 0, len(candidates)-len(move))
+	s.waits = make([]rollout.Wait, 0, len(candidates)-len(s.now))
 	var reasons [holds]*rollout.Reason
-	for i, c := range candidates {
+	for i, pod := range candidates {
 		why := held[i]
 		if why == notHeld {
 			continue
 		}
-		if len(move)+len(wait) >= most {
+		if len(s.now)+len(s.waits) >= most {
 			why = heldByRevision // it would wait also if nothing else held it back
 		}
 		if reasons[why] == nil {
 			reasons[why] = w.reason(why)
 		}
-		wait = append(wait, rollout.Wait{Pod: c.Pod, Reason: reasons[why]})
+		s.waits = append(s.waits, rollout.Wait{Pod: pod.Pod, Reason: reasons[why]})
 	}
-	return move, wait
+	return s
 }
 
 // hold is what holds a pod back.
@@ -93,29 +81,29 @@ const (
 
 // walk goes from candidate to candidate.
 type walk struct {
-	Tally
+	tally
 	diff        Diff
-	unavailable Unavailable
+	unavailable unavailablePods
 
 	accepted, disrupted int32 // disrupted are accepted pods that were available
 }
 
 // step accepts a candidate, or says what holds it back.
-func (w *walk) step(c Candidate) hold {
+func (w *walk) step(pod *pod) hold {
 	at := w.unavailable.AtTarget + w.accepted
-	settling := c.Settling && !c.Available && w.MaxSurge > 0
+	settling := pod.settling() && w.MaxSurge > 0
 	switch {
 	case w.accepted >= max(w.diff.Update, -w.diff.Update):
 		return heldByRevision
-	case c.Prepared && !c.Available:
+	case pod.prepared && !pod.Available:
 	case settling && (at >= w.diff.UpdateMaxUnavailable || w.unavailable.All+w.disrupted >= w.diff.UpdateMaxUnavailable):
 		return heldSettling
 	case settling:
 		w.disrupted++
-	case !c.Available && at >= w.brokenMaxUnavailable():
+	case !pod.Available && at >= w.brokenMaxUnavailable():
 		return heldByBroken
-	case !c.Available:
-	case !c.Prepared && at >= w.diff.UpdateMaxUnavailable:
+	case !pod.Available:
+	case !pod.prepared && at >= w.diff.UpdateMaxUnavailable:
 		return heldByTarget
 	case w.unavailable.All+w.disrupted >= w.diff.UpdateMaxUnavailable:
 		return heldByAll
@@ -128,7 +116,7 @@ func (w *walk) step(c Candidate) hold {
 
 // brokenMaxUnavailable is how many pods may be unavailable at the target while
 // one is updated that is unavailable already: a broken pod can always be repaired.
-func (t Tally) brokenMaxUnavailable() int32 {
+func (t tally) brokenMaxUnavailable() int32 {
 	return max(positive(int64(t.MaxUnavailable)+max(t.extra(), 0)), 1)
 }
 
@@ -150,7 +138,7 @@ func (w *walk) reason(why hold) *rollout.Reason {
 	}
 }
 
-// SelectForDeletion says which of the pods chosen for deletion go now, and why
+// selectForDeletion says which of the pods chosen for deletion go now, and why
 // the others wait. Pods that are not ready go freely, ready ones within
 // Diff.DeleteReadyBudget. Chosen are either all pods marked for deletion that
 // are not in the state PreparingDelete or, if there are none of both,
@@ -158,10 +146,10 @@ func (w *walk) reason(why hold) *rollout.Reason {
 // A surplus pod that is settling is unavailable before and after: it goes as long as enough pods serve without it.
 // (CS-22, CS-23)
 //
-// Pods marked for deletion do not count as unavailable in a [Tally]. Those of
+// Pods marked for deletion do not count as unavailable in a tally. Those of
 // them that are not ready, or are settling, take their share of the budget
 // here. So marking some cannot take down more than maxUnavailable.
-func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []rollout.Wait) {
+func (t tally) selectForDeletion(chosen []*pod) (s selection) {
 	t = t.counts()
 	unavailable, marked := t.unavailable(), t.specified() > 0
 	if marked {
@@ -171,44 +159,44 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 	serving := budget + min(int64(t.Settling), unavailable) // of those that serve, however short a time
 	var used, settled int64
 	var reason *rollout.Reason
-	now = make([]*corev1.Pod, 0, len(chosen))
-	for _, c := range chosen {
+	s.now = make([]*pod, 0, len(chosen))
+	for _, pod := range chosen {
 		share := int64(1)
-		if marked && c.Settling {
+		if marked && pod.settling() {
 			share = 0 // it counts as unavailable already
 		}
-		free := !marked && c.Settling && used+settled < serving
-		if c.Available && !free && used+share > budget {
+		free := !marked && pod.settling() && used+settled < serving
+		if pod.serves && !free && used+share > budget {
 			if reason == nil {
 				reason = t.deleteReason(positive(unavailable), int32(used))
 			}
-			wait = append(wait, rollout.Wait{Pod: c.Pod, Reason: reason})
+			s.waits = append(s.waits, rollout.Wait{Pod: pod.Pod, Reason: reason})
 			continue
 		}
 		if free {
 			settled++
-		} else if c.Available {
+		} else if pod.serves {
 			used += share
 		}
-		now = append(now, c.Pod)
+		s.now = append(s.now, pod)
 	}
-	return now, wait
+	return s
 }
 
-func notAvailable(candidates []Candidate) (n int64) {
-	for _, c := range candidates {
-		if !c.Available || c.Settling {
+func notAvailable(pods []*pod) (n int64) {
+	for _, pod := range pods {
+		if !pod.serves || pod.settling() {
 			n++
 		}
 	}
 	return n
 }
 
-// ScaleDownBlocked returns why surplus pods are not deleted although
+// scaleDownBlocked returns why surplus pods are not deleted although
 // Diff.ScaleDown asks for it. Pods that were marked for deletion, or that are
 // in the state PreparingDelete, go first. Nil if nothing is in the way.
 // (CS-23)
-func (t Tally) ScaleDownBlocked() *rollout.Reason {
+func (t tally) scaleDownBlocked() *rollout.Reason {
 	t = t.counts()
 	n := t.specified() + t.preparingDelete()
 	if n == 0 {
@@ -219,12 +207,12 @@ func (t Tally) ScaleDownBlocked() *rollout.Reason {
 		t.Replicas, count(n, "pod is", "pods are"))}
 }
 
-// CreateBlocked returns why fewer pods are created than are missing: the limit
+// createBlocked returns why fewer pods are created than are missing: the limit
 // of scaleStrategy.maxUnavailable. Nil if all are created.
 // (CS-12, CS-16)
-func (t Tally) CreateBlocked() *rollout.Reason {
+func (t tally) createBlocked() *rollout.Reason {
 	t = t.counts()
-	d := t.Diff()
+	d := t.diff()
 	if d.Create == d.ScaleUp {
 		return nil
 	}

@@ -4,9 +4,9 @@ package cloneset
 
 import "math"
 
-// Class counts pods of one revision. A pod is counted in Total and in at most
+// class counts pods of one revision. A pod is counted in Total and in at most
 // one of the others: the first that fits. (CS-7)
-type Class struct {
+type class struct {
 	// Total is the number of owned active pods.
 	Total int32
 	// PreparingDelete is the number of pods in the lifecycle state PreparingDelete.
@@ -17,13 +17,8 @@ type Class struct {
 	Unavailable int32
 }
 
-// Add counts one pod.
-func (c *Class) Add(preparingDelete, specifiedDelete, available bool) {
-	c.add(1, preparingDelete, specifiedDelete, available)
-}
-
 // add counts n such pods; a negative n takes them back.
-func (c *Class) add(n int32, preparingDelete, specifiedDelete, available bool) {
+func (c *class) add(n int32, preparingDelete, specifiedDelete, available bool) {
 	c.Total += n
 	switch {
 	case preparingDelete:
@@ -35,9 +30,9 @@ func (c *Class) add(n int32, preparingDelete, specifiedDelete, available bool) {
 	}
 }
 
-// Tally is what the numbers of a rollout are computed from: the strategy, in
-// pods, and the pods that there are. The zero Tally wants nothing and has nothing.
-type Tally struct {
+// tally is what the numbers of a rollout are computed from: the strategy, in
+// pods, and the pods that there are. The zero tally wants nothing and has nothing.
+type tally struct {
 	// Replicas is the number of pods wanted, at least 0.
 	Replicas int32
 	// Partition is the number of pods that stay at the old revision, as
@@ -52,9 +47,9 @@ type Tally struct {
 	ScaleMaxUnavailable int32
 
 	// New counts the pods at the update revision.
-	New Class
+	New class
 	// Old counts all other pods.
-	Old Class
+	Old class
 	// Settling is how many of the unavailable ones serve, and only wait for minReadySeconds. (CS-23)
 	Settling int32
 	// Evicted is how many of the pods that are neither in the state PreparingDelete nor
@@ -79,7 +74,7 @@ type Tally struct {
 	ExcludePreparingDelete bool
 }
 
-// Diff is what a [Tally] asks for: numbers of pods. The zero Diff is a
+// Diff is what a plan follows from: numbers of pods. The zero Diff is a
 // workload settled.
 type Diff struct {
 	// Surge is the number of pods wanted beyond replicas, at most maxSurge;
@@ -95,7 +90,7 @@ type Diff struct {
 	CreateOld int32
 
 	// ScaleDown is the number of surplus pods, beside those that were marked
-	// for deletion. See [Tally.ScaleDownBlocked].
+	// for deletion. Those go before them.
 	ScaleDown int32
 	// ScaleDownOld is how many of ScaleDown go from the old revision.
 	ScaleDownOld int32
@@ -112,10 +107,10 @@ type Diff struct {
 	UpdateMaxUnavailable int32
 }
 
-// Diff computes how many pods to create, to delete and to update. It never
+// diff computes how many pods to create, to delete and to update. It never
 // asks to create and to scale down at once. Negative numbers of the tally count
 // as 0. (CS-8 to CS-14)
-func (t Tally) Diff() Diff {
+func (t tally) diff() Diff {
 	t = t.counts()
 	var d Diff
 	diffOld, diffNew := t.revisionDiff()
@@ -128,7 +123,7 @@ func (t Tally) Diff() Diff {
 
 // revisionDiff returns by how many pods each revision is over (positive) or
 // under its share, as far as pods are updated for that. (CS-8, CS-37)
-func (t Tally) revisionDiff() (diffOld, diffNew int64) {
+func (t tally) revisionDiff() (diffOld, diffNew int64) {
 	if t.OnDelete {
 		return 0, 0
 	}
@@ -145,7 +140,7 @@ func (t Tally) revisionDiff() (diffOld, diffNew int64) {
 // surge returns the number of pods wanted beyond replicas: enough for the pods
 // marked for deletion to be replaced before they go, for the update to have room,
 // or for pods to be evicted, whichever is most. (CS-10)
-func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
+func (t tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	if t.MaxSurge <= 0 {
 		return 0, 0
 	}
@@ -169,7 +164,7 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 
 // surgeForUpdate is how many pods beyond replicas would let all pods be updated; while the
 // update is paused no more than there are: they have users. (CS-10)
-func (t Tally) surgeForUpdate(diffOld, diffNew int64) int64 {
+func (t tally) surgeForUpdate(diffOld, diffNew int64) int64 {
 	n := exchange(diffOld, diffNew)
 	if t.Paused {
 		n = min(n, max(t.counted()-int64(t.Replicas), 0))
@@ -178,7 +173,7 @@ func (t Tally) surgeForUpdate(diffOld, diffNew int64) int64 {
 }
 
 // scale fills in what to create and what to delete. (CS-11, CS-12)
-func (t Tally) scale(d *Diff, surge, surgeOld int64) {
+func (t tally) scale(d *Diff, surge, surgeOld int64) {
 	total, totalOld := t.counted(), t.totalOld()
 	want, wantOld := int64(t.Replicas)+surge, int64(t.Partition)+surgeOld
 
@@ -195,7 +190,7 @@ func (t Tally) scale(d *Diff, surge, surgeOld int64) {
 
 // update fills in what to update: pods leave only a revision that has too
 // many to one that has too few. (CS-13)
-func (t Tally) update(d *Diff, diffOld, diffNew int64) {
+func (t tally) update(d *Diff, diffOld, diffNew int64) {
 	n := exchange(diffOld, diffNew)
 	if n == 0 {
 		return
@@ -217,12 +212,12 @@ func exchange(diffOld, diffNew int64) int64 {
 }
 
 // lacksOld tells whether the next pod that is created is of the old revision. (CS-12)
-func (t Tally) lacksOld() bool {
-	return int64(t.Partition)+int64(t.Diff().SurgeOld) > t.totalOld()
+func (t tally) lacksOld() bool {
+	return int64(t.Partition)+int64(t.diff().SurgeOld) > t.totalOld()
 }
 
 // counted is the number of pods that count as replicas. (CS-11)
-func (t Tally) counted() int64 {
+func (t tally) counted() int64 {
 	if t.ExcludePreparingDelete {
 		return t.owned() - t.preparingDelete()
 	}
@@ -230,7 +225,7 @@ func (t Tally) counted() int64 {
 }
 
 // totalOld is the number of old pods that count as replicas. (CS-11)
-func (t Tally) totalOld() int64 {
+func (t tally) totalOld() int64 {
 	if t.ExcludePreparingDelete {
 		return int64(t.Old.Total) - int64(t.Old.PreparingDelete)
 	}
@@ -238,30 +233,30 @@ func (t Tally) totalOld() int64 {
 }
 
 // owned is the number of all pods.
-func (t Tally) owned() int64 { return int64(t.New.Total) + int64(t.Old.Total) }
+func (t tally) owned() int64 { return int64(t.New.Total) + int64(t.Old.Total) }
 
 // specified is the number of pods marked for deletion.
-func (t Tally) specified() int64 {
+func (t tally) specified() int64 {
 	return int64(t.New.SpecifiedDelete) + int64(t.Old.SpecifiedDelete)
 }
 
 // preparingDelete is the number of pods in the state PreparingDelete.
-func (t Tally) preparingDelete() int64 {
+func (t tally) preparingDelete() int64 {
 	return int64(t.New.PreparingDelete) + int64(t.Old.PreparingDelete)
 }
 
 // unavailable is the number of pods that serve no client, beside those marked for
 // deletion. (CS-9)
-func (t Tally) unavailable() int64 {
+func (t tally) unavailable() int64 {
 	return t.preparingDelete() + int64(t.New.Unavailable) + int64(t.Old.Unavailable)
 }
 
 // maxUnavailable is how many of the pods that there are may be unavailable:
 // one more for each pod beyond replicas, one less for each that is missing.
-func (t Tally) maxUnavailable() int64 { return int64(t.MaxUnavailable) + t.extra() }
+func (t tally) maxUnavailable() int64 { return int64(t.MaxUnavailable) + t.extra() }
 
 // extra is the number of pods beyond replicas; negative if pods are missing.
-func (t Tally) extra() int64 { return t.owned() - int64(t.Replicas) }
+func (t tally) extra() int64 { return t.owned() - int64(t.Replicas) }
 
 // positive makes a number of pods of a difference: 0 if it is negative.
 func positive(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
@@ -270,7 +265,7 @@ func abs(n int64) int64 { return max(n, -n) }
 
 // counts is the tally with what can be counted: a negative number is 0, and a
 // partition holds back all replicas at most.
-func (t Tally) counts() Tally {
+func (t tally) counts() tally {
 	t.Replicas, t.MaxUnavailable = max(t.Replicas, 0), max(t.MaxUnavailable, 0)
 	t.MaxSurge, t.ScaleMaxUnavailable = max(t.MaxSurge, 0), max(t.ScaleMaxUnavailable, 0)
 	t.Partition = min(max(t.Partition, 0), t.Replicas)
@@ -280,7 +275,7 @@ func (t Tally) counts() Tally {
 	return t
 }
 
-func (c Class) counts() Class {
+func (c class) counts() class {
 	c.Total, c.PreparingDelete = max(c.Total, 0), max(c.PreparingDelete, 0)
 	c.SpecifiedDelete, c.Unavailable = max(c.SpecifiedDelete, 0), max(c.Unavailable, 0)
 	return c

@@ -6,14 +6,13 @@ import (
 	"math"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 )
 
 // drawClass draws the counts of one revision.
-func drawClass(t *rapid.T, name string) Class {
+func drawClass(t *rapid.T, name string) class {
 	rest := rapid.Int32Range(0, 40)
-	c := Class{
+	c := class{
 		PreparingDelete: rest.Draw(t, name+" PreparingDelete") / 10,
 		SpecifiedDelete: rest.Draw(t, name+" SpecifiedDelete") / 10,
 		Unavailable:     rest.Draw(t, name+" Unavailable") / 4,
@@ -22,9 +21,9 @@ func drawClass(t *rapid.T, name string) Class {
 	return c
 }
 
-func drawStrategy(t *rapid.T) Tally {
+func drawStrategy(t *rapid.T) tally {
 	replicas := rapid.Int32Range(0, 60).Draw(t, "replicas")
-	return Tally{
+	return tally{
 		Replicas:            replicas,
 		Partition:           rapid.Int32Range(0, replicas).Draw(t, "partition"),
 		MaxUnavailable:      rapid.OneOf(rapid.Int32Range(0, 10), rapid.Just(int32(math.MaxInt32))).Draw(t, "maxUnavailable"),
@@ -42,7 +41,7 @@ func TestMovesKeepTheLimits(t *testing.T) {
 		tally.New, tally.Old = drawClass(t, "new"), drawClass(t, "old")
 		tally.Evicted = rapid.Int32Range(0, 3).Draw(t, "evicted")
 		tally.EvictedOld = rapid.Int32Range(0, tally.Evicted).Draw(t, "evicted old")
-		m := tally.Diff()
+		m := tally.diff()
 		total := tally.owned()
 		if tally.ExcludePreparingDelete {
 			total -= tally.preparingDelete()
@@ -59,14 +58,14 @@ func TestMovesKeepTheLimits(t *testing.T) {
 			{"CS-12: never fewer than replicas", m.ScaleDown == 0 || total-tally.specified()-int64(m.ScaleDown) >= int64(tally.Replicas)},
 			{"CS-12: create within scale maxUnavailable", m.Create == 0 || tally.unavailable()+int64(m.Create) <= int64(tally.ScaleMaxUnavailable)},
 			{"CS-12: never up and down at once", m.ScaleUp == 0 || m.ScaleDown == 0},
-			{"CS-23: as many pods of a revision as there are", m.ScaleDownOld <= tally.Old.Total && (tally.ScaleDownBlocked() != nil || m.ScaleDown-m.ScaleDownOld <= tally.New.Total)},
+			{"CS-23: as many pods of a revision as there are", m.ScaleDownOld <= tally.Old.Total && (tally.scaleDownBlocked() != nil || m.ScaleDown-m.ScaleDownOld <= tally.New.Total)},
 			{"CS-12: ready deletions within maxUnavailable", m.DeleteReadyBudget == 0 ||
 				tally.unavailable()+int64(m.DeleteReadyBudget) <= int64(tally.MaxUnavailable)+tally.extra()},
 			{"CS-13: as many updates as there are pods", m.Update <= tally.Old.Total && -m.Update <= tally.New.Total},
 			{"CS-13: never past the partition", m.Update <= 0 || tally.Old.Total-m.Update >= tally.Partition},
 			{"CS-8: no rollback with the gate off", m.Update >= 0 || tally.RollBack && !tally.SameRevision},
 			{"CS-13: rolling back keeps the share of the update revision", m.Update >= 0 || tally.New.Total+m.Update >= tally.Replicas-tally.Partition},
-			{"CS-16: a limit on creation has a reason", (tally.CreateBlocked() != nil) == (m.Create < m.ScaleUp)},
+			{"CS-16: a limit on creation has a reason", (tally.createBlocked() != nil) == (m.Create < m.ScaleUp)},
 		} {
 			if !check.ok {
 				t.Errorf("%s: %+v gives %+v", check.what, tally, m)
@@ -79,7 +78,7 @@ func TestSettledMovesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tally := drawStrategy(t)
 		tally.New.Total, tally.Old.Total = tally.Replicas-tally.Partition, tally.Partition
-		if m := tally.Diff(); m != (Diff{}) {
+		if m := tally.diff(); m != (Diff{}) {
 			t.Errorf("%+v is settled and gives %+v", tally, m)
 		}
 	})
@@ -88,7 +87,7 @@ func TestSettledMovesNothing(t *testing.T) {
 // fleet is a model of a workload: enough of its reconcile to see where the
 // numbers lead.
 type fleet struct {
-	strategy Tally
+	strategy tally
 	recreate bool // update pods by picking them for deletion, not in place
 	pods     []*member
 }
@@ -97,14 +96,14 @@ type fleet struct {
 // revision.
 type member struct{ isNew, specified, available, bad bool }
 
-func (f *fleet) tally() Tally {
+func (f *fleet) tally() tally {
 	t := f.strategy
 	for _, p := range f.pods {
 		class := &t.Old
 		if p.isNew {
 			class = &t.New
 		}
-		class.Add(false, p.specified, p.available)
+		class.add(1, false, p.specified, p.available)
 	}
 	return t
 }
@@ -123,7 +122,7 @@ func (f *fleet) available() int { return len(f.pods) - f.unavailable() }
 // reconcile does one scale step and, if that changed nothing, one update step.
 // It returns whether it changed anything.
 func (f *fleet) reconcile() bool {
-	m := f.tally().Diff()
+	m := f.tally().diff()
 	if m.ScaleUp > 0 {
 		for i := range m.Create {
 			f.pods = append(f.pods, &member{isNew: i >= m.CreateOld})
@@ -150,19 +149,19 @@ func (f *fleet) pick(n int32, ok func(*member) bool) (picked []*member) {
 	return picked
 }
 
-// candidates makes members known to SelectForDeletion and SelectForUpdate.
-func candidates(members []*member) ([]Candidate, map[*corev1.Pod]*member) {
-	list, byPod := make([]Candidate, len(members)), make(map[*corev1.Pod]*member)
+// candidates makes members known to selectForDeletion and selectForUpdate.
+func candidates(members []*member) ([]*pod, map[*pod]*member) {
+	list, byPod := make([]*pod, len(members)), make(map[*pod]*member)
 	for i, p := range members {
-		list[i] = Candidate{Pod: &corev1.Pod{}, Available: p.available}
-		byPod[list[i].Pod] = p
+		list[i] = newCandidate("", p.available, p.available)
+		byPod[list[i]] = p
 	}
 	return list, byPod
 }
 
 func (f *fleet) remove(chosen []*member) bool {
 	list, byPod := candidates(chosen)
-	now, _ := f.tally().SelectForDeletion(list)
+	now := f.tally().selectForDeletion(list).now
 	gone := make(map[*member]bool)
 	for _, pod := range now {
 		gone[byPod[pod]] = true
@@ -173,15 +172,15 @@ func (f *fleet) remove(chosen []*member) bool {
 
 func (f *fleet) update() bool {
 	tally := f.tally()
-	toNew := tally.Diff().Update >= 0
+	toNew := tally.diff().Update >= 0
 	list, byPod := candidates(f.pick(math.MaxInt32, func(p *member) bool { return p.isNew != toNew }))
-	unavailable := Unavailable{All: int32(f.unavailable())}
+	unavailable := unavailablePods{All: int32(f.unavailable())}
 	for _, p := range f.pods {
 		if p.isNew == toNew && !p.available {
 			unavailable.AtTarget++
 		}
 	}
-	move, _ := tally.SelectForUpdate(list, unavailable)
+	move := tally.selectForUpdate(list, unavailable).now
 	changed := false
 	for _, pod := range move {
 		p := byPod[pod]
@@ -242,8 +241,8 @@ func TestRolloutKeepsServiceAndEnds(t *testing.T) {
 				break
 			}
 		}
-		if tally := f.tally(); tally.Diff() != (Diff{}) || len(f.pods) != int(s.Replicas) || tally.Old.Total > s.Partition {
-			t.Fatalf("it ends at %+v, which asks for %+v", tally, tally.Diff())
+		if tally := f.tally(); tally.diff() != (Diff{}) || len(f.pods) != int(s.Replicas) || tally.Old.Total > s.Partition {
+			t.Fatalf("it ends at %+v, which asks for %+v", tally, tally.diff())
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // targetUnavailable is why no further pod may be updated to the target revision.
-func (t Tally) targetUnavailable(d Diff, words string, limit, unavailable, accepted int32) *rollout.Reason {
+func (t tally) targetUnavailable(d Diff, words string, limit, unavailable, accepted int32) *rollout.Reason {
 	revision := "update"
 	if d.Update < 0 {
 		revision = "current"
@@ -22,7 +22,7 @@ func (t Tally) targetUnavailable(d Diff, words string, limit, unavailable, accep
 }
 
 // allUnavailable is why no further available pod may be updated.
-func (t Tally) allUnavailable(d Diff, unavailable, disrupted int32) *rollout.Reason {
+func (t tally) allUnavailable(d Diff, unavailable, disrupted int32) *rollout.Reason {
 	return &rollout.Reason{
 		Rule: rollout.RuleMaxUnavailable, Limit: d.UpdateMaxUnavailable, Observed: unavailable + disrupted,
 		Message: t.maxUnavailableWords() + ": " + taken(unavailable, "", disrupted, "updated"),
@@ -30,7 +30,7 @@ func (t Tally) allUnavailable(d Diff, unavailable, disrupted int32) *rollout.Rea
 }
 
 // deleteReason is why no further ready pod may be deleted.
-func (t Tally) deleteReason(unavailable, used int32) *rollout.Reason {
+func (t tally) deleteReason(unavailable, used int32) *rollout.Reason {
 	return &rollout.Reason{
 		Rule: rollout.RuleMaxUnavailable, Limit: positive(t.maxUnavailable()), Observed: unavailable + used,
 		Message: t.maxUnavailableWords() + ": " + taken(unavailable, "", used, "deleted"),
@@ -38,7 +38,7 @@ func (t Tally) deleteReason(unavailable, used int32) *rollout.Reason {
 }
 
 // revisionReason is why no more pods have to be updated, whatever is available.
-func (t Tally) revisionReason(d Diff) *rollout.Reason {
+func (t tally) revisionReason(d Diff) *rollout.Reason {
 	if d.Update < 0 {
 		n := t.Replicas - t.Partition
 		return &rollout.Reason{Rule: rollout.RulePartition, Limit: t.Partition, Observed: n, Message: fmt.Sprintf(
@@ -57,7 +57,7 @@ func (t Tally) revisionReason(d Diff) *rollout.Reason {
 
 // maxUnavailableWords names the limit, and how the number of pods widens or
 // narrows it.
-func (t Tally) maxUnavailableWords() string {
+func (t tally) maxUnavailableWords() string {
 	words := "maxUnavailable " + strconv.Itoa(int(t.MaxUnavailable))
 	switch extra := t.extra(); {
 	case extra > 0:
@@ -69,7 +69,7 @@ func (t Tally) maxUnavailableWords() string {
 }
 
 // brokenWords names the limit for pods that are unavailable already.
-func (t Tally) brokenWords() string {
+func (t tally) brokenWords() string {
 	switch {
 	case t.MaxUnavailable <= 0 && t.extra() <= 0:
 		return "maxUnavailable 0, and 1 pod that is unavailable already"

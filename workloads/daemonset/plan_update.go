@@ -45,7 +45,7 @@ func (p *planner) planUpdate() {
 		nodes []*nodePods
 		n     int32
 	}{{unserved, n.Unserved}, {interrupted, n.Interrupted}, {unavailable, n.Unavailable}, {available, n.Available}} {
-		for i, n := range rollout.LastOf(&p.Refused, kind.nodes, func(n *nodePods) *corev1.Pod { return n.old.Pod }) {
+		for i, n := range rollout.RefusedLast(&p.Refused, kind.nodes, func(n *nodePods) *corev1.Pod { return n.old.Pod }) {
 			if i >= int(kind.n) {
 				p.Wait(n.old.Pod, held)
 				continue

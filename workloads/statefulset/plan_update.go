@@ -102,25 +102,23 @@ func (p *planner) partitionReason() *rollout.Reason {
 // are updated, first those that are updated or are on their way out, then the others by
 // priority. (STS-17)
 func (p *planner) unordered() reach {
-	var updated []slot
-	var others []*corev1.Pod
-	byPod := map[*corev1.Pod]slot{}
+	var updated, others []slot
 	for _, s := range p.wanted {
 		if s.pod == nil || s.pod.Updated || s.pod.terminating {
 			updated = append(updated, s)
 			continue
 		}
-		others = append(others, s.pod.Pod)
-		byPod[s.pod.Pod] = s
+		others = append(others, s)
 	}
 	slices.Reverse(updated)
-	ordered, err := rollout.SortByPriority(others, p.rolling.UnorderedUpdate.PriorityStrategy)
+	podOf := func(s slot) *corev1.Pod { return s.pod.Pod }
+	ordered, err := rollout.SortByPriorityOf(others, podOf, p.rolling.UnorderedUpdate.PriorityStrategy)
 	if err != nil {
 		return reach{err: err}
 	}
 	var stuck []slot // take no place from those that can be updated
-	for _, pod := range p.Refused.Last(ordered) {
-		if s := byPod[pod]; p.stuck(s) || p.Refused.Refused(pod) {
+	for _, s := range rollout.RefusedLast(&p.Refused, ordered, podOf) {
+		if p.stuck(s) || p.Refused.Refused(s.pod.Pod) {
 			stuck = append(stuck, s)
 		} else {
 			updated = append(updated, s)

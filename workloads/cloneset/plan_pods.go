@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/lifecycle"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// classify sorts the pods into active, released and inactive ones, and finds
+// out what every step wants to know of the active ones. (CS-1, CS-4, CS-7)
+func (p *planner) classify() {
+	named := map[string]bool{}
+	for _, name := range p.Set.Spec.ScaleStrategy.PodsToDelete {
+		named[name] = true
+	}
+	atUpdate := map[string]bool{}
+	all := make([]pod, len(p.Snapshot.Pods))
+	p.pods = make([]*pod, 0, len(all))
+	for i, shared := range p.Snapshot.Pods {
+		if !podstate.Active(shared) {
+			p.inactive = append(p.inactive, shared)
+			continue
+		}
+		pod := &all[i]
+		pod.Pod = shared
+		if !p.Selector.Matches(labels.Set(shared.Labels)) {
+			p.released = append(p.released, pod)
+			continue
+		}
+		label := shared.Labels[podplan.RevisionLabel]
+		updated, known := atUpdate[label]
+		if !known {
+			updated = revision.Matches(label, p.plan.Revisions.Update.Name)
+			atUpdate[label] = updated
+		}
+		_, specified := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
+		pod.Updated = updated && p.Reaches(&pod.View)
+		pod.specified = specified || named[shared.Name]
+		pod.preparingDelete = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
+		pod.prepared = pod.PreparedUpdate()
+		pod.evicted = p.limits.maxSurge > 0 && lifecycle.AwaitsEviction(shared, p.Now) > 0
+		pod.serves = lifecycle.Available(shared, 0, p.Now)
+		pod.Available = p.Due(lifecycle.AvailableIn(shared, p.Set.Spec.MinReadySeconds, p.Now))
+		p.pods = append(p.pods, pod)
+	}
+	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// count counts the pods, beside what the spec wants. (CS-7 to CS-14)
+func (p *planner) count() tally {
+	t := tally{
+		Replicas:            p.limits.replicas,
+		Partition:           p.limits.partition,
+		MaxUnavailable:      p.limits.maxUnavailable,
+		MaxSurge:            p.limits.maxSurge,
+		ScaleMaxUnavailable: p.limits.scaleMaxUnavailable,
+		SameRevision:        p.plan.Revisions.Current.Name == p.plan.Revisions.Update.Name,
+		RollBack:            p.Features.PartitionRollback,
+		OnDelete:            p.onDelete(),
+		Paused:              p.Set.Spec.UpdateStrategy.Paused,
+		ExcludePreparingDelete: p.Features.ExcludePreparingDelete ||
+			p.Set.Labels[v1alpha1.CloneSetScalingExcludePreparingDeleteLabel] == "true",
+	}
+	if p.plan.Revisions.Refused != nil { // no pod gets the update revision (CT-9)
+		t.Partition, t.RollBack = p.limits.replicas, false
+	}
+	for _, pod := range p.pods {
+		class := &t.Old
+		if pod.Updated {
+			class = &t.New
+		}
+		class.add(1, pod.preparingDelete, pod.specified, pod.Available)
+		if pod.preparingDelete || pod.specified {
+			continue
+		}
+		if pod.settling() {
+			t.Settling++
+		}
+		if pod.evicted { // as long as that lasts (LC-29)
+			p.RequeueAfter(lifecycle.AwaitsEviction(pod.Pod, p.Now))
+			t.Evicted++
+			if !pod.Updated {
+				t.EvictedOld++
+			}
+		}
+	}
+	return t
+}
+
+// onDelete tells whether only users update pods, by deleting them.
+func (p *planner) onDelete() bool {
+	return p.Set.Spec.UpdateStrategy.Type == v1alpha1.OnDeleteCloneSetUpdateStrategyType
+}
+
+// planRelease releases the pods that the selector no longer matches, once they
+// own the claims that they use: otherwise it would not be known which pod uses them. It
+// returns whether it deletes any. (CS-1)
+func (p *planner) planRelease() (deletes bool) {
+	for _, pod := range p.released {
+		if !pod.getsClaims {
+			p.Release(&pod.View)
+			deletes = deletes || pod.Deleted
+		}
+	}
+	return deletes
+}
+
+// finishPatches lists what the steps collected about each pod.
+func (p *planner) finishPatches() {
+	for _, pods := range [][]*pod{p.pods, p.released} {
+		for _, pod := range pods {
+			p.Finish(&pod.View)
+		}
+	}
+}
+
+// ownPods yields the active pods.
+func (p *planner) ownPods(yield func(*corev1.Pod) bool) {
+	for _, pod := range p.pods {
+		if !yield(pod.Pod) {
+			return
+		}
+	}
+}
