@@ -33,9 +33,9 @@ const (
 // to the runtime.
 type Controller = podwright.Controller[Snapshot, Plan]
 
-// Reconciler reconciles pods, in two ways, for two queues: Reconcile reports, and
+// Reconciler reconciles pods, in three ways, for three queues: Reconcile reports, and
 // takes milliseconds; Restart stops containers, and takes as long as they need to
-// end. It is safe for use by several goroutines, as long as each of the two runs for
+// end; Tell says whom restarts wait for. It is safe for use by several goroutines, as long as each of them runs for
 // a pod once at a time. NewReconciler makes one.
 type Reconciler struct {
 	podwright.Reconciler[Snapshot, Plan]
@@ -47,6 +47,13 @@ type Reconciler struct {
 // says that a container may not have stopped, which is tried again later.
 func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	return r.self.restart(ctx, key)
+}
+
+// Tell reconciles a pod once: if its restart has waited for 10 s until Restart can run, an event of the pod says whose containers
+// are being stopped. It takes milliseconds, and returns what Reconcile returns. Without it Restart itself says
+// so, but not of pods that stand in its queue.
+func (r *Reconciler) Tell(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.self.tell(ctx, key)
 }
 
 // New returns a controller that is not yet running.

@@ -38,8 +38,7 @@ type reconciler struct {
 	failed apiwriter.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
 	attempts apiwriter.Last[map[string]Attempt]
-	// waits are those of pods for a worker that restarts their containers.
-	waits apiwriter.Last[wait]
+	waits    waits
 }
 
 // kind describes pods to the shell.
@@ -55,7 +54,9 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name: "runtime_container_meta", Self: r, OnNode: true, FirstRetry: firstBackOff, LastRetry: lastBackOff, Settle: settleTime,
 		Observe: r.observe, Plan: NewPlan, Apply: r.report, Writer: &r.writer, Forget: r.failed.Forget,
 		Beside: []controller.Queue{{
-			Name: "runtime_container_meta_restarter", Workers: o.RestartWorkers, Reconcile: r.restart, Concern: o.toRestart}},
+			Name: "runtime_container_meta_restarter", Workers: o.RestartWorkers, Reconcile: r.restart, Concern: o.toRestart,
+		}, {
+			Name: "runtime_container_meta_waits", Workers: 1, Reconcile: r.tell, Concern: o.toRestart}},
 	}
 }
 
@@ -67,51 +68,42 @@ func (r *reconciler) restart(ctx context.Context, key types.NamespacedName) (req
 	}
 	if pod == nil || !restartDue(pod, r.features) {
 		r.attempts.Forget(key)
-		r.waits.Forget(key)
+		r.waits.forget(key)
 		return 0, nil
 	}
+	r.waits.begin(key)
 	s, err := r.look(ctx, key, pod)
-	if err != nil {
-		return 0, err
-	}
-	plan := NewPlan(s)
-	if len(plan.Restarts) > 0 {
-		free, ok := r.shares.Take(key.Namespace)
-		if !ok {
-			r.waitForWorker(ctx, key, s, plan)
-			return shareAgain, nil
+	if err == nil {
+		plan := NewPlan(s)
+		if len(plan.Restarts) > 0 {
+			free, ok := r.shares.Take(key.Namespace)
+			if !ok {
+				return r.waitForShare(ctx, key, s, plan), nil
+			}
+			defer free()
 		}
-		defer free()
-		r.waits.Forget(key)
+		requeueAfter, err = r.stopOutdated(ctx, key, s, plan)
 	}
-	return r.stopOutdated(ctx, key, s, plan)
+	next := requeueAfter
+	if err != nil {
+		next = lastBackOff
+	}
+	r.waits.end(key, r.clock.Now().Add(next))
+	return requeueAfter, err
+}
+
+// waitForShare has a pod wait until its namespace may have one more worker.
+func (r *reconciler) waitForShare(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration) {
+	klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted", "restarting", r.shares.Holders())
+	r.waits.goesOn(key, s.Now)
+	if late, _ := r.waits.late(key, s.Now); late {
+		r.tellOf(s, plan)
+	}
+	return shareAgain
 }
 
 // shareAgain is when to look again if a namespace has its share of the workers.
 const shareAgain = 2 * time.Second
-
-// wait is one for a worker.
-type wait struct {
-	since time.Time
-	told  bool // whether an event has said so
-}
-
-// tellAfter is how long a restart waits for a worker before an event of its pod says so.
-const tellAfter = 10 * time.Second
-
-// waitForWorker says, once for each wait, which namespaces hold the workers that a pod waits for. (CM-6)
-func (r *reconciler) waitForWorker(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) {
-	w, holders := r.waits.Get(key), r.shares.Holders()
-	klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many as may are being restarted", "restarting", holders)
-	if w.since.IsZero() {
-		w.since = s.Now
-	}
-	if !w.told && r.recorder != nil && s.Now.Sub(w.since) >= tellAfter {
-		w.told = true
-		r.recorder.Event(s.Pod, corev1.EventTypeNormal, "RestartWaits", plan.waitsFor(holders))
-	}
-	r.waits.Set(key, w)
-}
 
 // observe reads what a plan depends on; nil if the pod is gone.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
