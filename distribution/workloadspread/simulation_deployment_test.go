@@ -36,6 +36,7 @@ func deploymentBeside() *simulation.Workload {
 		Empty:    func() simulation.Object { return &appsv1.Deployment{} },
 		Create:   anyDeployment,
 		Start:    startDeployment,
+		Ignores:  []string{spreadResource.Name, string(caches.Claims), string(caches.Revisions), string(caches.Nodes)}, // as those of Kubernetes do: a webhook writes at each creation
 		Act: func(u *simulation.User, r *rand.Rand) {
 			if rs := u.AnyObject(string(resourceOf(workload.ReplicaSets)), r); rs != nil && r.IntN(15) == 0 {
 				u.DeleteObject(string(resourceOf(workload.ReplicaSets)), rs.GetName(), metav1.DeletePropagationBackground)
@@ -79,7 +80,8 @@ type deployments struct {
 func startDeployment(p *simulation.Process) (simulation.Controller, error) {
 	kube, err := p.Kubernetes()
 	d := &deployments{p, kube}
-	return simulation.Controller{Reconcile: d.reconcile, Unfinished: func() (string, error) { return "", nil }}, err
+	return simulation.Controller{Reconcile: d.reconcile, LastRetry: 1000 * time.Second, // as controllers of Kubernetes
+		Unfinished: func() (string, error) { return "", nil }}, err
 }
 
 func (d *deployments) reconcile(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {

@@ -344,15 +344,7 @@ func (h *history) serve(r *request, f fate) error {
 	for resource, record := range h.records {
 		positions[resource] = len(record.changes)
 	}
-	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.key()] == nil {
-		r.process.learnGone(r.Resource, r.key()) // before the answer, upon which a reconcile may observe
-	}
-	if known := r.process.known; known != nil && r.Resource == pods && f.before != nil {
-		known.refused[r.Name] = true // before the answer, upon which a reconcile goes on without it
-	}
-	if (r.Verb == "patch" || r.Verb == "delete") && r.Resource == pods && !r.DryRun {
-		r.process.passOver(r.Name, f.before != nil || f.after != nil)
-	}
+	h.learn(r, f)
 	h.requests.after = f.after
 	h.serving = true
 	h.requests.release(r, f.before)

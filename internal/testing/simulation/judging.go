@@ -54,7 +54,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	}
 	key, workload := keyOfObject(c.object), r.process.kind.Resource.Name
 	delete(objects[r.Resource], key)
-	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions(), Sent: r.Body}
+	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions(), Sent: r.Body, Refused: r.process.refused}
 	if c.before != nil {
 		objects[r.Resource][key] = c.before
 		w.Before = c.before
@@ -63,7 +63,7 @@ func (h *history) judgeWrite(r *request, position int) {
 		w.After = c.object
 	}
 	w.Truth = state(time.Now(), workload, objects)
-	w.Truth.Created, w.Truth.Version, w.Truth.Refused = h.records[pods].created, c.version-1, h.refusals()
+	w.Truth.Created, w.Truth.Version = h.records[pods].created, c.version-1
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, workload, known.objects)
 		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
@@ -53,6 +54,22 @@ func (p *Process) wrote(resource string, position int) {
 	p.own = append(p.own, write{resource, position})
 	if p.known != nil {
 		p.known.learn(resource, &p.replicas[resource].record.changes[position])
+	}
+}
+
+// learn takes note of what a process is told about a request, before the answer, upon which its reconcile goes on.
+func (h *history) learn(r *request, f fate) {
+	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.key()] == nil {
+		r.process.learnGone(r.Resource, r.key())
+	}
+	if apierrors.IsForbidden(f.before) {
+		r.process.refused = append(r.process.refused, invariants.Refusal{Verb: r.Verb, Resource: r.Resource})
+	}
+	if known := r.process.known; known != nil && r.Resource == pods && f.before != nil {
+		known.refused[r.Name] = true
+	}
+	if (r.Verb == "patch" || r.Verb == "delete") && r.Resource == pods && !r.DryRun {
+		r.process.passOver(r.Name, f.before != nil || f.after != nil)
 	}
 }
 

@@ -3,6 +3,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,6 +43,8 @@ type Process struct {
 	passedOver map[string]bool
 	// everFailed are the pods that it has ever failed to patch or to delete, by name.
 	everFailed map[string]bool
+	// refused is what the API server has refused to its reconcile for certain.
+	refused []invariants.Refusal
 
 	dirty    bool      // something has changed since the last reconcile began
 	due      time.Time // when another reconcile is due; zero: never
@@ -143,7 +146,7 @@ func (p *Process) waits() bool { return p.reconciling && len(p.lagging()) == 0 }
 
 // begin begins a reconcile. It waits for answers, or has ended, after synctest.Wait.
 func (p *Process) begin() {
-	p.reconciling, p.dirty, p.due, p.result = true, false, time.Time{}, nil
+	p.reconciling, p.dirty, p.due, p.result, p.refused = true, false, time.Time{}, nil, nil
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	p.cancel = cancel
 	go func() {
@@ -167,7 +170,7 @@ func (p *Process) end(now time.Time) *reconcileResult {
 	p.reconciling = false
 	switch {
 	case p.result.err != nil:
-		p.due = now.Add(min(firstRetry<<min(p.failures, 20), lastRetry))
+		p.due = now.Add(min(firstRetry<<min(p.failures, 20), cmp.Or(p.controller.LastRetry, lastRetry)))
 		p.failures++
 	default:
 		p.failures = 0

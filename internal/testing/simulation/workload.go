@@ -139,6 +139,8 @@ type Controller struct {
 	// Held tells whether the last reconcile was told to wait by a server that asks for patience,
 	// so that it is no failure that something is left to do. Nil: never.
 	Held func() bool
+	// LastRetry is the longest back-off after reconciles that fail. 0 stands for five minutes, which is that of this library.
+	LastRetry time.Duration
 	// OnTime says that a reconcile that fails is repeated after the time that it returns, if the back-off is longer.
 	OnTime bool
 }

@@ -64,7 +64,7 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 	if i >= 0 {
 		checkGiven(&v, &f.Spec.Subsets[i], after)
 	}
-	if len(f.Spec.Subsets) == 1 && f.Spec.Subsets[0].MaxReplicas == nil {
+	if f.isOnly() {
 		if i != 0 {
 			v.add(Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
 		}
@@ -98,8 +98,21 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 	if f == nil || f.DeletionTimestamp != nil || len(f.Spec.Subsets) < 2 {
 		return nil
 	}
+	known := spreadingOf(cached)
+	if known == nil || known.UID != f.UID || len(known.Spec.Subsets) == 0 {
+		return nil
+	}
+	if known.isOnly() && says(after).UID == "" { // nothing is written then, so that the replica does not hear of a change of the spec
+		ref := metav1.GetControllerOfNoCopy(before)
+		if known.subsetOf(after) == 0 {
+			checkGiven(&v, &known.Spec.Subsets[0], after)
+		} else if ref != nil && known.owners[ref.UID] {
+			v.add(Placement, "pod %s%s is not in the only subset", before.GenerateName, before.Name)
+		}
+		return v
+	}
 	i := f.subsetOf(after)
-	if known := spreadingOf(cached); i < 0 || known == nil || known.UID != f.UID || len(known.Spec.Subsets) == 0 {
+	if i < 0 {
 		return nil
 	}
 	checkGiven(&v, &f.Spec.Subsets[i], after)
@@ -112,6 +125,11 @@ func PlacedTogether(cached *State, live Object, truth map[string]*corev1.Pod, be
 		v.add(Placement, "pod %s of revision %s goes to subset %d, which is full: there are %v, of its revision %v", before.GenerateName, hashOf(before), i, t.all, t.same)
 	}
 	return v
+}
+
+// isOnly tells whether there is one subset, which takes all pods.
+func (f *spreading) isOnly() bool {
+	return len(f.Spec.Subsets) == 1 && f.Spec.Subsets[0].MaxReplicas == nil
 }
 
 // tooMany tells whether the controller of a new pod would have more pods of its revision than it wants.

@@ -87,7 +87,7 @@ func unitedOf(s *State) *united {
 	return u
 }
 
-// hold has the template be that of the current revision, if no revision holds the present one and a policy may be why. (CT-9)
+// hold has the template be that of the current revision, if no revision holds the present one, and its creation was refused. (CT-9)
 func (u *united) hold() {
 	current := templateIn(u.state.Revisions[u.Status.CurrentRevision])
 	if current == nil || !u.state.refuses("create", "controllerrevisions") || holdsTemplate(u.state, u.UnitedDeployment) {

@@ -56,9 +56,7 @@ func (p *UnitedPast) Write(w *Write) []Violation {
 	observed := w.Truth
 	if w.Observed != nil {
 		then := *w.Observed
-		if set, is := then.Workload.(*v1alpha1.UnitedDeployment); is && !holdsTemplate(w.Truth, set) {
-			then.Refused = w.Truth.Refused
-		}
+		then.Refused = w.Refused // whether or not another manager has created the revision meanwhile, of which this one does not know
 		observed = &then
 	}
 	u := p.of(observed)

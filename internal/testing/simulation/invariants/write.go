@@ -50,7 +50,7 @@ type State struct {
 	EverFailed map[string]bool
 	// Created is how far it was when it created an object, by UID; nil if that is not known.
 	Created map[types.UID]int64
-	// Refused is what policies and quotas forbid the controller now.
+	// Refused is what policies and quotas forbid the controller now, when all has settled. What a write may rely on is Write.Refused.
 	Refused []Refusal
 }
 
@@ -60,7 +60,7 @@ type Preconditions struct{ UID, ResourceVersion string }
 // Refusal is what a policy forbids.
 type Refusal struct{ Verb, Resource string }
 
-// refuses tells whether a policy may forbid something.
+// refuses tells whether something is forbidden.
 func (s *State) refuses(verb, resource string) bool {
 	return slices.Contains(s.Refused, Refusal{verb, resource})
 }
@@ -93,6 +93,8 @@ type Write struct {
 	Asked *Preconditions
 	// Sent is the body of the request; nil if that is not known.
 	Sent []byte
+	// Refused is what the API server has refused for certain to the same reconcile before: a policy, a quota, or for another reason.
+	Refused []Refusal
 	// Truth is what there was just before the write.
 	Truth *State
 	// Known is what the author had to know: what it observed, and its own later
