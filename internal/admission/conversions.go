@@ -22,10 +22,10 @@ type Conversions struct {
 }
 
 // Handler answers the API server's ConversionReviews for the kinds.
-func (k Conversions) Handler() http.Handler { return ConversionHandler(k.Convert) }
+func (k Conversions) Handler() http.Handler { return ConversionHandler(k.convert) }
 
-// Convert converts an object of one of the kinds, see Conversion.Convert.
-func (k Conversions) Convert(object []byte, apiVersion string) ([]byte, error) {
+// convert converts an object of one of the kinds, see Conversion.Convert.
+func (k Conversions) convert(object []byte, apiVersion string) ([]byte, error) {
 	d, err := parseDocument(object)
 	if err != nil {
 		return nil, fmt.Errorf("want an object as JSON: %w", err)

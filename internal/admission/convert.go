@@ -20,11 +20,11 @@ const (
 // versions are all that there are.
 var versions = []Version{V1alpha1, V1beta1}
 
-// Annotation is the key of the annotation that an object in the other version
+// annotation is the key of the annotation that an object in the other version
 // has for fields that this one alone has. It exists in that version only, if
 // an object has such fields. On an object of this version it has no meaning and
 // is dropped by a conversion.
-func (v Version) Annotation() string { return "podwright.github.io/" + string(v) + "-fields" }
+func (v Version) annotation() string { return "podwright.github.io/" + string(v) + "-fields" }
 
 // Conversion is that of a kind that is served in both versions.
 type Conversion struct {

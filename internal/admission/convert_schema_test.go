@@ -132,7 +132,7 @@ func TestKindsConvert(t *testing.T) {
 		{"no object", `[]`, "", "want an object as JSON: want an object, got an array"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := things.Convert([]byte(test.object), "x.io/v1beta1")
+			got, err := things.convert([]byte(test.object), "x.io/v1beta1")
 			if string(got) != test.want || (err == nil) != (test.wantError == "") || err != nil && !strings.Contains(err.Error(), test.wantError) {
 				t.Errorf("%s, error %v; want %s, %q", got, err, test.want, test.wantError)
 			}

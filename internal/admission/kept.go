@@ -19,7 +19,7 @@ func Decodes[T any]() func(json.RawMessage) error {
 // Kept returns the value that the annotation of an object keeps of a field of
 // another version. It is nil if it keeps none, or is not as it should be.
 func Kept(annotations map[string]string, in Version, path Path) json.RawMessage {
-	text, found := annotations[in.Annotation()]
+	text, found := annotations[in.annotation()]
 	if !found {
 		return nil
 	}
@@ -39,12 +39,12 @@ func Kept(annotations map[string]string, in Version, path Path) json.RawMessage 
 // version; without any there is no annotation.
 func (k *Conversion) putKept(d, kept document, of Version) error {
 	if len(kept) == 0 {
-		_, err := exchange(d, of.Annotation(), nil)
+		_, err := exchange(d, of.annotation(), nil)
 		return err
 	}
 	text, err := json.Marshal(kept)
 	if err == nil {
-		_, err = exchange(d, of.Annotation(), string(text))
+		_, err = exchange(d, of.annotation(), string(text))
 	}
 	return err
 }
@@ -53,7 +53,7 @@ func (k *Conversion) putKept(d, kept document, of Version) error {
 // them. One that is not as it should be is an error, or stays unchanged if the
 // object is converted from the version in which it is stored.
 func (k *Conversion) takeKept(d document, from, of Version) (document, error) {
-	text, err := exchange(d, of.Annotation(), nil)
+	text, err := exchange(d, of.annotation(), nil)
 	if text == nil || err != nil {
 		return nil, err
 	}
@@ -62,10 +62,10 @@ func (k *Conversion) takeKept(d document, from, of Version) (document, error) {
 	case err == nil:
 		return kept, nil
 	case from == k.Stored:
-		_, err := exchange(d, of.Annotation(), text)
+		_, err := exchange(d, of.annotation(), text)
 		return nil, err
 	}
-	return nil, fmt.Errorf("metadata.annotations[%s]: %w; remove the annotation, or put back what was read", of.Annotation(), err)
+	return nil, fmt.Errorf("metadata.annotations[%s]: %w; remove the annotation, or put back what was read", of.annotation(), err)
 }
 
 // exchange puts a value into an annotation, or removes the annotation if the

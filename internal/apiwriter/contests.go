@@ -41,7 +41,7 @@ type Contests struct {
 // contests are those of an owner.
 type contests struct {
 	of    map[string]Contest // by object
-	asked map[string]bool    // whether a write was held back by it, see Next
+	asked map[string]bool    // whether a write was held back by it, see next
 	swept time.Time          // when those that are over were dropped
 }
 
@@ -63,18 +63,18 @@ type Contest struct {
 	By string
 }
 
-// Contested is the error of a write that is not made since another writer takes it back each time. It is a conflict.
-type Contested struct{ *apierrors.StatusError }
+// contested is the error of a write that is not made since another writer takes it back each time. It is a conflict.
+type contested struct{ *apierrors.StatusError }
 
-// NewContested returns the error of a write of something.
-func NewContested(what string) error {
-	return &Contested{apierrors.NewConflict(schema.GroupResource{}, what, errors.New("another writer takes back each write, the next one waits"))}
+// newContested returns the error of a write of something.
+func newContested(what string) error {
+	return &contested{apierrors.NewConflict(schema.GroupResource{}, what, errors.New("another writer takes back each write, the next one waits"))}
 }
 
 // OnlyContested tells whether an error is of writes alone that are not made since another writer takes them back. (CT-12)
 func OnlyContested(err error) bool {
 	switch e := err.(type) {
-	case *Contested:
+	case *contested:
 		return true
 	case interface{ Unwrap() []error }:
 		all := e.Unwrap()
@@ -101,8 +101,8 @@ type Write struct {
 	Tell func(reason, message string)
 }
 
-// ContestedEvent is the reason of the Warning about what another writer changes whenever it is written. (CT-12)
-const ContestedEvent = "Contested"
+// contestedEvent is the reason of the Warning about what another writer changes whenever it is written. (CT-12)
+const contestedEvent = "Contested"
 
 // mostQuiet is how often something is put back before an event says so.
 const mostQuiet = 3
@@ -119,12 +119,12 @@ func Warn(recorder record.EventRecorder, of runtime.Object) func(reason, message
 // ErrNotSent says that a write was not made, and need not be.
 var ErrNotSent = errors.New("not sent")
 
-// PutBack sends a write, unless another writer takes it back each time. Then it returns a Contested, which is a conflict,
-// until the pause is over. Next says when that is. A write that fails does not count. (CT-12)
+// PutBack sends a write, unless another writer takes it back each time. Then it returns a contested error, which is a conflict,
+// until the pause is over. next says when that is. A write that fails does not count. (CT-12)
 func (c *Contests) PutBack(w Write, now func() time.Time) error {
 	renewed := c.stands(&w)
 	if !renewed && c.waits(w.Owner, w.Object, w.Wanted, now()) {
-		return NewContested(w.Object)
+		return newContested(w.Object)
 	}
 	if err := w.Send(); err != nil {
 		if errors.Is(err, ErrNotSent) {
@@ -138,7 +138,7 @@ func (c *Contests) PutBack(w Write, now func() time.Time) error {
 	}
 	c.note(&w)
 	if times >= mostQuiet && w.Tell != nil {
-		w.Tell(ContestedEvent, fmt.Sprintf("Another writer takes back each write of %s, which is made again less and less often, every 5 minutes in the end", w.Object))
+		w.Tell(contestedEvent, fmt.Sprintf("Another writer takes back each write of %s, which is made again less and less often, every 5 minutes in the end", w.Object))
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (t *Contest) wrote(hash uint64, fields fields) {
 }
 
 // waits tells whether an owner is to leave an object alone for now, to which it would write what it wants: it put the same
-// back before, and the pause since then is not over. Next says when it is.
+// back before, and the pause since then is not over. next says when it is.
 func (c *Contests) waits(owner types.NamespacedName, object, wanted string, now time.Time) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -236,9 +236,9 @@ func (c *Contests) waits(owner types.NamespacedName, object, wanted string, now 
 	return true
 }
 
-// Next returns after what time the first of the writes of an owner that wait is to be tried again; 0 if none waits. Once a
+// next returns after what time the first of the writes of an owner that wait is to be tried again; 0 if none waits. Once a
 // minute it drops the contests that are over.
-func (c *Contests) Next(owner types.NamespacedName, now time.Time) (in time.Duration) {
+func (c *Contests) next(owner types.NamespacedName, now time.Time) (in time.Duration) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	own := c.known[owner]
@@ -263,7 +263,7 @@ func (c *Contests) Next(owner types.NamespacedName, now time.Time) (in time.Dura
 
 // After is after what time a reconcile that ended so is to be repeated, and its error: writes that wait are none. (CT-12)
 func (c *Contests) After(owner types.NamespacedName, now time.Time, requeueAfter time.Duration, err error) (time.Duration, error) {
-	contested := c.Next(owner, now)
+	contested := c.next(owner, now)
 	if !OnlyContested(err) {
 		return requeueAfter, err
 	}

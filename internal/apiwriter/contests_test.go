@@ -51,12 +51,12 @@ func TestContests(t *testing.T) {
 			for second := range 7200 {
 				now, wanted := start.Add(time.Duration(second)*time.Second), test.wanted(n)
 				if c.waits(owner, "thing", wanted, now) {
-					if in := c.Next(owner, now); in <= 0 || in > lastContest {
+					if in := c.next(owner, now); in <= 0 || in > lastContest {
 						t.Fatalf("to be tried again in %s", in)
 					}
 					continue
 				}
-				if in := c.Next(owner, now); in != 0 {
+				if in := c.next(owner, now); in != 0 {
 					t.Fatalf("nothing waits, and it is to be tried again in %s", in)
 				}
 				c.Wrote(owner, "thing", wanted, now)
@@ -87,7 +87,7 @@ func TestContestsEnd(t *testing.T) {
 		t.Errorf("it was put back %d times, though the contest was over", times)
 	}
 	c.Wrote(owner, "thing", "a", now.Add(overContest))
-	if c.Next(owner, now.Add(3*overContest)); c.known[owner] != nil {
+	if c.next(owner, now.Add(3*overContest)); c.known[owner] != nil {
 		t.Error("it remembers what is over")
 	}
 	for range 4 {
@@ -103,7 +103,7 @@ func TestContestsEnd(t *testing.T) {
 }
 
 func TestOnlyContested(t *testing.T) {
-	contested := fmt.Errorf("write the status: %w", NewContested("status"))
+	contested := fmt.Errorf("write the status: %w", newContested("status"))
 	for _, test := range []struct {
 		err  error
 		want bool
@@ -111,7 +111,7 @@ func TestOnlyContested(t *testing.T) {
 		{nil, false},
 		{errors.New("refused"), false},
 		{contested, true},
-		{errors.Join(contested, NewContested("pod web-1")), true},
+		{errors.Join(contested, newContested("pod web-1")), true},
 		{errors.Join(contested, errors.New("refused")), false},
 	} {
 		if OnlyContested(test.err) != test.want || test.want && len(test.err.Error()) > 0 && !apierrors.IsConflict(contested) {

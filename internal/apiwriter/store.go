@@ -217,14 +217,14 @@ func (t *Store) Unseen(object types.NamespacedName, shown func(podwright.Resourc
 // Missing is a write that a cache has yet to see. Its zero value is none.
 type Missing struct {
 	Resource podwright.Resource
-	// Have is how far the cache is, Wrote the version of the write.
-	Have, Wrote string
+	// have is how far the cache is, Wrote the version of the write.
+	have, Wrote string
 	// For is how long that has been known.
 	For time.Duration
 }
 
 func (m Missing) String() string {
-	return fmt.Sprintf("the cache of %s is at resourceVersion %s, the last own write at %s", m.Resource, m.Have, m.Wrote)
+	return fmt.Sprintf("the cache of %s is at resourceVersion %s, the last own write at %s", m.Resource, m.have, m.Wrote)
 }
 
 // Pending says which write a cache lacks before a reconcile of the object may
@@ -250,7 +250,7 @@ func (t *Store) Pending(object types.NamespacedName, synced Synced, now time.Tim
 			if t.since[object].IsZero() {
 				t.since[object] = now
 			}
-			return Missing{Resource: resource, Have: have, Wrote: wrote, For: now.Sub(t.since[object])}, nil
+			return Missing{Resource: resource, have: have, Wrote: wrote, For: now.Sub(t.since[object])}, nil
 		}
 	}
 	delete(t.writes, object)

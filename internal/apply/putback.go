@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// PutBack sends a write, unless another writer takes it back each time. Then it returns an apiwriter.Contested, which is a conflict,
+// PutBack sends a write, unless another writer takes it back each time. Then it returns an error of apiwriter.NewContested, which is a conflict,
 // until the pause is over, and the shell reconciles again by then. what names the object and its part, wanted what is written
 // there. A write that fails does not count, nor one that wants something else than those before. (CT-12)
 func (p *Sync) PutBack(what, wanted string, send func() error) error {

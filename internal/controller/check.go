@@ -48,8 +48,8 @@ func (c *Checks) PreDownload(feature, jobs bool) *Checks {
 	return c.That(jobs || !feature, "Options.Jobs is nil, but Options.Features.PreDownload is set: there is nothing to create pull jobs with")
 }
 
-// Reader checks Options.Reader of a Reconciler.
-func (c *Checks) Reader(given bool) *Checks {
+// reader checks Options.Reader of a Reconciler.
+func (c *Checks) reader(given bool) *Checks {
 	return c.That(given, "Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
 }
 

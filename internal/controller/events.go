@@ -20,9 +20,9 @@ import (
 type Event struct {
 	// Before is nil for an object that appears, After for one that is gone.
 	Before, After metav1.Object
-	// Changed is what differs of the fields that the kind declares; all of them
+	// changed is what differs of the fields that the kind declares; all of them
 	// for an object that appears or is gone.
-	Changed Fields
+	changed Fields
 	// Initial says that the object was there when the informer started.
 	Initial bool
 }
@@ -64,14 +64,14 @@ func On[T any, O interface {
 // generation counts the changes of its spec.
 const Workload = Generation | Labels | Annotations | Status
 
-// WroteStatus tells whether a status is the one that the controller wrote last.
-type WroteStatus func(key types.NamespacedName, resourceVersion string, status any) bool
+// wroteStatus tells whether a status is the one that the controller wrote last.
+type wroteStatus func(key types.NamespacedName, resourceVersion string, status any) bool
 
 // itself enqueues the object of the event, but not when all that has changed is
 // the status, which the controller itself wrote.
-func itself(wrote WroteStatus) Concern {
+func itself(wrote wroteStatus) Concern {
 	return func(e Event, enqueue Enqueue) {
-		if e.Changed == Status && wrote != nil && wrote(e.Key(), e.After.GetResourceVersion(), statusOf(e.After)) {
+		if e.changed == Status && wrote != nil && wrote(e.Key(), e.After.GetResourceVersion(), statusOf(e.After)) {
 			return
 		}
 		enqueue(e.Key())
@@ -82,7 +82,7 @@ func itself(wrote WroteStatus) Concern {
 // its owners or its identity have changed.
 func EachOf(keys func(metav1.Object) []types.NamespacedName) Concern {
 	return func(e Event, enqueue Enqueue) {
-		if e.Before != nil && e.After != nil && e.Changed&Owners != 0 {
+		if e.Before != nil && e.After != nil && e.changed&Owners != 0 {
 			for _, key := range keys(e.Before) {
 				enqueue(key)
 			}
@@ -106,7 +106,7 @@ type subscription struct {
 
 // wants tells whether an event may concern the kind.
 func (s *subscription) wants(e Event) bool {
-	return e.Changed != 0 && (s.initial || !e.Initial) && (s.objects == nil || s.objects.Load() > 0)
+	return e.changed != 0 && (s.initial || !e.Initial) && (s.objects == nil || s.objects.Load() > 0)
 }
 
 // dispatcher is the one handler of an informer: it decides once whom an event
@@ -204,7 +204,7 @@ func (d *dispatcher) begin() {
 func (d *dispatcher) OnAdd(obj any, isInInitialList bool) {
 	if object, ok := obj.(metav1.Object); ok {
 		d.objects.Add(1)
-		d.dispatch(Event{After: object, Changed: Everything, Initial: isInInitialList})
+		d.dispatch(Event{After: object, changed: Everything, Initial: isInInitialList})
 	}
 }
 
@@ -216,7 +216,7 @@ func (d *dispatcher) OnUpdate(before, after any) {
 	}
 	d.begin()
 	if changed := Changed(b, a, d.fields); changed != 0 {
-		d.dispatch(Event{Before: b, After: a, Changed: changed})
+		d.dispatch(Event{Before: b, After: a, changed: changed})
 	}
 }
 
@@ -225,7 +225,7 @@ func (d *dispatcher) OnDelete(obj any) {
 		obj = missed.Obj
 	}
 	if object, ok := obj.(metav1.Object); ok {
-		d.dispatch(Event{Before: object, Changed: Everything})
+		d.dispatch(Event{Before: object, changed: Everything})
 		d.objects.Add(-1)
 	}
 }
@@ -234,7 +234,7 @@ func (d *dispatcher) dispatch(e Event) {
 	d.begin()
 	for _, s := range d.others {
 		its := e
-		its.Changed &= s.fields
+		its.changed &= s.fields
 		if s.wants(its) {
 			s.concern(its, s.enqueue)
 		}
@@ -242,7 +242,7 @@ func (d *dispatcher) dispatch(e Event) {
 	if len(d.owned) == 0 {
 		return
 	}
-	if e.Before != nil && e.After != nil && e.Changed&Owners != 0 {
+	if e.Before != nil && e.After != nil && e.changed&Owners != 0 {
 		d.toOwners(e.Before, e)
 	}
 	d.toOwners(e.Object(), e)
@@ -252,7 +252,7 @@ func (d *dispatcher) dispatch(e Event) {
 func (d *dispatcher) toOwners(object metav1.Object, e Event) {
 	for _, owner := range object.GetOwnerReferences() {
 		for _, s := range d.owned[groupKind(&owner)] {
-			if e.Changed&(s.fields|Owners) != 0 && (s.initial || !e.Initial) {
+			if e.changed&(s.fields|Owners) != 0 && (s.initial || !e.Initial) {
 				s.enqueue(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})
 			}
 		}

@@ -35,12 +35,12 @@ func (q *queue) take() []string {
 }
 
 // handler returns the handler of a read, which fills the queue.
-func (q *queue) handler(read Read, wrote WroteStatus) *dispatcher {
+func (q *queue) handler(read Read, wrote wroteStatus) *dispatcher {
 	if read.Itself {
 		read.Concern = itself(wrote)
 	}
 	d := &dispatcher{}
-	d.add(&subscription{fields: read.Fields | Identity, owner: read.Owner, concern: read.Concern, enqueue: q.add, initial: !read.OnlyLater})
+	d.add(&subscription{fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: q.add, initial: !read.OnlyLater})
 	return d
 }
 
@@ -160,9 +160,9 @@ func TestEventsOfSeveralKinds(t *testing.T) {
 	var labels, phases, later queue
 	d := &dispatcher{}
 	for _, s := range []*subscription{
-		{fields: Labels | Identity, concern: itself(nil), enqueue: labels.add, initial: true},
-		{fields: Phase | Identity, concern: itself(nil), enqueue: phases.add, initial: true},
-		{fields: Phase | Identity, owner: cloneSets, enqueue: later.add},
+		{fields: Labels | identity, concern: itself(nil), enqueue: labels.add, initial: true},
+		{fields: Phase | identity, concern: itself(nil), enqueue: phases.add, initial: true},
+		{fields: Phase | identity, owner: cloneSets, enqueue: later.add},
 	} {
 		if !d.add(s) {
 			t.Fatal("a handler that has heard of nothing takes no subscription")
@@ -203,7 +203,7 @@ func TestSubscribersShareAHandler(t *testing.T) {
 		var queues [3]queue
 		add := func(i int) {
 			t.Helper()
-			s := &subscription{fields: Labels | Identity, concern: itself(nil), enqueue: queues[i].add, initial: true}
+			s := &subscription{fields: Labels | identity, concern: itself(nil), enqueue: queues[i].add, initial: true}
 			if _, err := subscribe(informer, s); err != nil {
 				t.Fatal(err)
 			}
@@ -253,9 +253,9 @@ func BenchmarkPodEvent(b *testing.B) {
 	ready.Status.Conditions[0].Status = corev1.ConditionFalse
 	for _, idle := range []int{0, 10} {
 		d := &dispatcher{}
-		d.add(&subscription{fields: workloadPods | Identity, owner: cloneSets, enqueue: func(types.NamespacedName) {}, initial: true})
+		d.add(&subscription{fields: workloadPods | identity, owner: cloneSets, enqueue: func(types.NamespacedName) {}, initial: true})
 		for i := range idle {
-			d.add(&subscription{fields: workloadPods | Identity, owner: schema.GroupKind{Group: "example.com", Kind: fmt.Sprint("Idle", i)},
+			d.add(&subscription{fields: workloadPods | identity, owner: schema.GroupKind{Group: "example.com", Kind: fmt.Sprint("Idle", i)},
 				enqueue: func(types.NamespacedName) { b.Error("an idle controller is asked") }, initial: true})
 		}
 		for name, after := range map[string]*corev1.Pod{"heartbeat": heartbeat, "readiness": ready} {

@@ -27,10 +27,10 @@ import (
 // reads; what changes in an event is compared once for all kinds.
 type Fields uint32
 
-// The fields of every object. Identity is always among the declared ones.
+// The fields of every object. identity is always among the declared ones.
 const (
-	// Identity is the UID, and whether the object is being deleted.
-	Identity Fields = 1 << iota
+	// identity is the UID, and whether the object is being deleted.
+	identity Fields = 1 << iota
 	Owners
 	Labels
 	Annotations
@@ -113,7 +113,7 @@ type field[T any] struct {
 // Changed returns the fields, out of those asked for, that differ between two
 // states of an object, which are of the same type.
 func Changed(before, after metav1.Object, of Fields) Fields {
-	changed := compare(metadata, before, after, of|Identity)
+	changed := compare(metadata, before, after, of|identity)
 	switch after := after.(type) {
 	case *corev1.Pod:
 		return changed | compare(podFields, before.(*corev1.Pod), after, of)
@@ -141,7 +141,7 @@ func compare[T any](fields []field[T], before, after T, of Fields) (changed Fiel
 }
 
 var metadata = []field[metav1.Object]{
-	{Identity, func(b, a metav1.Object) bool {
+	{identity, func(b, a metav1.Object) bool {
 		return b.GetUID() != a.GetUID() || (b.GetDeletionTimestamp() == nil) != (a.GetDeletionTimestamp() == nil)
 	}},
 	{Owners, func(b, a metav1.Object) bool {

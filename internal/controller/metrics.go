@@ -4,8 +4,8 @@ package controller
 
 import "time"
 
-// NoMetrics is podwright.Metrics that measures nothing.
-type NoMetrics struct{}
+// noMetrics is podwright.Metrics that measures nothing.
+type noMetrics struct{}
 
 // Reconciled does nothing.
-func (NoMetrics) Reconciled(string, time.Duration, error) {}
+func (noMetrics) Reconciled(string, time.Duration, error) {}

@@ -26,19 +26,19 @@ type Config struct {
 	podwright.ControllerOptions
 	// Name stands in logs and metrics. Required.
 	Name string
-	// Reconcile reconciles an object once. A positive requeueAfter asks for it
+	// reconcile reconciles an object once. A positive requeueAfter asks for it
 	// again then; an error asks for it after a back-off. Required.
-	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
-	// FirstRetry and LastRetry are the first and the longest back-off of a key
+	reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
+	// firstRetry and lastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
-	FirstRetry, LastRetry time.Duration
-	// OnTime is that of Kind.
-	OnTime bool
-	// Waits tells whether the last reconcile of a key did nothing but wait for a cache. That is no success, so
+	firstRetry, lastRetry time.Duration
+	// onTime is that of Kind.
+	onTime bool
+	// waits tells whether the last reconcile of a key did nothing but wait for a cache. That is no success, so
 	// the back-off of the failures before it goes on. Nil: none waits. (CT-1)
-	Waits func(key types.NamespacedName) bool
-	// Informers are run as long as the Loop runs.
-	Informers []cache.SharedIndexInformer
+	waits func(key types.NamespacedName) bool
+	// informers are run as long as the Loop runs.
+	informers []cache.SharedIndexInformer
 	// Synced tells whether the caches have been filled. Nothing is reconciled
 	// before all of them return true.
 	Synced []cache.InformerSynced
@@ -67,7 +67,7 @@ type Queue struct {
 	Name string
 	// Workers is the number of keys worked on at the same time. Default 3.
 	Workers int
-	// Reconcile is that of Config. It waits for caches by itself.
+	// Reconcile is that of the Loop. It waits for caches by itself.
 	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
 	// Concern enqueues what an event of the first read concerns.
 	Concern Concern
@@ -75,63 +75,63 @@ type Queue struct {
 
 // loops returns the Loops that reconcile what the sources enqueue. The first one runs the
 // informers that the sources have made.
-func (r *Reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
+func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 	loop, err := r.loop(sources)
 	loops := []*Loop{loop}
 	for _, queue := range r.Beside {
 		options := r.ControllerOptions
 		options.Workers = queue.Workers
-		beside := sources.Loop(Config{ControllerOptions: options, Name: queue.Name, Reconcile: queue.Reconcile, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry})
+		beside := sources.Loop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.FirstRetry, lastRetry: r.LastRetry})
 		read := sources.reads[0]
-		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | Identity, concern: queue.Concern, enqueue: beside.Add, initial: true})
+		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | identity, concern: queue.Concern, enqueue: beside.add, initial: true})
 		if err2 != nil {
-			err = errors.Join(err, fmt.Errorf("%s: watch: %w", r.Package, err2))
+			err = errors.Join(err, fmt.Errorf("%s: watch: %w", r.pkg, err2))
 		}
 		loops = append(loops, beside)
 	}
 	return loops, err
 }
 
-func (r *Reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
+func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 	loop := sources.Loop(Config{
-		ControllerOptions: r.ControllerOptions, Name: r.Name, Reconcile: r.reconcile, Waits: r.waits.Get, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry, OnTime: r.OnTime,
+		ControllerOptions: r.ControllerOptions, Name: r.Name, reconcile: r.reconcile, waits: r.waits.Get, firstRetry: r.FirstRetry, lastRetry: r.LastRetry, onTime: r.OnTime,
 	})
-	collected := func(key types.NamespacedName) { loop.AddAfter(key, r.SettleTime(key)) }
+	collected := func(key types.NamespacedName) { loop.addAfter(key, r.SettleTime(key)) }
 	if r.Wake != nil {
 		*r.Wake = collected
 	}
-	return loop, sources.Subscribe(loop.Add, collected, r.Writer.WroteStatus)
+	return loop, sources.subscribe(loop.add, collected, r.Writer.WroteStatus)
 }
 
-// NewLoop returns a Loop that is not yet running. Keys may be added at once.
-func NewLoop(c Config) *Loop {
+// newLoop returns a Loop that is not yet running. Keys may be added at once.
+func newLoop(c Config) *Loop {
 	if c.Workers == 0 {
 		c.Workers = defaultWorkers
 	}
-	if c.FirstRetry == 0 {
-		c.FirstRetry = firstRetry
+	if c.firstRetry == 0 {
+		c.firstRetry = firstRetry
 	}
-	if c.LastRetry == 0 {
-		c.LastRetry = lastRetry
+	if c.lastRetry == 0 {
+		c.lastRetry = lastRetry
 	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
 	}
 	if c.Metrics == nil {
-		c.Metrics = NoMetrics{}
+		c.Metrics = noMetrics{}
 	}
 	return &Loop{Config: c, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](c.FirstRetry, c.LastRetry),
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](c.firstRetry, c.lastRetry),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{
 			Name: c.Name, Clock: c.Clock, MetricsProvider: c.QueueMetrics,
 		})}
 }
 
-// Add enqueues an object.
-func (l *Loop) Add(key types.NamespacedName) { l.queue.Add(key) }
+// add enqueues an object.
+func (l *Loop) add(key types.NamespacedName) { l.queue.Add(key) }
 
-// AddAfter enqueues an object after a time.
-func (l *Loop) AddAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
+// addAfter enqueues an object after a time.
+func (l *Loop) addAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
 
 // Run runs the informers, waits for the caches and reconciles until the context
 // is done, then waits for everything it has started. It can be called once: then its queue is shut down, and
@@ -175,8 +175,8 @@ func (l *Loop) RunAfter(ctx context.Context, asked <-chan struct{}, other func()
 	return errors.Join(l.Run(ctx), <-ended)
 }
 
-// HasSynced tells whether the caches have been filled.
-func (l *Loop) HasSynced() bool {
+// hasSynced tells whether the caches have been filled.
+func (l *Loop) hasSynced() bool {
 	for _, synced := range l.Synced {
 		if !synced() {
 			return false
@@ -189,7 +189,7 @@ func (l *Loop) HasSynced() bool {
 func (l *Loop) runInformers(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	for _, informer := range l.Informers {
+	for _, informer := range l.informers {
 		running.Go(func() { informer.RunWithContext(ctx) })
 	}
 	return func() {
@@ -217,11 +217,11 @@ func (l *Loop) next(ctx context.Context) bool {
 	case err != nil:
 		logFailure(logger, err)
 		l.queue.AddRateLimited(key)
-	case l.Waits != nil && l.Waits(key):
+	case l.waits != nil && l.waits(key):
 	default:
 		l.queue.Forget(key)
 	}
-	if after > 0 && (err == nil || l.OnTime && ctx.Err() == nil) {
+	if after > 0 && (err == nil || l.onTime && ctx.Err() == nil) {
 		l.queue.AddAfter(key, after)
 	}
 	return true
@@ -235,7 +235,7 @@ func (l *Loop) safely(ctx context.Context, key types.NamespacedName) (after time
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 		}
 	}()
-	return l.Reconcile(ctx, key)
+	return l.reconcile(ctx, key)
 }
 
 // logFailure keeps conflicts out of the error log: they are how several writers

@@ -42,11 +42,11 @@ func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
 func run(t *testing.T, length time.Duration, reconcile func(n int) (time.Duration, error)) *recorder {
 	t.Helper()
 	r, reconciles := &recorder{start: time.Now()}, 0
-	loop := NewLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, OnTime: true, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+	loop := newLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, onTime: true, reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 		reconciles++
 		return reconcile(reconciles)
 	}})
-	loop.Add(web)
+	loop.add(web)
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	if err := loop.Run(ctx); err != nil {
@@ -107,9 +107,9 @@ func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 func TestLoopBacksOffAsToldTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{start: time.Now()}
-		loop := NewLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, FirstRetry: time.Second, LastRetry: 3 * time.Second,
-			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, errors.New("no") }})
-		loop.Add(web)
+		loop := newLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, firstRetry: time.Second, lastRetry: 3 * time.Second,
+			reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, errors.New("no") }})
+		loop.add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		if err := loop.Run(ctx); err != nil {
@@ -125,25 +125,25 @@ func TestLoopBacksOffAsToldTo(t *testing.T) {
 func TestLoopEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := false
-		loop := NewLoop(Config{Name: "test", Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
+		loop := newLoop(Config{Name: "test", reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
 			<-ctx.Done()
 			time.Sleep(time.Minute) // it takes a while to end
 			ended = true
 			return 0, ctx.Err()
 		}})
-		loop.Add(web)
+		loop.add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := loop.Run(ctx); err != nil || !ended {
 			t.Errorf("Run returned %v, the reconcile has ended: %v", err, ended)
 		}
 
-		loop = NewLoop(Config{Name: "test", Synced: []cache.InformerSynced{func() bool { return false }},
-			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+		loop = newLoop(Config{Name: "test", Synced: []cache.InformerSynced{func() bool { return false }},
+			reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 				t.Error("a reconcile before the caches are filled")
 				return 0, nil
 			}})
-		loop.Add(web)
+		loop.add(web)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := loop.Run(ctx); err == nil {
@@ -159,12 +159,12 @@ func TestLoopRunsInformers(t *testing.T) {
 		source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}})
 		informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
 		shown := 0
-		loop := NewLoop(Config{Name: "test", Informers: []cache.SharedIndexInformer{informer}, Synced: []cache.InformerSynced{informer.HasSynced},
-			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+		loop := newLoop(Config{Name: "test", informers: []cache.SharedIndexInformer{informer}, Synced: []cache.InformerSynced{informer.HasSynced},
+			reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 				shown = len(informer.GetStore().List())
 				return 0, nil
 			}})
-		loop.Add(web)
+		loop.add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := loop.Run(ctx); err != nil || shown != 1 {
@@ -178,7 +178,7 @@ func TestLoopRunsInformers(t *testing.T) {
 
 func TestLoopRunsOnce(t *testing.T) { // CT-4
 	synctest.Test(t, func(t *testing.T) {
-		loop := NewLoop(Config{Name: "test", Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, nil }})
+		loop := newLoop(Config{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, nil }})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := loop.Run(ctx); err != nil {

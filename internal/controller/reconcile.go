@@ -19,9 +19,9 @@ import (
 type Kind[S, P any] struct {
 	// ControllerOptions are those of the kind's options.
 	podwright.ControllerOptions
-	// Package is the name of the kind's package, for errors. Name is the name of
+	// pkg is the name of the kind's package, for errors. Name is the name of
 	// its controller, for logs and metrics.
-	Package, Name string
+	pkg, Name string
 
 	// Self is whose methods Observe and Apply are, for what KindOf returns. Optional.
 	Self any
@@ -33,11 +33,11 @@ type Kind[S, P any] struct {
 	// Apply applies a plan. It returns what Reconcile returns.
 	Apply func(context.Context, *S, *P) (requeueAfter time.Duration, err error)
 
-	// Reads are what Observe reads. Caches of what the kind writes must be able to
+	// reads are what Observe reads. Caches of what the kind writes must be able to
 	// tell how far they are.
-	Reads []Read
-	// Synced tells how far the caches are.
-	Synced apiwriter.Synced
+	reads []Read
+	// synced tells how far the caches are.
+	synced apiwriter.Synced
 	// Live wraps the Live of all reads. Optional.
 	Live func(apiwriter.Live) apiwriter.Live
 	// Writer writes.
@@ -64,10 +64,10 @@ type Kind[S, P any] struct {
 	// kubelet, and asks no API server how far it is.
 	OnNode bool
 
-	// FirstRetry and LastRetry are the first and the longest back-off of a key
+	// firstRetry and lastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
-	// OnTime has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
+	// onTime has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
 	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
 	OnTime bool
 }
@@ -76,17 +76,17 @@ type Kind[S, P any] struct {
 type Writer interface {
 	// Writes are those of earlier reconciles.
 	Writes() *apiwriter.Store
-	// WroteStatus tells whether the status of the kind's object is the one that the controller
+	// wroteStatus tells whether the status of the kind's object is the one that the controller
 	// itself wrote last.
 	WroteStatus(key types.NamespacedName, resourceVersion string, status any) bool
 	// Forget drops what is remembered of an object that no longer exists.
 	Forget(key types.NamespacedName)
 }
 
-// Reconciler reconciles the objects of a kind: observe, plan, apply, each time on
+// reconciler reconciles the objects of a kind: observe, plan, apply, each time on
 // what it wrote before. It is safe for use by several goroutines, as long as one
 // of them at a time reconciles an object.
-type Reconciler[S, P any] struct {
+type reconciler[S, P any] struct {
 	Kind[S, P]
 	writes   *apiwriter.Store
 	live     apiwriter.Registry
@@ -96,10 +96,10 @@ type Reconciler[S, P any] struct {
 	failures apiwriter.Last[int]           // reconciles in a row that failed, whatever waits lie between them
 }
 
-// newReconciler returns the Reconciler of a kind.
-func newReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
-	r := &Reconciler[S, P]{Kind: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
-	for _, read := range kind.Reads {
+// newReconciler returns the reconciler of a kind.
+func newReconciler[S, P any](kind Kind[S, P]) *reconciler[S, P] {
+	r := &reconciler[S, P]{Kind: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
+	for _, read := range kind.reads {
 		r.collects = r.collects || read.Collect
 		switch {
 		case read.Live == nil:
@@ -117,7 +117,7 @@ func newReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
 // again after a back-off. It does nothing while the caches have not seen what
 // earlier reconciles wrote. After failures that takes as long as their back-off, since a queue takes
 // it for a success, and begins anew. (CT-1)
-func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+func (r *reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	requeueAfter, err = r.reconcile(ctx, key)
 	if failures := r.failures.Get(key); failures > 0 && r.waits.Get(key) {
 		requeueAfter = max(requeueAfter, r.backOff(failures))
@@ -126,7 +126,7 @@ func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedNa
 }
 
 // backOff is how long the queue of a Loop waits after so many failures in a row.
-func (r *Reconciler[S, P]) backOff(failures int) time.Duration {
+func (r *reconciler[S, P]) backOff(failures int) time.Duration {
 	d, most := cmp.Or(r.FirstRetry, firstRetry), cmp.Or(r.LastRetry, lastRetry)
 	for ; failures > 1 && d < most; failures-- {
 		d *= 2
@@ -135,7 +135,7 @@ func (r *Reconciler[S, P]) backOff(failures int) time.Duration {
 }
 
 // reconcile is Reconcile for a queue that knows waits from successes.
-func (r *Reconciler[S, P]) reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+func (r *reconciler[S, P]) reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	r.waits.Forget(key)
 	if requeueAfter, err = r.settle(ctx, key); requeueAfter > 0 && err == nil {
 		r.waits.Set(key, true)
@@ -153,7 +153,7 @@ func (r *Reconciler[S, P]) reconcile(ctx context.Context, key types.NamespacedNa
 }
 
 // settle finds out what became of writes without an answer, and returns how long to wait until the caches show all own writes.
-func (r *Reconciler[S, P]) settle(ctx context.Context, key types.NamespacedName) (wait time.Duration, err error) {
+func (r *reconciler[S, P]) settle(ctx context.Context, key types.NamespacedName) (wait time.Duration, err error) {
 	shown := func(resource podwright.Resource, name string) (bool, error) { return r.shown(ctx, key, resource, name) }
 	if err := r.writes.Settle(key, func(resource podwright.Resource, name string) (string, bool, error) {
 		return r.live.Find(ctx, resource, key.Namespace, name, func() (bool, error) { return shown(resource, name) })
@@ -171,7 +171,7 @@ func (r *Reconciler[S, P]) settle(ctx context.Context, key types.NamespacedName)
 }
 
 // act observes, plans and applies.
-func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+func (r *reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	observed := r.Clock.Now()
 	snapshot, err := r.Observe(ctx, key)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *Reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (r
 	return r.writes.Contests.After(key, r.Clock.Now(), requeueAfter, err)
 }
 
-func (r *Reconciler[S, P]) forget(key types.NamespacedName) {
+func (r *reconciler[S, P]) forget(key types.NamespacedName) {
 	r.Writer.Forget(key)
 	r.planning.Forget(key)
 	if r.Forget != nil {
@@ -206,27 +206,27 @@ func (r *Reconciler[S, P]) forget(key types.NamespacedName) {
 
 // wait returns how long to wait for the caches, and an error if they cannot be
 // waited for.
-func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+func (r *reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	if r.AllowStaleReads {
 		return 0, nil
 	}
 	if r.OnNode {
-		return Wait(ctx, r.writes, key, r.Synced, r.Clock.Now(), nil)
+		return Wait(ctx, r.writes, key, r.synced, r.Clock.Now(), nil)
 	}
-	for _, read := range r.Reads {
-		if resource := read.Resource; read.Live != nil && r.Synced(resource) == "" {
+	for _, read := range r.reads {
+		if resource := read.Resource; read.Live != nil && r.synced(resource) == "" {
 			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a reconcile of %s would not know whether it sees "+
 				"what the one before has written, and would write it again. Reader.SyncedResourceVersion must tell; "+
 				"Options.AllowStaleReads goes on all the same", resource, key)
 		}
 	}
-	return Wait(ctx, r.writes, key, r.Synced, r.Clock.Now(), r.live.Newest)
+	return Wait(ctx, r.writes, key, r.synced, r.Clock.Now(), r.live.Newest)
 }
 
 // checkComplete finds out whether a cache at the synced resourceVersion shows what was
 // created. If something is missing, it asks the API server: it may be gone
 // again, but if it exists, the cache does not show everything.
-func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
+func (r *reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
 	shows := map[podwright.Resource]func(string) bool{}
 	unseen := r.writes.Unseen(key, func(resource podwright.Resource, name string) bool {
 		if r.AllowStaleReads {
@@ -254,7 +254,7 @@ func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.Namespac
 }
 
 // shown tells whether the caches hold an object that belongs to another one.
-func (r *Reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, resource podwright.Resource, name string) (bool, error) {
+func (r *reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, resource podwright.Resource, name string) (bool, error) {
 	snapshot, err := r.Observe(ctx, key)
 	if snapshot == nil || err != nil {
 		return false, err
@@ -263,13 +263,13 @@ func (r *Reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, 
 }
 
 // Snapshot returns what a plan depends on now; nil if there is no such object.
-func (r *Reconciler[S, P]) Snapshot(ctx context.Context, key types.NamespacedName) (*S, error) {
+func (r *reconciler[S, P]) Snapshot(ctx context.Context, key types.NamespacedName) (*S, error) {
 	return r.Observe(ctx, key)
 }
 
 // Plan returns what the next reconcile of an object would do, without doing it;
 // nil when the object does not exist.
-func (r *Reconciler[S, P]) Plan(ctx context.Context, key types.NamespacedName) (*P, error) {
+func (r *reconciler[S, P]) Plan(ctx context.Context, key types.NamespacedName) (*P, error) {
 	snapshot, err := r.Observe(ctx, key)
 	if snapshot == nil || err != nil {
 		return nil, err
@@ -288,7 +288,7 @@ const (
 
 // SettleTime is how long to collect events about what belongs to an object before
 // it is reconciled.
-func (r *Reconciler[S, P]) SettleTime(key types.NamespacedName) time.Duration {
+func (r *reconciler[S, P]) SettleTime(key types.NamespacedName) time.Duration {
 	if r.Settle > 0 {
 		return r.Settle
 	}

@@ -33,7 +33,7 @@ type (
 
 // fixture is a reconciler whose steps the test decides.
 type fixture struct {
-	*Reconciler[snapshot, plan]
+	*reconciler[snapshot, plan]
 	writer *apply.Writer
 	clock  *clock.FakeClock
 	synced string // the resourceVersion at which all caches are
@@ -60,10 +60,10 @@ func newFixture(t *testing.T) *fixture {
 	}
 	createPod(t, client, "other") // the server has come to a version later than 1
 	s.writer = apply.NewWriter(client)
-	s.Reconciler = newReconciler(Kind[snapshot, plan]{
+	s.reconciler = newReconciler(Kind[snapshot, plan]{
 		ControllerOptions: podwright.ControllerOptions{Clock: s.clock, Metrics: s}, Writer: s.writer,
-		Reads:   []Read{{Resource: caches.Pods, Live: apiwriter.Pods(client)}, {Resource: caches.Claims, Live: apiwriter.Claims(client), Collect: true}},
-		Synced:  func(podwright.Resource) string { return s.synced },
+		reads:   []Read{{Resource: caches.Pods, Live: apiwriter.Pods(client)}, {Resource: caches.Claims, Live: apiwriter.Claims(client), Collect: true}},
+		synced:  func(podwright.Resource) string { return s.synced },
 		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
 		Plan: func(pods *snapshot) *plan {
 			s.clock.Step(s.takes)

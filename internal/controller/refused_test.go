@@ -31,8 +31,8 @@ func TestRefusedForEver(t *testing.T) {
 					start, writer := time.Now(), &apply.Writer{}
 					r := newReconciler(Kind[snapshot, plan]{
 						ControllerOptions: podwright.ControllerOptions{Clock: clock.RealClock{}},
-						Reads:             []Read{{Resource: caches.Pods}}, Writer: writer,
-						Synced: func(podwright.Resource) string {
+						reads:             []Read{{Resource: caches.Pods}}, Writer: writer,
+						synced: func(podwright.Resource) string {
 							if time.Since(written) < lag {
 								return "1"
 							}
@@ -49,12 +49,12 @@ func TestRefusedForEver(t *testing.T) {
 							return 0, errors.New("refused")
 						},
 					})
-					config := Config{Name: "test", Reconcile: r.reconcile, Waits: r.waits.Get}
+					config := Config{Name: "test", reconcile: r.reconcile, waits: r.waits.Get}
 					if !own {
-						config.Reconcile, config.Waits = r.Reconcile, nil
+						config.reconcile, config.waits = r.Reconcile, nil
 					}
-					loop := NewLoop(config)
-					loop.Add(web)
+					loop := newLoop(config)
+					loop.add(web)
 					if err := loop.Run(ctx); err != nil {
 						t.Error(err)
 					}

@@ -65,7 +65,7 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &controller[S, P]{Reconciler: r, loops: loops}, nil
+	return &controller[S, P]{reconciler: r, loops: loops}, nil
 }
 
 // NewReconciler returns a Reconciler on the caches of another framework, which Options.Reader
@@ -73,7 +73,7 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 func NewReconciler[S, P any](s Setup[S, P]) (podwright.Reconciler[S, P], error) {
 	checks := s.checks()
 	reader := s.Reader(nil)
-	checks.Reader(reader != nil)
+	checks.reader(reader != nil)
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Setup[S, P]) checks() *Checks {
 		s.Options.Clock = clock.RealClock{}
 	}
 	if s.Options.Metrics == nil {
-		s.Options.Metrics = NoMetrics{}
+		s.Options.Metrics = noMetrics{}
 	}
 	if s.Recorder != nil && *s.Recorder == nil && s.Options.Recorders != nil {
 		*s.Recorder = s.Options.Recorders(s.Component)
@@ -98,15 +98,15 @@ func (s *Setup[S, P]) checks() *Checks {
 	return checks
 }
 
-func (s *Setup[S, P]) reconciler(reads []Read, reader podwright.Caches) *Reconciler[S, P] {
+func (s *Setup[S, P]) reconciler(reads []Read, reader podwright.Caches) *reconciler[S, P] {
 	kind := s.Kind()
-	kind.ControllerOptions, kind.Package, kind.Reads, kind.Synced = *s.Options, s.Package, reads, reader.SyncedResourceVersion
+	kind.ControllerOptions, kind.pkg, kind.reads, kind.synced = *s.Options, s.Package, reads, reader.SyncedResourceVersion
 	return newReconciler(kind)
 }
 
 // controller is podwright.Controller.
 type controller[S, P any] struct {
-	*Reconciler[S, P]
+	*reconciler[S, P]
 	loops []*Loop // one at least
 }
 
@@ -128,13 +128,13 @@ func (c *controller[S, P]) runLoops(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// HasSynced tells whether the caches are filled.
-func (c *controller[S, P]) HasSynced() bool { return c.loops[0].HasSynced() }
+// hasSynced tells whether the caches are filled.
+func (c *controller[S, P]) HasSynced() bool { return c.loops[0].hasSynced() }
 
 // KindOf returns the kind of a Reconciler that New or NewReconciler has made.
 func KindOf[S, P any](r podwright.Reconciler[S, P]) *Kind[S, P] {
 	if c, runs := r.(*controller[S, P]); runs {
 		return &c.Kind
 	}
-	return &r.(*Reconciler[S, P]).Kind
+	return &r.(*reconciler[S, P]).Kind
 }

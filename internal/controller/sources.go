@@ -110,18 +110,18 @@ func Caches(reads []Read) caches.Reader {
 // Loop returns a Loop that waits until the caches are filled. The first one runs
 // the informers that were made.
 func (s *Sources) Loop(c Config) *Loop {
-	c.Informers, c.Synced = s.own, s.synced
+	c.informers, c.Synced = s.own, s.synced
 	s.own = nil
-	return NewLoop(c)
+	return newLoop(c)
 }
 
 // Synced returns functions that tell whether the caches are filled.
 func (s *Sources) Synced() []cache.InformerSynced { return s.synced }
 
-// Subscribe has events of the informers enqueue objects, at once or once events
+// subscribe has events of the informers enqueue objects, at once or once events
 // have been collected. wroteStatus may be nil, for a kind that writes none, and
 // collected if nothing is collected.
-func (s *Sources) Subscribe(now, collected Enqueue, wroteStatus WroteStatus) error {
+func (s *Sources) subscribe(now, collected Enqueue, wroteStatus wroteStatus) error {
 	var objects *atomic.Int64
 	for _, read := range s.reads {
 		if read.Itself {
@@ -136,7 +136,7 @@ func (s *Sources) Subscribe(now, collected Enqueue, wroteStatus WroteStatus) err
 			continue
 		}
 		subscription := &subscription{
-			fields: read.Fields | Identity, owner: read.Owner, concern: read.Concern, enqueue: now, initial: !read.OnlyLater,
+			fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: now, initial: !read.OnlyLater,
 		}
 		if read.Collect {
 			subscription.enqueue = collected

@@ -47,8 +47,8 @@ func TestOpen(t *testing.T) {
 		first, second := sources.Loop(Config{Name: "test"}), sources.Loop(Config{Name: "test"})
 		defer first.queue.ShutDown()
 		defer second.queue.ShutDown()
-		if len(first.Informers) != 1 || first.Informers[0] != pods || len(second.Informers) > 0 || len(second.Synced) != 2 {
-			t.Errorf("the first loop runs %v, the second %v, which waits for %d", first.Informers, second.Informers, len(second.Synced))
+		if len(first.informers) != 1 || first.informers[0] != pods || len(second.informers) > 0 || len(second.Synced) != 2 {
+			t.Errorf("the first loop runs %v, the second %v, which waits for %d", first.informers, second.informers, len(second.Synced))
 		}
 		reader := sources.Caches()
 		if len(reader) != 2 || reader[caches.Pods] != pods.GetIndexer() || reader[caches.Nodes] != nodes.GetIndexer() {
@@ -105,7 +105,7 @@ func TestKindThatNobodyUses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var enqueued queue
-		if err := sources.Subscribe(enqueued.add, nil, nil); err != nil {
+		if err := sources.subscribe(enqueued.add, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

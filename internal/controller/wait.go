@@ -17,18 +17,18 @@ import (
 
 // StaleRetry is how soon a reconcile looks again whether the cache has caught
 // up with the last write. The look costs no request. The longer it waits, the less
-// often it looks, down to MostStaleRetry.
+// often it looks, down to mostStaleRetry.
 const (
 	StaleRetry     = 20 * time.Millisecond
-	MostStaleRetry = 30 * time.Second
+	mostStaleRetry = 30 * time.Second
 )
 
 // staleBackOff makes a wait notice what it waits for after a tenth of its time.
 const staleBackOff = 10
 
-// StaleLimit is how long a reconcile waits for a cache before it asks the API server
+// staleLimit is how long a reconcile waits for a cache before it asks the API server
 // how far it really is.
-const StaleLimit = 5 * time.Minute
+const staleLimit = 5 * time.Minute
 
 // Newest asks the API server how far a resource has come in a namespace; empty
 // if it cannot be asked.
@@ -37,7 +37,7 @@ type Newest func(ctx context.Context, namespace string, resource podwright.Resou
 // Wait returns how long a reconcile of an object has to wait for the caches to
 // see what earlier reconciles wrote. It is 0 if it may start.
 //
-// After StaleLimit it says so in the log, and asks the API server. If that is
+// After staleLimit it says so in the log, and asks the API server. If that is
 // behind the write, as after a restore of its storage, a cache that has come as
 // far as it is complete. A nil live, and one that cannot tell, makes the
 // reconcile start on what the cache has.
@@ -49,7 +49,7 @@ func Wait(
 		if err != nil || missing == (apiwriter.Missing{}) {
 			return 0, err
 		}
-		if missing.For < StaleLimit {
+		if missing.For < staleLimit {
 			klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", missing.String())
 			return staleRetry(missing), nil
 		}
@@ -65,7 +65,7 @@ func Wait(
 }
 
 func staleRetry(m apiwriter.Missing) time.Duration {
-	return min(max(StaleRetry, m.For/staleBackOff), MostStaleRetry)
+	return min(max(StaleRetry, m.For/staleBackOff), mostStaleRetry)
 }
 
 // resetTo returns the version to wait for instead of that of a write for which

@@ -25,7 +25,7 @@ func TestWaitsBackOff(t *testing.T) {
 	s.writer.Own.Wrote(web, caches.Pods, "7")
 	looks := 0
 	var last time.Duration
-	for s.clock.Since(time.Unix(0, 0)) < StaleLimit {
+	for s.clock.Since(time.Unix(0, 0)) < staleLimit {
 		wait, err := s.Reconcile(t.Context(), web)
 		if err != nil || wait < last || len(s.applied) > 0 {
 			t.Fatalf("again after %v, after %v before, error %v, applied %v", wait, last, err, s.applied)
@@ -35,7 +35,7 @@ func TestWaitsBackOff(t *testing.T) {
 		looks++
 	}
 	if looks > 100 || last < 20*time.Second {
-		t.Errorf("it looks %d times in %v, the last time after %v", looks, StaleLimit, last)
+		t.Errorf("it looks %d times in %v, the last time after %v", looks, staleLimit, last)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 	if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 0 {
 		t.Fatalf("again after %v, error %v, applied %v", wait, err, s.applied)
 	}
-	s.clock.Step(StaleLimit)
+	s.clock.Step(staleLimit)
 	if after, err := s.Reconcile(t.Context(), web); after != time.Minute || err != nil || len(s.applied) != 1 {
 		t.Errorf("again after %v, error %v, applied %v: want a reconcile on what there is now", after, err, s.applied)
 	}
@@ -56,7 +56,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 	s.writer.Own.Wrote(web, caches.Pods, "1000000")
 	s.synced = "1" // this cache is behind, as the server says
 	for range 3 {
-		s.clock.Step(StaleLimit)
+		s.clock.Step(staleLimit)
 		if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 1 {
 			t.Errorf("again after %v, error %v, applied %v", wait, err, s.applied)
 		}
@@ -72,7 +72,7 @@ func TestCacheThatStandsStill(t *testing.T) {
 		if wait == 0 || err != nil || len(s.applied) > 0 {
 			t.Errorf("again after %v, error %v, applied %v", wait, err, s.applied)
 		}
-		s.clock.Step(StaleLimit)
+		s.clock.Step(staleLimit)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestWaitWithoutAServerToAsk(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
 		waits bool
-	}{{0, true}, {StaleLimit - time.Second, true}, {StaleLimit, false}, {StaleLimit + time.Hour, false}} {
+	}{{0, true}, {staleLimit - time.Second, true}, {staleLimit, false}, {staleLimit + time.Hour, false}} {
 		if wait, err := Wait(t.Context(), &own, key, synced, start.Add(test.after), nil); err != nil || (wait > 0) != test.waits {
 			t.Errorf("after %v: again after %v, error %v", test.after, wait, err)
 		}
@@ -154,7 +154,7 @@ func TestWaitWithoutAServerToAsk(t *testing.T) {
 	down := errors.New("connection refused")
 	live := func(_ context.Context, _ string, _ podwright.Resource) (string, error) { return "", down }
 	_, _ = Wait(t.Context(), &own, key, synced, start, live)
-	if _, err := Wait(t.Context(), &own, key, synced, start.Add(StaleLimit), live); !errors.Is(err, down) {
+	if _, err := Wait(t.Context(), &own, key, synced, start.Add(staleLimit), live); !errors.Is(err, down) {
 		t.Errorf("error %v", err)
 	}
 }

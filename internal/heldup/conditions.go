@@ -58,9 +58,9 @@ func (k Conditions[C]) Tell(in []C, holds []rollout.Hold, known Since, now time.
 }
 
 // ToCompare returns the lists without the condition, if the one that is to be written says no more than the one that stands, see
-// [Same]. Otherwise it returns them unchanged. If the results are equal, nothing need be written.
+// same. Otherwise it returns them unchanged. If the results are equal, nothing need be written.
 func (k Conditions[C]) ToCompare(standing, wanted []C) (before, after []C) {
-	if was, is := k.Told(standing), k.Told(wanted); was != nil && is != nil && Same(was, is) {
+	if was, is := k.Told(standing), k.Told(wanted); was != nil && is != nil && same(was, is) {
 		return k.without(standing), k.without(wanted)
 	}
 	return standing, wanted

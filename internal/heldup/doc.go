@@ -6,7 +6,7 @@
 // A plan lists its holds, see [rollout.Hold]. A [Tracker] remembers since when each of them is there, and [Tell] chooses the one
 // that the condition names. A hold shorter than a minute is not told, so that a rollout that moves costs no request for it. A plan
 // that has holds is made again when the minute is over. The condition is True or absent. Its lastTransitionTime is when the hold
-// began, its reason stands in [Reasons], and its message begins with the object. Another text about the same object is no reason
+// began, its reason stands in reasons, and its message begins with the object. Another text about the same object is no reason
 // to write the status.
 //
 // What users asked for holds nothing up: a partition, OnDelete, a selector of the update.

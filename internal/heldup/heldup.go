@@ -157,10 +157,10 @@ func (t *Told) names(h *rollout.Hold) bool {
 	return object(t.Message) == h.Kind+" "+h.Name
 }
 
-// Same tells whether a condition need not be written in the place of another one. Then it is about the same object, or for the same
+// same tells whether a condition need not be written in the place of another one. Then it is about the same object, or for the same
 // reason about the whole. Another text about an object is not worth a write, nor is another reason, but the first one that names a
 // cause. A container that crashes is waiting one moment and running the next.
-func Same(before, after *Told) bool {
+func same(before, after *Told) bool {
 	was, is := rollout.Rule(before.Reason), rollout.Rule(after.Reason)
 	if was == is && Of(was).Scope != Object {
 		return true

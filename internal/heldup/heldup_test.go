@@ -96,7 +96,7 @@ func TestSame(t *testing.T) {
 		{Told{Reason: "Paused", Message: "x"}, Told{Reason: "Revision", Message: "x"}, false},
 		{Told{Reason: "NotReady", Message: "x"}, Told{Reason: "Revision", Message: "x"}, false},
 	} {
-		if Same(&test.a, &test.b) != test.want {
+		if same(&test.a, &test.b) != test.want {
 			t.Errorf("%+v and %+v: want %t", test.a, test.b, test.want)
 		}
 	}

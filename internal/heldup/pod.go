@@ -16,7 +16,7 @@ import (
 
 // Trouble is what is wrong with a pod: the zero value is nothing.
 type Trouble struct {
-	// Rule is a reason of Reasons.
+	// Rule is a reason out of reasons.
 	Rule rollout.Rule
 	// Why says what was found, and Ends what ends it.
 	Why, Ends string

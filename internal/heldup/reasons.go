@@ -22,16 +22,16 @@ const (
 
 // Reason is an entry of the list of reasons.
 type Reason struct {
-	// Rule is the reason of the condition, and the code of an explanation.
-	Rule rollout.Rule
+	// rule is the reason of the condition, and the code of an explanation.
+	rule rollout.Rule
 	// Ends says what ends it.
 	Ends string
 	// Scope says what it is about.
 	Scope Scope
 }
 
-// Reasons is the closed list of what holds an object up. A test holds that each rule of the repository stands in it.
-var Reasons = []Reason{
+// reasons is the closed list of what holds an object up. A test holds that each rule of the repository stands in it.
+var reasons = []Reason{
 	// The update of pods.
 	{rollout.RulePaused, "the update is resumed", Whole},
 	{rollout.RuleOnDelete, "a user deletes the pods: the update strategy leaves that to users", Asked},
@@ -198,8 +198,8 @@ const (
 
 var byRule = func() map[rollout.Rule]*Reason {
 	rules := map[rollout.Rule]*Reason{}
-	for i := range Reasons {
-		rules[Reasons[i].Rule] = &Reasons[i]
+	for i := range reasons {
+		rules[reasons[i].rule] = &reasons[i]
 	}
 	return rules
 }()
@@ -209,5 +209,5 @@ func Of(rule rollout.Rule) Reason {
 	if r := byRule[rule]; r != nil {
 		return *r
 	}
-	return Reason{Rule: rule, Ends: "the rule allows it", Scope: Whole}
+	return Reason{rule: rule, Ends: "the rule allows it", Scope: Whole}
 }

@@ -18,9 +18,9 @@ import (
 // The list is closed: it has every rule of the repository, each once, and nothing else.
 func TestReasons(t *testing.T) {
 	listed, found := map[rollout.Rule]int{}, map[rollout.Rule]string{}
-	for _, r := range Reasons {
-		if listed[r.Rule]++; listed[r.Rule] > 1 || r.Ends == "" {
-			t.Errorf("%s is listed %d times, and ends when %q", r.Rule, listed[r.Rule], r.Ends)
+	for _, r := range reasons {
+		if listed[r.rule]++; listed[r.rule] > 1 || r.Ends == "" {
+			t.Errorf("%s is listed %d times, and ends when %q", r.rule, listed[r.rule], r.Ends)
 		}
 	}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

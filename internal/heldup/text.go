@@ -34,9 +34,9 @@ func OfText(text string) *Told {
 }
 
 // Retell returns the text to write in the place of a standing one that Text has written or that is empty. That is the standing one if the other says
-// no more, see [Same].
+// no more, see same.
 func Retell(standing string, told *Told) string {
-	if was := OfText(standing); was != nil && told != nil && Same(was, told) {
+	if was := OfText(standing); was != nil && told != nil && same(was, told) {
 		return standing
 	}
 	return Text(told)

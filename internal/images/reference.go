@@ -19,8 +19,8 @@ type Reference struct {
 	// Tag is latest if the reference named neither tag nor digest. It is
 	// empty beside a digest, which says more.
 	Tag string
-	// Digest is sha256:… or empty.
-	Digest string
+	// digest is sha256:… or empty.
+	digest string
 }
 
 const (
@@ -78,7 +78,7 @@ func ParseReference(image string) (Reference, error) {
 	if tagged && !isTag(tag) {
 		return fail("the tag is %q, want at most 128 letters, digits, dots, dashes and underscores", tag)
 	}
-	r := Reference{Tag: tag, Digest: digest}
+	r := Reference{Tag: tag, digest: digest}
 	r.Domain, r.Path = split(name)
 	if !domainForm.MatchString(r.Domain) && pathForm.MatchString(name) {
 		r.Domain, r.Path = "", name
@@ -141,8 +141,8 @@ func (r Reference) Name() string {
 // Version is the tag, or the digest if there is one: what tells the images
 // of one name apart.
 func (r Reference) Version() string {
-	if r.Digest != "" {
-		return r.Digest
+	if r.digest != "" {
+		return r.digest
 	}
 	return r.Tag
 }
@@ -157,8 +157,8 @@ func (r Reference) Full() string { return r.Domain + "/" + r.Path + r.suffix() }
 
 // suffix is the version with the sign before it.
 func (r Reference) suffix() string {
-	if r.Digest != "" {
-		return "@" + r.Digest
+	if r.digest != "" {
+		return "@" + r.digest
 	}
 	return ":" + r.Tag
 }

@@ -10,18 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// MustReadCRDs is ReadCRDs for files that are part of the calling package and that a
+// MustReadCRDs is readCRDs for files that are part of the calling package and that a
 // test of it reads. It panics if one of them cannot be read.
 func MustReadCRDs(files fs.FS) []*unstructured.Unstructured {
-	crds, err := ReadCRDs(files)
+	crds, err := readCRDs(files)
 	if err != nil {
 		panic(fmt.Sprintf("embedded CRDs: %v", err))
 	}
 	return crds
 }
 
-// ReadCRDs decodes every YAML file, in the order of the names. An error names the file.
-func ReadCRDs(files fs.FS) ([]*unstructured.Unstructured, error) {
+// readCRDs decodes every YAML file, in the order of the names. An error names the file.
+func readCRDs(files fs.FS) ([]*unstructured.Unstructured, error) {
 	var crds []*unstructured.Unstructured
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

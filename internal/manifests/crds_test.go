@@ -18,7 +18,7 @@ func TestReadCRDs(t *testing.T) {
 		{"no object", "a: b", "crds/x.yaml: want a Kubernetes object"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := ReadCRDs(fstest.MapFS{"crds/x.yaml": {Data: []byte(test.yaml)}})
+			got, err := readCRDs(fstest.MapFS{"crds/x.yaml": {Data: []byte(test.yaml)}})
 			if test.wantError != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantError) {
 					t.Errorf("error %v, want %q", err, test.wantError)

@@ -27,8 +27,8 @@ func NoWorkload(kind string) error {
 // ErrNoTime is the error of a snapshot without a time.
 var ErrNoTime = errors.New("Snapshot.Now is zero, and would be written into pods; set it to the time to plan for, time.Now() for example")
 
-// Object is what a snapshot holds pointers of.
-type Object interface {
+// object is what a snapshot holds pointers of.
+type object interface {
 	comparable
 	metav1.Object
 }
@@ -39,7 +39,7 @@ const shownObjects = 3
 // Usable returns the objects that are of the namespace of the workload and belong to
 // it. The others, and nil ones, are left out, which is reported; field names where
 // they stand, and wanted says what they should be like. The given slice is not changed.
-func Usable[T Object](p *Planner, objects []T, field, wanted string, belongs func(T) bool) []T {
+func Usable[T object](p *Planner, objects []T, field, wanted string, belongs func(T) bool) []T {
 	namespace := p.Workload.Object.GetNamespace()
 	useless := func(object T) bool {
 		var none T
@@ -82,9 +82,9 @@ func OwnedBy(object metav1.Object, owner types.UID) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
 }
 
-// ControlledBy tells whether the UID is that of the controller of an object. An object
+// controlledBy tells whether the UID is that of the controller of an object. An object
 // that only names it as an owner, so that it is collected with it, is another controller's.
-func ControlledBy(object metav1.Object, uid types.UID) bool {
+func controlledBy(object metav1.Object, uid types.UID) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
 	return controller != nil && controller.UID == uid
 }
@@ -92,10 +92,10 @@ func ControlledBy(object metav1.Object, uid types.UID) bool {
 // Controlled returns the objects that the workload controls. Those that only name it as an
 // owner are left out without a report: they are not wrong. All others that Usable
 // leaves out are reported as there. The given slice is not changed.
-func Controlled[T Object](p *Planner, objects []T, field, wanted string) []T {
+func Controlled[T object](p *Planner, objects []T, field, wanted string) []T {
 	uid := p.Workload.Object.GetUID()
 	owned := Usable(p, objects, field, wanted, func(object T) bool { return OwnedBy(object, uid) })
-	return without(owned, func(object T) bool { return !ControlledBy(object, uid) })
+	return without(owned, func(object T) bool { return !controlledBy(object, uid) })
 }
 
 // without returns the objects but some; the given slice if there are none.

@@ -86,7 +86,7 @@ func (k *Status[S, C, T]) Same(a, b *S) bool {
 		if *c.Type != *w.Type || *c.Status != *w.Status || *c.Reason != *w.Reason {
 			return false
 		}
-		if *c.Message != *w.Message && (slices.Contains(k.Kept, *c.Type) || !SameFailure(*c.Message, *w.Message)) {
+		if *c.Message != *w.Message && (slices.Contains(k.Kept, *c.Type) || !sameFailure(*c.Message, *w.Message)) {
 			return false
 		}
 	}

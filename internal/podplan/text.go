@@ -12,9 +12,9 @@ var (
 	numbers = regexp.MustCompile(`(^|[^A-Za-z0-9_-])\d+(?:\.\d+)?(?:(?:ns|µs|ms|s|m|h)\b)?`)
 )
 
-// SameFailure tells whether two texts say the same failure, if perhaps of another try: they differ in times, ids, addresses
+// sameFailure tells whether two texts say the same failure, if perhaps of another try: they differ in times, ids, addresses
 // and numbers alone. Such a text is not worth a write of a status. (CT-2)
-func SameFailure(a, b string) bool { return a == b || lasting(a) == lasting(b) }
+func sameFailure(a, b string) bool { return a == b || lasting(a) == lasting(b) }
 
 // lasting is a text without what differs from one try to the next.
 func lasting(text string) string {

@@ -22,7 +22,7 @@ func TestSameFailure(t *testing.T) {
 		{"more of them", "create a pod: denied", "create a pod: denied; create a pod: exceeded quota", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if same := SameFailure(test.a, test.b); same != test.same {
+			if same := sameFailure(test.a, test.b); same != test.same {
 				t.Errorf("%q and %q: %v", test.a, test.b, same)
 			}
 		})

@@ -22,8 +22,8 @@ import (
 
 // The events about a workload.
 const (
-	ReasonCreated      = "CreatedImagePullJob"
-	ReasonFailedCreate = "FailedCreateImagePullJob"
+	reasonCreated      = "CreatedImagePullJob"
+	reasonFailedCreate = "FailedCreateImagePullJob"
 )
 
 // Applier applies decisions about one workload.
@@ -65,14 +65,14 @@ func (a *Applier) create(ctx context.Context, job *distributionv1alpha1.ImagePul
 	err := a.Jobs.Create(ctx, job)
 	switch {
 	case err == nil:
-		a.Event(corev1.EventTypeNormal, ReasonCreated, "created ImagePullJob %s for image %s", job.Name, job.Spec.Image)
+		a.Event(corev1.EventTypeNormal, reasonCreated, "created ImagePullJob %s for image %s", job.Name, job.Spec.Image)
 		return nil
 	case apierrors.IsAlreadyExists(err):
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return err // there an event is not read, and cannot be created either
 	}
-	a.Event(corev1.EventTypeNormal, ReasonFailedCreate, "create ImagePullJob %s for image %s: %v", job.Name, job.Spec.Image, err)
+	a.Event(corev1.EventTypeNormal, reasonFailedCreate, "create ImagePullJob %s for image %s: %v", job.Name, job.Spec.Image, err)
 	if apiwriter.Final(err) {
 		return nil
 	}

@@ -20,22 +20,22 @@ import (
 // Input is what the decision about a workload depends on. Nothing in it is
 // changed, and nothing of it is part of the decision.
 type Input struct {
-	// Workload is read for its name, namespace, UID and annotations; Kind is
+	// workload is read for its name, namespace, UID and annotations; kind is
 	// its kind. It controls the jobs.
-	Workload metav1.Object
-	Kind     schema.GroupVersionKind
-	// Selector selects the workload's pods.
-	Selector *metav1.LabelSelector
+	workload metav1.Object
+	kind     schema.GroupVersionKind
+	// selector selects the workload's pods.
+	selector *metav1.LabelSelector
 
-	// To is the revision that pods are updated to, From those that they come from:
+	// to is the revision that pods are updated to, From those that they come from:
 	// one, or with PodPerNode any number. If none is another, there is no update.
-	To   *appsv1.ControllerRevision
+	to   *appsv1.ControllerRevision
 	From []*appsv1.ControllerRevision
 
-	// InPlace tells whether the update strategy updates pods in place.
-	InPlace bool
-	// Options tells which changes are made in place.
-	Options inplace.CalculateOptions
+	// inPlace tells whether the update strategy updates pods in place.
+	inPlace bool
+	// options tells which changes are made in place.
+	options inplace.CalculateOptions
 	// PodPerNode is for a workload that runs one pod on every node (a
 	// DaemonSet). It pulls images ahead of any kind of update and with any
 	// number of pods, and does not wait for updated pods.
@@ -44,9 +44,9 @@ type Input struct {
 	// Replicas is the number of pods wanted, Partition how many of them stay at
 	// their revision.
 	Replicas, Partition int32
-	// UpdatedReady counts the pods that are ready at the revision To. It is called
+	// updatedReady counts the pods that are ready at the revision to. It is called
 	// if the workload asks for some of them first; nil counts none.
-	UpdatedReady func() int32
+	updatedReady func() int32
 	// MaxUnavailable is how many pods may be unavailable at a time: a number,
 	// or a percentage of the replicas, rounded down here.
 	MaxUnavailable intstr.IntOrString
@@ -62,10 +62,10 @@ const minReplicas = 3
 // plan. The Input has From, PodPerNode, the numbers and Jobs; what all kinds say in
 // the same way is filled in. (IP-29 to IP-32)
 func Plan[P interface{ UpdatedReady() bool }](plan *rollout.Plan, w *podplan.Workload, pods []P, in Input) {
-	in.Workload, in.Kind, in.Selector = w.Object, w.Kind, w.Selector
-	in.To, in.InPlace = plan.Revisions.Update, w.InPlace.Allowed
-	in.Options.Resize = w.InPlace.Resize
-	in.UpdatedReady = func() (n int32) {
+	in.workload, in.kind, in.selector = w.Object, w.Kind, w.Selector
+	in.to, in.inPlace = plan.Revisions.Update, w.InPlace.Allowed
+	in.options.Resize = w.InPlace.Resize
+	in.updatedReady = func() (n int32) {
 		for _, pod := range pods {
 			if pod.UpdatedReady() {
 				n++
@@ -73,15 +73,15 @@ func Plan[P interface{ UpdatedReady() bool }](plan *rollout.Plan, w *podplan.Wor
 		}
 		return n
 	}
-	plan.PreDownload = Decide(&in)
+	plan.PreDownload = decide(&in)
 }
 
-// Decide decides about a workload. (IP-29 to IP-32)
-func Decide(in *Input) rollout.PreDownload {
+// decide decides about a workload. (IP-29 to IP-32)
+func decide(in *Input) rollout.PreDownload {
 	if !in.updating() {
 		return rollout.PreDownload{Delete: in.Jobs}
 	}
-	if decided(in.To) {
+	if decided(in.to) {
 		return rollout.PreDownload{}
 	}
 	if reason := in.wait(); reason != "" {
@@ -99,7 +99,7 @@ func Decide(in *Input) rollout.PreDownload {
 
 // updating tells whether pods are to be updated from one revision to another.
 func (in *Input) updating() bool {
-	return slices.ContainsFunc(in.From, func(from *appsv1.ControllerRevision) bool { return from.Name != in.To.Name })
+	return slices.ContainsFunc(in.From, func(from *appsv1.ControllerRevision) bool { return from.Name != in.to.Name })
 }
 
 // decided tells whether a revision carries the outcome already. (IP-29)
@@ -113,7 +113,7 @@ func decided(r *appsv1.ControllerRevision) bool {
 // cannot be read counts as missing. (IP-31)
 func (in *Input) wait() string {
 	const key = inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation
-	value, given := in.Workload.GetAnnotations()[key]
+	value, given := in.workload.GetAnnotations()[key]
 	if !given || in.PodPerNode {
 		return ""
 	}
@@ -122,8 +122,8 @@ func (in *Input) wait() string {
 		return ""
 	}
 	ready := int32(0)
-	if in.UpdatedReady != nil {
-		ready = in.UpdatedReady()
+	if in.updatedReady != nil {
+		ready = in.updatedReady()
 	}
 	if ready >= need {
 		return ""
@@ -135,7 +135,7 @@ func (in *Input) wait() string {
 // needless says why pulling images ahead would not help. (IP-29)
 func (in *Input) needless() string {
 	if !in.PodPerNode {
-		if !in.InPlace {
+		if !in.inPlace {
 			return "the update strategy recreates pods instead of updating them in place"
 		}
 		if in.Replicas <= minReplicas {
@@ -156,7 +156,7 @@ func (in *Input) needless() string {
 // obstacle says why the pods cannot be updated in place; empty if they can.
 func (in *Input) obstacle() string {
 	for _, from := range in.From {
-		update, obstacles, err := inplace.Calculate(from, in.To, in.Options)
+		update, obstacles, err := inplace.Calculate(from, in.to, in.options)
 		switch {
 		case err != nil:
 			return "whether the pods can be updated in place is unknown: " + err.Error()

@@ -43,7 +43,7 @@ func TestDecide(t *testing.T) {
 		return outcome{Reason: "annotation apps.kruise.io/image-predownload-min-updated-ready-pods: images are pulled ahead once " + reason}
 	}
 	annotate := func(value string) func(*Input) {
-		return func(in *Input) { in.Workload = workload(map[string]string{minimum: value}) }
+		return func(in *Input) { in.workload = workload(map[string]string{minimum: value}) }
 	}
 	with := func(changes ...func(*Input)) func(*Input) {
 		return func(in *Input) {
@@ -52,7 +52,7 @@ func TestDecide(t *testing.T) {
 			}
 		}
 	}
-	updated := func(n int32) func(*Input) { return func(in *Input) { in.UpdatedReady = func() int32 { return n } } }
+	updated := func(n int32) func(*Input) { return func(in *Input) { in.updatedReady = func() int32 { return n } } }
 	from := func(templates ...*corev1.PodTemplateSpec) func(*Input) {
 		return func(in *Input) {
 			in.From = nil
@@ -66,7 +66,7 @@ func TestDecide(t *testing.T) {
 	init := template("nginx:2", "log:1")
 	init.Spec.InitContainers[0].Image = "init:0"
 	none := func(in *Input) { in.From = nil }
-	daemon := func(in *Input) { in.PodPerNode, in.InPlace = true, false }
+	daemon := func(in *Input) { in.PodPerNode, in.inPlace = true, false }
 
 	for _, test := range []struct {
 		name string
@@ -74,9 +74,9 @@ func TestDecide(t *testing.T) {
 		want outcome
 	}{
 		{"IP-29: an update in place", func(*Input) {}, pulls},
-		{"IP-29: decided already, jobs created", func(in *Input) { in.To.Labels[created] = "true" }, outcome{}},
-		{"IP-29: decided already, ignored", func(in *Input) { in.To.Labels[ignored] = "" }, outcome{}},
-		{"IP-29: ReCreate", func(in *Input) { in.InPlace = false },
+		{"IP-29: decided already, jobs created", func(in *Input) { in.to.Labels[created] = "true" }, outcome{}},
+		{"IP-29: decided already, ignored", func(in *Input) { in.to.Labels[ignored] = "" }, outcome{}},
+		{"IP-29: ReCreate", func(in *Input) { in.inPlace = false },
 			ignores("the update strategy recreates pods instead of updating them in place")},
 		{"IP-29: 3 replicas", func(in *Input) { in.Replicas = 3 },
 			ignores("there are only 3 replicas, and images are pulled ahead for more than 3")},
@@ -100,7 +100,7 @@ func TestDecide(t *testing.T) {
 		{"IP-30: both images differ", from(template("nginx:1", "log:0")),
 			outcome{Create: []string{"web-new-main=nginx:2", "web-new-log=log:1"}, Label: created}},
 		{"IP-30: no image differs", from(template("nginx:2", "log:1")), outcome{Label: created}},
-		{"IP-30: no selector", func(in *Input) { in.Selector = nil },
+		{"IP-30: no selector", func(in *Input) { in.selector = nil },
 			ignores("spec.selector: is missing; the nodes to pull to are those of the pods that it selects")},
 		{"IP-30: a DaemonSet, a new container", with(daemon, from(added)),
 			outcome{Create: []string{"web-new-log=log:1"}, Label: created}},
@@ -113,7 +113,7 @@ func TestDecide(t *testing.T) {
 		{"IP-30: a DaemonSet, an old revision that cannot be read is passed over",
 			with(daemon, func(in *Input) { in.From = append(in.From, &appsv1.ControllerRevision{}) }), pulls},
 		{"IP-30: a DaemonSet, the new revision cannot be read",
-			with(daemon, func(in *Input) { in.To.Data.Raw = nil }),
+			with(daemon, func(in *Input) { in.to.Data.Raw = nil }),
 			ignores(`ControllerRevision shop/web-new: revision data is empty, want {"spec":{"template":...}}`)},
 
 		{"IP-31: too few updated pods", with(annotate("3"), updated(2)), waits("3 pods (3) are updated and ready; there are 2")},
@@ -124,7 +124,7 @@ func TestDecide(t *testing.T) {
 		{"IP-31: unparsable is the default", annotate("many"), pulls},
 		{"IP-31: negative is the default", annotate("-1"), pulls},
 		{"IP-31: empty is the default", annotate(""), pulls},
-		{"IP-31: the wait comes before a reason to ignore", with(annotate("1"), func(in *Input) { in.InPlace = false }),
+		{"IP-31: the wait comes before a reason to ignore", with(annotate("1"), func(in *Input) { in.inPlace = false }),
 			waits("1 pods (1) are updated and ready; there are 0")},
 		{"IP-31: no effect on a DaemonSet", with(daemon, annotate("3")), pulls},
 
@@ -132,12 +132,12 @@ func TestDecide(t *testing.T) {
 		{"IP-32: no update of a DaemonSet without pods, no jobs", with(daemon, none), outcome{}},
 		{"IP-32: no update, all jobs are deleted", func(in *Input) { arrived(in); in.Jobs = []string{"a", "b"} },
 			outcome{Delete: []string{"a", "b"}}},
-		{"IP-32: jobs stay during an update", func(in *Input) { in.To.Labels[created] = "true"; in.Jobs = []string{"a"} }, outcome{}},
+		{"IP-32: jobs stay during an update", func(in *Input) { in.to.Labels[created] = "true"; in.Jobs = []string{"a"} }, outcome{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := input(t)
 			test.set(in)
-			got := Decide(in)
+			got := decide(in)
 			if diff := cmp.Diff(test.want, outcomeOf(got)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
@@ -147,7 +147,7 @@ func TestDecide(t *testing.T) {
 }
 
 // arrived has no pod come from another revision.
-func arrived(in *Input) { in.From = []*appsv1.ControllerRevision{in.To} }
+func arrived(in *Input) { in.From = []*appsv1.ControllerRevision{in.to} }
 
 // checkDecidedOnce decides again after a decision was applied. (IP-29)
 func checkDecidedOnce(t *testing.T, in *Input, d rollout.PreDownload) {
@@ -155,25 +155,25 @@ func checkDecidedOnce(t *testing.T, in *Input, d rollout.PreDownload) {
 	if d.Label == "" {
 		return
 	}
-	in.To.Labels[d.Label] = "true"
-	if diff := cmp.Diff(outcome{}, outcomeOf(Decide(in))); diff != "" {
+	in.to.Labels[d.Label] = "true"
+	if diff := cmp.Diff(outcome{}, outcomeOf(decide(in))); diff != "" {
 		t.Errorf("IP-29: with the label %s there is more to do (-want +got):\n%s", d.Label, diff)
 	}
 }
 
 func TestTheInputIsNotChanged(t *testing.T) {
 	in, want := input(t), input(t)
-	d := Decide(in)
+	d := decide(in)
 	d.Create[0].Labels["app"] = "changed"
 	d.Create[0].Spec.PodSelector.MatchLabels["app"] = "changed"
-	if diff := cmp.Diff(want, in); diff != "" {
+	if diff := cmp.Diff(want, in, cmp.AllowUnexported(Input{})); diff != "" {
 		t.Errorf("the decision and its input share memory (-want +got):\n%s", diff)
 	}
 }
 
 func BenchmarkDecide(b *testing.B) {
 	undecided, decidedInput, settled := input(b), input(b), input(b)
-	decidedInput.To.Labels[created] = "true"
+	decidedInput.to.Labels[created] = "true"
 	arrived(settled)
 	for _, bench := range []struct {
 		name string
@@ -182,7 +182,7 @@ func BenchmarkDecide(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Decide(bench.in)
+				decide(bench.in)
 			}
 		})
 	}

@@ -4,7 +4,7 @@
 // to the nodes before the pods there are updated. It creates the jobs for that.
 //
 // It decides once per revision; the outcome is a label on the
-// ControllerRevision. Decide is pure, and an Applier applies what it decides.
+// ControllerRevision. decide is pure, and an Applier applies what it decides.
 //
 // It implements the rules IP-29 to IP-32 of
 // https://github.com/podwright/podwright/blob/main/inplace/RULES.md

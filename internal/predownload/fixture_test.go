@@ -54,11 +54,11 @@ func workload(annotations map[string]string) *metav1.ObjectMeta {
 // input is a CloneSet of 10 replicas that updates the image of one container in place.
 func input(t testing.TB) *Input {
 	return &Input{
-		Workload: workload(nil), Kind: cloneSet,
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-		InPlace:  true,
+		workload: workload(nil), kind: cloneSet,
+		selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		inPlace:  true,
 		From:     []*appsv1.ControllerRevision{rev(t, "old", template("nginx:1", "log:1"))},
-		To:       rev(t, "new", template("nginx:2", "log:1")),
+		to:       rev(t, "new", template("nginx:2", "log:1")),
 		Replicas: 10, MaxUnavailable: intstr.FromString("20%"),
 	}
 }

@@ -52,12 +52,12 @@ func pulls(template *corev1.PodTemplateSpec) (all []pull) {
 // jobs makes a job per image of a container or volume that some pods do not have yet. The
 // error says that the selector is missing or the revision cannot be read. (IP-30)
 func (in *Input) jobs() ([]*distributionv1alpha1.ImagePullJob, error) {
-	if in.Selector == nil {
+	if in.selector == nil {
 		return nil, errors.New("spec.selector: is missing; the nodes to pull to are those of the pods that it selects")
 	}
-	template, err := revision.Template(in.To.Data.Raw)
+	template, err := revision.Template(in.to.Data.Raw)
 	if err != nil {
-		return nil, fmt.Errorf("ControllerRevision %s/%s: %w", in.To.Namespace, in.To.Name, err)
+		return nil, fmt.Errorf("ControllerRevision %s/%s: %w", in.to.Namespace, in.to.Name, err)
 	}
 	before := in.imagesBefore()
 	var jobs []*distributionv1alpha1.ImagePullJob
@@ -95,15 +95,15 @@ func (in *Input) imagesBefore() []map[string]string {
 func (in *Input) job(template *corev1.PodTemplateSpec, wanted pull) *distributionv1alpha1.ImagePullJob {
 	return &distributionv1alpha1.ImagePullJob{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       in.Workload.GetNamespace(),
-			Name:            jobName(in.To.Name, wanted.name),
-			Labels:          jobLabels(template.Labels, in.To),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(in.Workload, in.Kind)},
+			Namespace:       in.workload.GetNamespace(),
+			Name:            jobName(in.to.Name, wanted.name),
+			Labels:          jobLabels(template.Labels, in.to),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(in.workload, in.kind)},
 		},
 		Spec: distributionv1alpha1.ImagePullJobSpec{
 			Image:       wanted.image,
 			PullSecrets: pullSecrets(template),
-			PodSelector: otherPods(in.Selector, in.To.Name),
+			PodSelector: otherPods(in.selector, in.to.Name),
 			Parallelism: ptr.To(intstr.FromInt32(in.number(inplacev1alpha1.PreDownloadParallelismAnnotation, 0, defaultParallelism))),
 			PullPolicy: &distributionv1alpha1.PullPolicy{
 				TimeoutSeconds: ptr.To(in.number(inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation, 1, defaultTimeoutSeconds)),
@@ -119,7 +119,7 @@ func (in *Input) job(template *corev1.PodTemplateSpec, wanted pull) *distributio
 // number reads an annotation of the workload. What is no integer, or less than
 // the least one that makes sense, is the default.
 func (in *Input) number(annotation string, least, byDefault int32) int32 {
-	n, err := strconv.ParseInt(in.Workload.GetAnnotations()[annotation], 10, 32)
+	n, err := strconv.ParseInt(in.workload.GetAnnotations()[annotation], 10, 32)
 	if err != nil || int32(n) < least {
 		return byDefault
 	}

@@ -22,11 +22,11 @@ import (
 // The golden job must never change: jobs of running clusters look like it.
 func TestGoldenJob(t *testing.T) {
 	in := input(t)
-	in.Workload = workload(map[string]string{
+	in.workload = workload(map[string]string{
 		inplacev1alpha1.PreDownloadParallelismAnnotation:    "4",
 		inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation: "1200",
 	})
-	got, err := json.MarshalIndent(Decide(in).Create, "", "  ")
+	got, err := json.MarshalIndent(decide(in).Create, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +54,11 @@ func TestAnnotationNumbers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := input(t)
-			in.Workload = workload(map[string]string{
+			in.workload = workload(map[string]string{
 				inplacev1alpha1.PreDownloadParallelismAnnotation:    test.parallelism,
 				inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation: test.timeout,
 			})
-			spec := Decide(in).Create[0].Spec
+			spec := decide(in).Create[0].Spec
 			got := [2]int32{spec.Parallelism.IntVal, *spec.PullPolicy.TimeoutSeconds}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("parallelism and timeout (-want +got):\n%s", diff)
@@ -86,25 +86,25 @@ func TestJobName(t *testing.T) {
 func TestJobDetails(t *testing.T) {
 	t.Run("IP-30: without a hash label, the hash of the name", func(t *testing.T) {
 		in := input(t)
-		delete(in.To.Labels, revision.HashLabel)
-		if got := Decide(in).Create[0].Labels[revision.HashLabel]; got != "new" {
+		delete(in.to.Labels, revision.HashLabel)
+		if got := decide(in).Create[0].Labels[revision.HashLabel]; got != "new" {
 			t.Errorf("hash %q, want new", got)
 		}
 	})
 	t.Run("IP-30: the selector's own expressions stay", func(t *testing.T) {
 		in := input(t)
 		own := metav1.LabelSelectorRequirement{Key: "a", Operator: metav1.LabelSelectorOpExists}
-		in.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{own}
+		in.selector.MatchExpressions = []metav1.LabelSelectorRequirement{own}
 		want := []metav1.LabelSelectorRequirement{own,
 			{Key: "controller-revision-hash", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"web-new", "new"}}}
-		if diff := cmp.Diff(want, Decide(in).Create[0].Spec.PodSelector.MatchExpressions); diff != "" {
+		if diff := cmp.Diff(want, decide(in).Create[0].Spec.PodSelector.MatchExpressions); diff != "" {
 			t.Errorf("expressions (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("IP-30: a name too long for a label is not selected by", func(t *testing.T) {
 		in := input(t)
-		in.To.Name = strings.Repeat("w", 60) + "-new"
-		selector := Decide(in).Create[0].Spec.PodSelector
+		in.to.Name = strings.Repeat("w", 60) + "-new"
+		selector := decide(in).Create[0].Spec.PodSelector
 		if diff := cmp.Diff([]string{"new"}, selector.MatchExpressions[0].Values); diff != "" {
 			t.Errorf("values (-want +got):\n%s", diff)
 		}
@@ -115,18 +115,18 @@ func TestJobDetails(t *testing.T) {
 	t.Run("IP-30: neither pull secrets nor labels", func(t *testing.T) {
 		in := input(t)
 		bare := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:2"}}}}
-		in.From[0], in.To = rev(t, "old", bare), rev(t, "new", bare)
+		in.From[0], in.to = rev(t, "old", bare), rev(t, "new", bare)
 		in.PodPerNode = true
 		in.From[0].Data.Raw = bytes.Replace(in.From[0].Data.Raw, []byte("nginx:2"), []byte("nginx:1"), 1)
-		job := Decide(in).Create[0]
+		job := decide(in).Create[0]
 		if diff := cmp.Diff(map[string]string{revision.HashLabel: "new"}, job.Labels); diff != "" || job.Spec.PullSecrets != nil {
 			t.Errorf("pull secrets %v, labels (-want +got):\n%s", job.Spec.PullSecrets, diff)
 		}
 	})
 	t.Run("IP-30: a container without an image is left out", func(t *testing.T) {
 		in := input(t)
-		in.To, in.PodPerNode = rev(t, "new", template("", "log:2")), true
-		if diff := cmp.Diff([]string{"web-new-log=log:2"}, outcomeOf(Decide(in)).Create); diff != "" {
+		in.to, in.PodPerNode = rev(t, "new", template("", "log:2")), true
+		if diff := cmp.Diff([]string{"web-new-log=log:2"}, outcomeOf(decide(in)).Create); diff != "" {
 			t.Errorf("jobs (-want +got):\n%s", diff)
 		}
 	})
@@ -142,18 +142,18 @@ func FuzzJob(f *testing.F) {
 			return
 		}
 		in := input(t)
-		in.To.Name = revision.Name(name, "new")
-		if len(validation.IsDNS1123Subdomain(in.To.Name)) > 0 {
+		in.to.Name = revision.Name(name, "new")
+		if len(validation.IsDNS1123Subdomain(in.to.Name)) > 0 {
 			return
 		}
-		in.To.Data.Raw = bytes.Replace(in.To.Data.Raw, []byte(`"main"`), []byte(`"`+container+`"`), 1)
-		in.Workload = workload(map[string]string{
+		in.to.Data.Raw = bytes.Replace(in.to.Data.Raw, []byte(`"main"`), []byte(`"`+container+`"`), 1)
+		in.workload = workload(map[string]string{
 			inplacev1alpha1.PreDownloadParallelismAnnotation:    parallelism,
 			inplacev1alpha1.PreDownloadTimeoutSecondsAnnotation: timeout,
 			minimum: min,
 		})
 		in.PodPerNode = true
-		for _, job := range Decide(in).Create {
+		for _, job := range decide(in).Create {
 			if wrong := validation.IsDNS1123Subdomain(job.Name); len(wrong) > 0 {
 				t.Errorf("job name %q: %v", job.Name, wrong)
 			}

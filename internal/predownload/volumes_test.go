@@ -43,17 +43,17 @@ func TestImageVolumes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := input(t)
-			in.PodPerNode, in.InPlace = true, false
-			in.From, in.To = []*appsv1.ControllerRevision{rev(t, "old", test.from)}, rev(t, "new", test.to)
-			if diff := cmp.Diff(test.want, outcomeOf(Decide(in))); diff != "" {
+			in.PodPerNode, in.inPlace = true, false
+			in.From, in.to = []*appsv1.ControllerRevision{rev(t, "old", test.from)}, rev(t, "new", test.to)
+			if diff := cmp.Diff(test.want, outcomeOf(decide(in))); diff != "" {
 				t.Errorf("a DaemonSet (-want +got):\n%s", diff)
 			}
 		})
 	}
 	in := input(t)
-	in.From, in.To = []*appsv1.ControllerRevision{rev(t, "old", mounts("model", "llm:1"))}, rev(t, "new", mounts("model", "llm:2"))
+	in.From, in.to = []*appsv1.ControllerRevision{rev(t, "old", mounts("model", "llm:1"))}, rev(t, "new", mounts("model", "llm:2"))
 	want := outcome{Label: ignored, Reason: `the pods cannot be updated in place: replace /spec/volumes/0/image/reference: of a running pod only container images, labels, annotations and finalizers can be changed`}
-	if diff := cmp.Diff(want, outcomeOf(Decide(in))); diff != "" {
+	if diff := cmp.Diff(want, outcomeOf(decide(in))); diff != "" {
 		t.Errorf("a CloneSet (-want +got):\n%s", diff)
 	}
 }

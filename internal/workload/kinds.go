@@ -29,8 +29,8 @@ var (
 // Kind is an entry of the table.
 type Kind struct {
 	schema.GroupVersionKind
-	// Resource is the name of its caches: in the group of podwright a kind may have the resource of another.
-	Resource string
+	// resource is the name of its caches: in the group of podwright a kind may have the resource of another.
+	resource string
 	// Spread tells that a WorkloadSpread may name it. (WS-1)
 	Spread bool
 	// Protected tells that a label may protect it from its deletion. (DP-1)
@@ -41,27 +41,27 @@ type Kind struct {
 
 // table has the kinds.
 var table = []Kind{
-	entry(Kind{GroupVersionKind: Deployments.WithVersion("v1"), Resource: "deployments", Spread: true, Protected: true}, func(o *appsv1.Deployment, w *Workload) {
+	entry(Kind{GroupVersionKind: Deployments.WithVersion("v1"), resource: "deployments", Spread: true, Protected: true}, func(o *appsv1.Deployment, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector
 	}),
-	entry(Kind{GroupVersionKind: ReplicaSets.WithVersion("v1"), Resource: "replicasets", Spread: true, Protected: true}, func(o *appsv1.ReplicaSet, w *Workload) {
+	entry(Kind{GroupVersionKind: ReplicaSets.WithVersion("v1"), resource: "replicasets", Spread: true, Protected: true}, func(o *appsv1.ReplicaSet, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector
 	}),
-	entry(Kind{GroupVersionKind: StatefulSets.WithVersion("v1"), Resource: "statefulsets", Spread: true, Protected: true}, func(o *appsv1.StatefulSet, w *Workload) {
+	entry(Kind{GroupVersionKind: StatefulSets.WithVersion("v1"), resource: "statefulsets", Spread: true, Protected: true}, func(o *appsv1.StatefulSet, w *Workload) {
 		if w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector; o.Spec.Ordinals != nil {
 			w.Start = o.Spec.Ordinals.Start
 		}
 	}),
-	entry(Kind{GroupVersionKind: ReplicationControllers.WithVersion("v1"), Resource: "replicationcontrollers"}, func(o *corev1.ReplicationController, w *Workload) {
+	entry(Kind{GroupVersionKind: ReplicationControllers.WithVersion("v1"), resource: "replicationcontrollers"}, func(o *corev1.ReplicationController, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Replicas, &metav1.LabelSelector{MatchLabels: o.Spec.Selector}
 	}),
-	entry(Kind{GroupVersionKind: Jobs.WithVersion("v1"), Resource: "jobs", Spread: true}, func(o *batchv1.Job, w *Workload) {
+	entry(Kind{GroupVersionKind: Jobs.WithVersion("v1"), resource: "jobs", Spread: true}, func(o *batchv1.Job, w *Workload) {
 		w.Replicas, w.Selector = o.Spec.Parallelism, o.Spec.Selector
 	}),
-	entry(Kind{GroupVersionKind: CloneSets.WithVersion("v1alpha1"), Resource: "clonesets", Spread: true, Protected: true}, func(o *workloadsv1alpha1.CloneSet, w *Workload) {
+	entry(Kind{GroupVersionKind: CloneSets.WithVersion("v1alpha1"), resource: "clonesets", Spread: true, Protected: true}, func(o *workloadsv1alpha1.CloneSet, w *Workload) {
 		w.Replicas, w.Selector, w.Revision = o.Spec.Replicas, o.Spec.Selector, o.Status.UpdateRevision
 	}),
-	entry(Kind{GroupVersionKind: AdvancedStatefulSets.WithVersion("v1beta1"), Resource: "advancedstatefulsets", Spread: true, Protected: true}, func(o *workloadsv1beta1.StatefulSet, w *Workload) {
+	entry(Kind{GroupVersionKind: AdvancedStatefulSets.WithVersion("v1beta1"), resource: "advancedstatefulsets", Spread: true, Protected: true}, func(o *workloadsv1beta1.StatefulSet, w *Workload) {
 		w.Replicas, w.Selector, w.Reserved = o.Spec.Replicas, o.Spec.Selector, o.Spec.ReserveOrdinals
 	}),
 }
@@ -96,7 +96,7 @@ func KindOf(kind schema.GroupKind) *Kind {
 // Resource is the name of the caches of a kind; empty for one that the table lacks.
 func Resource(kind schema.GroupKind) string {
 	if k := KindOf(kind); k != nil {
-		return k.Resource
+		return k.resource
 	}
 	return ""
 }

@@ -65,10 +65,10 @@ func TestOf(t *testing.T) {
 func TestKinds(t *testing.T) {
 	resources := map[string]bool{}
 	for _, k := range Kinds() {
-		if found := KindOf(k.GroupKind()); found == nil || found.GroupVersionKind != k.GroupVersionKind || resources[k.Resource] || k.Resource == "" || Resource(k.GroupKind()) != k.Resource {
-			t.Errorf("%s: found %v, resource %q", k, found, k.Resource)
+		if found := KindOf(k.GroupKind()); found == nil || found.GroupVersionKind != k.GroupVersionKind || resources[k.resource] || k.resource == "" || Resource(k.GroupKind()) != k.resource {
+			t.Errorf("%s: found %v, resource %q", k, found, k.resource)
 		}
-		resources[k.Resource] = true
+		resources[k.resource] = true
 	}
 	if none := (schema.GroupKind{Group: "example.com", Kind: "CloneSet"}); KindOf(none) != nil || Resource(none) != "" || len(resources) != 7 {
 		t.Errorf("%d kinds, and %v of a kind that is none", len(resources), KindOf(none))

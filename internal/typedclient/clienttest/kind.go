@@ -18,14 +18,14 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// Object is what objects of all kinds are.
-type Object interface {
+// object is what objects of all kinds are.
+type object interface {
 	runtime.Object
 	metav1.Object
 }
 
 // Kind describes a kind. P is the pointer to its Go type, L that to the type of its lists, and C the clients of its area.
-type Kind[P Object, L runtime.Object, C any] struct {
+type Kind[P object, L runtime.Object, C any] struct {
 	schema.GroupVersionResource
 	Name string // such as CloneSet
 	// InCluster says that objects have no namespace.
@@ -42,7 +42,7 @@ type Kind[P Object, L runtime.Object, C any] struct {
 }
 
 // Test tests a kind.
-func Test[P Object, L runtime.Object, C any](t *testing.T, k Kind[P, L, C]) {
+func Test[P object, L runtime.Object, C any](t *testing.T, k Kind[P, L, C]) {
 	t.Run("requests", k.requests)
 	t.Run("answers", k.answers)
 	t.Run("bad configuration", func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 
 // Request is what a server saw of a request.
 type Request struct {
-	Method, Path, Query, ContentType, Body string
+	method, path, query, contentType, body string
 }
 
 // Serve starts an API server that answers every request with the same object, and remembers the last request and its header.
@@ -143,8 +143,8 @@ func (k *Kind[P, L, C]) answers(t *testing.T) {
 		if version := any(got).(metav1.ListMetaAccessor).GetListMeta().GetResourceVersion(); meta.LenList(got) != 2 || version != "7" {
 			t.Errorf("got %d items at version %q, want 2 at version 7", meta.LenList(got), version)
 		}
-		if request.Path != k.path("") || request.Query != "limit=2" {
-			t.Errorf("listed %s?%s", request.Path, request.Query)
+		if request.path != k.path("") || request.query != "limit=2" {
+			t.Errorf("listed %s?%s", request.path, request.query)
 		}
 	})
 	t.Run("a watch", func(t *testing.T) {
@@ -157,8 +157,8 @@ func (k *Kind[P, L, C]) answers(t *testing.T) {
 		if got, ok := (<-w.ResultChan()).Object.(P); !ok || got.GetName() != "web" {
 			t.Errorf("watched %#v, want the object web", got)
 		}
-		if request.Query != "watch=true" || !strings.HasPrefix(request.Path, k.path("shop")) {
-			t.Errorf("watched %s?%s", request.Path, request.Query)
+		if request.query != "watch=true" || !strings.HasPrefix(request.path, k.path("shop")) {
+			t.Errorf("watched %s?%s", request.path, request.query)
 		}
 	})
 	t.Run("an error of the API server", func(t *testing.T) {

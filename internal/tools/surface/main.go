@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command surface lists the exported names of a module that no other package uses, in the packages that it is given: functions,
+// types, methods, fields, constants and variables. Tests of their own package from outside (package x_test) and runnable examples
+// count as users, and so do the packages of other modules that are given.
+//
+//	surface [-v] kept.txt module package...
+//
+// API types, typed clients and generated code are left out. The first line of kept.txt says how many names may be left without a
+// user, and each further line which, with the reason: names of path.Match without the module's path, a tab and a sentence. The command
+// fails if there are more, for a name that no line tells of, and for a line that tells of no name. With -v it lists all names.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	verbose := flag.Bool("v", false, "list all names that have no user")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: surface [-v] kept.txt module package...")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() < 3 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	problems, err := check(flag.Arg(0), flag.Arg(1), flag.Args()[2:], *verbose)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	for _, problem := range problems {
+		fmt.Println(problem)
+	}
+	if len(problems) > 0 {
+		os.Exit(1)
+	}
+}
+
+// check returns what is wrong with the exported names of a module, as far as its packages and others are given.
+func check(path, module string, patterns []string, verbose bool) (problems []string, err error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := readKept(string(file))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	loaded, err := load("", module, patterns)
+	if err != nil {
+		return nil, err
+	}
+	names := loaded.unused()
+	if verbose {
+		for _, n := range names {
+			fmt.Printf("%s\t%s\n", n.text, n.at)
+		}
+	}
+	return kept.problems(path, names), nil
+}
