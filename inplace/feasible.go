@@ -12,11 +12,10 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// Feasible tells whether Begin can start the update on the pod; nil if it
-// can. The error says why not. A record in the pod cannot be read, or the pod lacks
-// a container of the update, or its node or its QoS class forbid a resize (IP-37). None of that passes by itself: the pod must
-// be repaired or recreated. A workload asks before it selects the pods to update,
-// so that such a pod takes no place from another.
+// Feasible tells whether Begin can start the update on the pod; nil if it can. The error says why not. A record in the pod
+// cannot be read, or the pod lacks a container of the update. Or its node or its QoS class forbid a resize (IP-37). None of
+// that passes by itself: the pod must be repaired or recreated. A workload asks before it selects the pods to update, so that
+// such a pod takes no place from another.
 //
 // A pod in its grace period is no error as long as its change can still be made,
 // although Begin refuses it. It has only to be waited for, see InGrace.

@@ -38,9 +38,10 @@
 // Compared with OpenKruise 1.4, on the same labels, annotations and conditions:
 //
 //   - The key preUpdateHook, which keeps a pod out of service, is removed
-//     whenever the pod reaches Updated or Normal, also when markPodNotReady was
-//     switched off meanwhile. OpenKruise removes it on the way to Updated only,
-//     and a pod that goes straight to Normal stays not ready for good.
+//     whenever the pod reaches Updated or Normal. That holds also if
+//     markPodNotReady was switched off meanwhile. OpenKruise removes it on the
+//     way to Updated only, and a pod that goes straight to Normal stays not
+//     ready for good.
 //   - A pod found in Normal, or without a state, with a key left behind by that
 //     path is put back into service by Refresh.
 //   - With a lifecycle but no inPlaceUpdate hook, a pod goes from Updating (or

@@ -59,13 +59,13 @@ func RuntimeOfRules() []rbacv1.PolicyRule {
 // some sockets, given as to Dial. Sockets that do not exist or do not answer do not
 // count; if none is left, Find asks again until the context is done.
 //
-// Name and version are those of the node, see RuntimeOf, and empty if they are
-// not known. A runtime of another name is never taken. Of several that remain, which
-// can be if a node has a containerd of Docker's beside that of the kubelet,
-// the one with the version is meant. It is an error if that does not tell either:
-// a wrong one would have none of the containers. The only one may have another version,
-// as one that was updated has. If another socket does not answer, Find asks for a
-// while whether that has the version.
+// Name and version are those of the node, see RuntimeOf, and empty if they are not
+// known. A runtime of another name is never taken. Several may remain if a node has a
+// containerd of Docker's beside that of the kubelet. Then the one with the version is
+// meant. It is an error if that does not tell either: a wrong one would have none of
+// the containers. The only one may have another version, as one that was updated has.
+// If another socket does not answer, Find asks for a while whether that has the
+// version.
 func Find(ctx context.Context, endpoints []string, name, version string) (*Runtime, error) {
 	for began := time.Now(); ; {
 		answered, missed := probe(ctx, existing(endpoints))

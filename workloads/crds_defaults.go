@@ -39,12 +39,12 @@ var schemaDefaults = map[string][]schemaDefault{
 	},
 }
 
-// CRDsWithDefaults returns the definitions of CRDs with some defaults in their
-// schemas. They are those of fields that autoscalers (spec.replicas) and the health checks
-// of Argo CD (spec.updateStrategy of CloneSet, StatefulSet and DaemonSet) read, and
-// take for 0, for a pause or for an error if they are absent. They are the
-// defaults of the webhooks, so nothing changes if those are served. A DaemonSet
-// of the type OnDelete gets an empty rollingUpdate, which means nothing.
+// CRDsWithDefaults returns the definitions of CRDs with some defaults in their schemas.
+// They are those of fields that autoscalers (spec.replicas) and the health checks of Argo
+// CD (spec.updateStrategy of CloneSet, StatefulSet and DaemonSet) read. These take an
+// absent field for 0, for a pause or for an error. They are the defaults of the webhooks,
+// so nothing changes if those are served. A DaemonSet of the type OnDelete gets an empty
+// rollingUpdate, which means nothing.
 //
 // The API server fills them in in whatever it stores or reads from then on, and
 // starts no rollout by that. To take them away again, apply the definitions of

@@ -100,8 +100,8 @@ func (all Workloads) comesFrom(pod *Pod, target *Workload) bool {
 	return all.walk(pod.Controller, func(ref *metav1.OwnerReference) bool { return ref.UID == target.UID })
 }
 
-// Names tells whether a pod says that it comes from the workload that a budget names, by way of others perhaps,
-// whether that is known or not. (PUB-3)
+// Names tells whether a pod says that it comes from the workload that a budget names. It may do so by way of
+// others, and whether that workload is known does not matter. (PUB-3)
 func (all Workloads) Names(pod *corev1.Pod, b *v1alpha1.PodUnavailableBudget) bool {
 	return all.walk(metav1.GetControllerOfNoCopy(pod), func(ref *metav1.OwnerReference) bool {
 		return Targets(b, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name)
@@ -156,8 +156,8 @@ func Select(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, workloads Work
 	return SelectFrom(b, Candidates(b, Read(pods...)), workloads)
 }
 
-// Candidates returns the pods that a budget may be about as far as they say it: the active ones, with a selector those
-// that it selects.
+// Candidates returns the pods that a budget may be about as far as they say it. They are the active ones, with a
+// selector those that it selects.
 func Candidates(b *v1alpha1.PodUnavailableBudget, pods []*Pod) []*Pod {
 	matches := func(*corev1.Pod, *Workload) bool { return true }
 	if b.Spec.TargetReference == nil {

@@ -18,7 +18,7 @@
 // k8s.io/api v0.37 or newer. Older versions do not know the field, and drop it.
 //
 // A [Controller] watches Evictions. Every reconcile of one has three steps. Observe reads it, its pod and the CloneSet
-// of the pod from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the plan says. The
+// of the pod from caches into a [Snapshot]. [NewPlan], a pure function, decides. Apply sends what the plan says. The
 // pod of a CloneSet with a maxSurge is noted as one that is to go (LC-29), so that the CloneSet creates another. It is
 // evicted once that is available; other pods are evicted at once. Evicted means asked for by the imperative API, so
 // that a PodUnavailableBudget or a PodDisruptionBudget answers. A wait for room ends after Options.RoomTimeout; one for

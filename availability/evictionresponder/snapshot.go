@@ -24,8 +24,8 @@ type Snapshot struct {
 	// workload of another kind does, or none, or CloneSets are not read.
 	Set  *workloadsv1alpha1.CloneSet
 	Pods []*corev1.Pod
-	// Answer is what the API server said last when it was asked to evict the pod; nil if it was
-	// not asked, or before the last restart.
+	// Answer is what the API server said last when it was asked to evict the pod. It is nil if
+	// it was not asked, or before the last restart.
 	Answer *Answer
 	// RoomTimeout is that of the Options. 0 means DefaultRoomTimeout.
 	RoomTimeout time.Duration

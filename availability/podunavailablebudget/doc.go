@@ -10,7 +10,7 @@
 // The arithmetic is in package budget.
 //
 // Every reconcile of a budget has three steps. Observe reads the budget, the pods of its namespace and their workloads
-// from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the plan says. On demand
+// from caches into a [Snapshot]. [NewPlan], a pure function, decides. Apply sends what the plan says. On demand
 // PodDisruptionBudgets show budgets to autoscalers: see Options.Mirror. An answer costs one request if something is
 // booked, and none if it is denied. If nothing is to be booked since the budget wants no pods, or does not protect from
 // the operation, that is read first. A denied eviction may cost one, for the note on the pod. The eviction of a pod

@@ -26,8 +26,8 @@ type Snapshot struct {
 	read, candidates []*budget.Pod
 	// Workloads are those of the pods, and what controls these.
 	Workloads budget.Workloads
-	// LookAfter is after which time these are to be looked at again, since no event tells when they are
-	// scaled or go; 0 if events tell.
+	// LookAfter is after which time these are to be looked at again. No event tells when they are
+	// scaled or go. It is 0 if events tell.
 	LookAfter time.Duration
 	// Unknown is why some of the workloads could not be read; nil if nothing failed.
 	Unknown error

@@ -69,9 +69,9 @@ type PodUnavailableBudgetStatus struct {
 	// +optional
 	PodUIDs map[string]types.UID `json:"podUIDs,omitempty"`
 
-	// BookedSince says of pods in DisruptedPods and UnavailablePods that were asked about again and
-	// again since when they are there, and of others, which were there for long, since when they wait.
-	// OpenKruise does not know the field.
+	// BookedSince is about pods in DisruptedPods and UnavailablePods that were asked about again and
+	// again: it says since when they are there. Of others, which were there for long, it says since
+	// when they wait. OpenKruise does not know the field.
 	// +optional
 	BookedSince map[string]metav1.Time `json:"bookedSince,omitempty"`
 
@@ -95,8 +95,8 @@ type PodUnavailableBudgetStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// PodUnavailableBudget limits how many pods are unavailable at once because somebody
-// deletes, evicts or updates them.
+// PodUnavailableBudget limits how many pods are unavailable at once because users or controllers
+// delete, evict or update them.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

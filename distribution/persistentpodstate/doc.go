@@ -9,7 +9,7 @@
 // PersistentPodStates. The arithmetic is in package podstate.
 //
 // Every reconcile has three steps. Observe reads the PersistentPodState, its workload and pods, and all nodes from
-// caches into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the plan says. A pod that becomes
+// caches into a [Snapshot]. [NewPlan], a pure function, decides. Apply sends what the plan says. A pod that becomes
 // ready on another node than before costs one write of the status. Pods that do so at the same time share it; one that
 // comes back costs none.
 //

@@ -19,8 +19,8 @@ import (
 // StateMetrics receives what is recorded of pods. Implementations must be safe for use by
 // several goroutines.
 type StateMetrics interface {
-	// Counted is called with the status of a PersistentPodState, which the implementation must not change, and how many
-	// pods' states do not fit, whenever it was computed.
+	// Counted is called whenever the status of a PersistentPodState was computed. It gets the status, which it must not
+	// change, and how many pods' states do not fit.
 	Counted(namespace, name string, status *v1alpha1.PersistentPodStateStatus, refused int)
 	// Replaced is called with the number of pods that were deleted since they waited for a node that does not exist.
 	Replaced(namespace, name string, pods int)

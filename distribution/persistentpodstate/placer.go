@@ -111,8 +111,8 @@ func (p *Placer) Rules() []rbacv1.PolicyRule {
 	}
 }
 
-// NamespaceRules returns the RBAC rules that a Placer needs in the namespace of the white list, for a Role there; none
-// if no white list is read.
+// NamespaceRules returns the RBAC rules that a Placer needs in the namespace of the white list, for a Role there.
+// There are none if no white list is read.
 func (p *Placer) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) {
 	if p.options.ConfigNamespace == "" {
 		return "", nil

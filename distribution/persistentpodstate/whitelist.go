@@ -72,8 +72,9 @@ func AwaitWhiteList(ctx context.Context, client kubernetes.Interface, namespace 
 }
 
 // CustomKinds returns what Options.Custom takes. Of a white list these are the kinds that the API server serves, and
-// that the client's user may list and watch in a namespace; empty for all. Of the others, whose caches would never be
-// filled, the log says why they are left out. It takes no rule that not every user has. (PPS-2, PPS-24)
+// that the client's user may list and watch in a namespace. An empty namespace stands for all. Of the others, whose
+// caches would never be filled, the log says why they are left out. It takes no rule that not every user has. (PPS-2,
+// PPS-24)
 func CustomKinds(ctx context.Context, client kubernetes.Interface, list podstate.WhiteList, namespace string) (kinds []CustomKind, err error) {
 	for _, kind := range list {
 		if (podstate.WhiteList{}).Allows(kind.GroupKind()) {

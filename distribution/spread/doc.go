@@ -26,9 +26,9 @@
 //   - With percentages what deleting a pod costs interleaves the subsets: a workload that is scaled
 //     in by far at once keeps them even.
 //   - Old revisions count as surplus before the latest one.
-//   - A pod that has not started is deleted if it is not scheduled in time, or came to a subset
-//     beyond its share while another one misses it. Those of Jobs and StatefulSets only in the
-//     former case.
+//   - A pod that has not started is deleted if it is not scheduled in time. So it is if it came
+//     to a subset beyond its share while another one misses it. Those of Jobs and StatefulSets
+//     only in the former case.
 //   - rescheduleCriticalSeconds may be an hour, however many subsets there are; a subset takes no new pods until all
 //     behind it have been tried. OpenKruise refuses more than 295 s for all together.
 //   - Ordinals of a StatefulSet count from spec.ordinals.start, and leave out reserved ones.

@@ -17,7 +17,7 @@ type ImagePullJobSpec struct {
 	// +optional
 	PullSecrets []string `json:"pullSecrets,omitempty"`
 
-	// Selector selects nodes. It excludes podSelector. Default, where
+	// Selector selects nodes. It excludes podSelector. Default, if
 	// podSelector is missing too: all nodes.
 	// +optional
 	Selector *ImagePullJobNodeSelector `json:"selector,omitempty"`
@@ -101,8 +101,8 @@ type CompletionPolicy struct {
 	// +optional
 	Type CompletionPolicyType `json:"type,omitempty"`
 
-	// ActiveDeadlineSeconds is the time in seconds after which the job ends
-	// as it is; nodes that have not succeeded by then have failed. Not with
+	// ActiveDeadlineSeconds is the time in seconds after which the job ends.
+	// Nodes that have not succeeded by then have failed. Not with
 	// the type Never. Default: no limit.
 	// +optional
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`

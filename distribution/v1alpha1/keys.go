@@ -6,8 +6,8 @@ package v1alpha1
 // name. Its presence counts, whatever the value. It is for tests.
 const FakeNodeImageLabel = "apps.kruise.io/fake-nodeimage"
 
-// DaemonConfigNamespace is where the manager keeps the copies of pull secrets, and
-// the only namespace in which the agents of nodes read secrets.
+// DaemonConfigNamespace is the namespace in which the manager keeps the copies of pull secrets. In no
+// other do the agents of nodes read secrets.
 const DaemonConfigNamespace = "kruise-daemon-config"
 
 // What a copy of a pull secret says of itself.

@@ -54,7 +54,7 @@ type ImageTagSpec struct {
 	PullPolicy *ImageTagPullPolicy `json:"pullPolicy,omitempty"`
 
 	// OwnerReferences are the jobs that want the tag. The task is removed when
-	// all of them are gone; one that nobody owns is kept until its TTL.
+	// all of them are gone; one without owners is kept until its TTL.
 	// +optional
 	OwnerReferences []corev1.ObjectReference `json:"ownerReferences,omitempty"`
 
@@ -104,7 +104,7 @@ const (
 // NodeImageStatus is what a node has done of its tasks.
 type NodeImageStatus struct {
 	// ObservedGeneration is the metadata.generation that the node agent has seen
-	// when it wrote the status; 0 until it has. Where pods pull in place of
+	// when it wrote the status; 0 until it has. If pods pull in place of
 	// agents, the controller writes it. OpenKruise does not have it.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -128,7 +128,7 @@ type NodeImageStatus struct {
 	// +optional
 	ImageStatuses map[string]ImageStatus `json:"imageStatuses,omitempty"`
 
-	// FirstSyncStatus is kept for clients that know it. Nobody writes it.
+	// FirstSyncStatus is kept for clients that know it. Neither manager nor agent writes it.
 	// +optional
 	FirstSyncStatus *SyncStatus `json:"firstSyncStatus,omitempty"`
 }
@@ -165,7 +165,7 @@ type ImageTagStatus struct {
 	// +optional
 	Version int64 `json:"version,omitempty"`
 
-	// ImageID is the image as the runtime knows it, NAME@ID. Empty where the
+	// ImageID is the image as the runtime knows it, NAME@ID. Empty if the
 	// runtime did not list it.
 	// +optional
 	ImageID string `json:"imageID,omitempty"`

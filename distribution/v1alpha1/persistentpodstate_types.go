@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PersistentPodStateSpec says of which pods to remember where they ran, and how much of
+// PersistentPodStateSpec says of which pods to remember the nodes, and how much of
 // that to hold their successors to.
 type PersistentPodStateSpec struct {
 	// TargetReference names the workload whose pods they are, in the namespace of the
@@ -24,7 +24,7 @@ type PersistentPodStateSpec struct {
 	// +optional
 	RequiredPersistentTopology *NodeTopologyTerm `json:"requiredPersistentTopology,omitempty"`
 
-	// PreferredPersistentTopology are topologies that a pod comes back to where it can.
+	// PreferredPersistentTopology are topologies that a pod comes back to if it can.
 	// +optional
 	PreferredPersistentTopology []PreferredTopologyTerm `json:"preferredPersistentTopology,omitempty"`
 
@@ -61,7 +61,7 @@ type PersistentPodAnnotation struct {
 	Key string `json:"key"`
 }
 
-// PreferredTopologyTerm is a topology that a pod comes back to where it can.
+// PreferredTopologyTerm is a topology that a pod comes back to if it can.
 type PreferredTopologyTerm struct {
 	// Weight is how much it counts, from 1 to 100. More counts as 100; of a weight of 0 or
 	// less nothing is made.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ResourceDistributionSpec says what to copy, and where.
+// ResourceDistributionSpec says what to copy, and into which namespaces.
 type ResourceDistributionSpec struct {
 	// Resource is the Secret or ConfigMap to copy, a whole manifest without a
 	// namespace. Its apiVersion, kind and name cannot be changed.
@@ -19,7 +19,7 @@ type ResourceDistributionSpec struct {
 	Targets ResourceDistributionTargets `json:"targets"`
 
 	// SourceRef is a Secret or ConfigMap, of the kind of Resource, whose content the
-	// copies have; of Resource they have name, labels and annotations, and it has no
+	// copies have. Of Resource they have name, labels and annotations, and it has no
 	// content of its own. The source must have the label
 	// resourcedistribution.podwright.io/source, and who writes the spec must have
 	// the right to get it. Default: the content is that of Resource. No OpenKruise
@@ -80,11 +80,11 @@ type ResourceDistributionStatus struct {
 	// +optional
 	Desired int32 `json:"desired"`
 
-	// Succeeded is the number of these that have it.
+	// Succeeded is how many of them have it.
 	// +optional
 	Succeeded int32 `json:"succeeded"`
 
-	// Failed is the number of these that do not.
+	// Failed is how many of them do not.
 	// +optional
 	Failed int32 `json:"failed"`
 
@@ -122,7 +122,7 @@ const (
 	// ResourceDistributionSourceMissing: spec.sourceRef names what does not exist, or has
 	// not the label. A ResourceDistribution without it has no such condition.
 	ResourceDistributionSourceMissing ResourceDistributionConditionType = "SourceMissing"
-	// ResourceDistributionHeldUp is there, and True, while something has held the ResourceDistribution up for a minute: reason
+	// ResourceDistributionHeldUp is there, and True, while something has held the ResourceDistribution up for a minute. Reason
 	// and message stand in Reason, with a colon in between, and the message begins with the object. OpenKruise does not know it.
 	ResourceDistributionHeldUp ResourceDistributionConditionType = "HeldUp"
 )

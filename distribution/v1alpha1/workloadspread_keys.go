@@ -44,7 +44,7 @@ const (
 	// PatchPodDeletionCostFailedEvent is the reason of a Warning about a pod whose cost of
 	// deletion cannot be written.
 	PatchPodDeletionCostFailedEvent = "PatchPodDeletionCostFailed"
-	// PatchPodDeletionCostFailedFormat is its message; it takes namespace and name of the
+	// PatchPodDeletionCostFailedFormat is its message. It takes namespace and name of the
 	// WorkloadSpread, the cost, namespace and name of the pod, and the name of the subset.
 	PatchPodDeletionCostFailedFormat = "WorkloadSpread %s/%s failed to patch deletion-cost annotation to %s for Pod %s/%s in subset %s"
 	// RecoverSchedulableEvent is the reason of a Normal event about a subset that pods are

@@ -109,14 +109,15 @@ type WorkloadSpreadSubsetStatus struct {
 	// Name is the name of the subset.
 	Name string `json:"name"`
 
-	// Conditions are those of the subset: Schedulable, where the strategy is Adaptive, and PatchApplies, where the patch cannot be used.
+	// Conditions are those of the subset: Schedulable, if the strategy is Adaptive, PatchApplies, if the patch cannot be used, and
+	// HeldUp, if something has held it up for a minute.
 	// +optional
 	Conditions []WorkloadSpreadSubsetCondition `json:"conditions,omitempty"`
 
 	// Replicas is the number of its pods that have not ended.
 	Replicas int32 `json:"replicas"`
 
-	// MissingReplicas is how many more pods it takes; -1 where it has no maxReplicas.
+	// MissingReplicas is how many more pods it takes; -1 if it has no maxReplicas.
 	MissingReplicas int32 `json:"missingReplicas"`
 
 	// CreatingPods are pods that are being created, with the time since when.

@@ -9,7 +9,7 @@
 // package spread.
 //
 // Every reconcile of a WorkloadSpread has three steps. Observe reads it, its workload and the pods
-// from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the plan says.
+// from caches into a [Snapshot]. [NewPlan], a pure function, decides. Apply sends what the plan says.
 //
 // What is done stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/distribution/spread/RULES.md

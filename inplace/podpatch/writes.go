@@ -151,10 +151,10 @@ func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
 	return out
 }
 
-// Holds tells whether a pod on whose status the first write of the patch was made is still
-// what the patch was made for, so that the second can follow (see Throughout). It has the
-// labels, annotations, images and, for a resize, resources with which it was read. The same containers run, and the
-// conditions of the patch have their status.
+// Holds tells whether a pod is still what the patch was made for, after the first write of the patch was made on
+// its status. Then the second can follow (see Throughout). It has the labels, annotations, images and, for a
+// resize, resources with which it was read. The same containers run, and the conditions of the patch have their
+// status.
 func (p *Patch) Holds(read, live *corev1.Pod) bool {
 	if live.UID != read.UID || (live.DeletionTimestamp == nil) != (read.DeletionTimestamp == nil) ||
 		!maps.Equal(live.Labels, read.Labels) || !maps.Equal(live.Annotations, read.Annotations) {

@@ -26,8 +26,8 @@ const HashLabel = "controller.kubernetes.io/hash"
 // HashLabel, annotated and owned as the workload, with the given number (see
 // NextNumber). A nil collisionCount counts as 0.
 //
-// If the API server answers that the name exists, with data that is not
-// Equal, raise the workload's collision count by one and call New again.
+// If the API server answers that the name exists, with data that is not Equal,
+// raise the workload's collision count by one. Then call New again.
 func New(
 	owner metav1.Object, kind schema.GroupVersionKind, template *corev1.PodTemplateSpec,
 	number int64, collisionCount *int32,

@@ -41,6 +41,6 @@ const (
 	PreDownloadTimeoutSecondsAnnotation = "apps.kruise.io/image-predownload-timeout-seconds"
 	// PreDownloadMinUpdatedReadyPodsAnnotation on a workload: an integer or a
 	// percentage of the replicas (rounded up) that must be updated and ready
-	// before images are pre-downloaded; default 0.
+	// before images are pre-downloaded. Default 0.
 	PreDownloadMinUpdatedReadyPodsAnnotation = "apps.kruise.io/image-predownload-min-updated-ready-pods"
 )

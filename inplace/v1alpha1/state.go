@@ -40,17 +40,18 @@ type State struct {
 
 	// LastContainers holds, by container name, what beside the image ID tells a
 	// container of the new image from one before it. It has an entry for every
-	// container whose image was replaced, also where no status was reported. A
+	// container whose image was replaced, also if no status was reported. A
 	// state that OpenKruise has written lacks it; its readers ignore it.
 	LastContainers map[string]LastContainer `json:"lastContainers,omitempty"`
 
 	// NextContainerResources holds, by container name, the cpu and memory that the
-	// containers have still to get: until the kubelet has given them, whether they were
-	// requested or not. It goes when that is done. Readers of OpenKruise ignore it.
+	// containers have still to get. It stays until the kubelet has given them, whether
+	// they were requested or not. It goes when that is done. Readers of OpenKruise
+	// ignore it.
 	NextContainerResources map[string]corev1.ResourceRequirements `json:"nextContainerResources,omitempty"`
 
 	// ResizeAccepted says that the API server has accepted the request of
-	// NextContainerResources, and that others have changed the quantities or may do so: what
+	// NextContainerResources, and that others have changed the quantities or may do so. What
 	// the spec of the pod has is what the containers get, and nothing is requested again. Left
 	// out while the spec has what was requested, and by readers of OpenKruise.
 	ResizeAccepted bool `json:"resizeAccepted,omitempty"`
@@ -71,11 +72,11 @@ type LastContainer struct {
 	// ContainerID is the ID that was reported, with the runtime as its prefix;
 	// empty when the container had not been started.
 	ContainerID string `json:"containerID,omitempty"`
-	// Images are the images of the spec that the container may have been started
-	// from, oldest first: the one that was replaced, and before it those of
-	// updates that were not complete when the next began: the first, and the last nine.
+	// Images are the images of the spec that the container may have been started from,
+	// oldest first. They are the one that was replaced, and before it those of updates
+	// that were not complete when the next began: the first, and the last nine.
 	Images []string `json:"images,omitempty"`
-	// Image is the image that the update has set. Empty where a SidecarSet has, and in a
+	// Image is the image that the update has set. Empty if a SidecarSet has, and in a
 	// state of an earlier release.
 	Image string `json:"image,omitempty"`
 }
@@ -111,7 +112,7 @@ type Grace struct {
 	// GraceSeconds is the length of the grace period in seconds.
 	GraceSeconds int32 `json:"graceSeconds,omitempty"`
 	// PreviousRevision is the revision label of the pod before the update, a key beside
-	// those of OpenKruise. Empty where the pod cannot go back to it, since containers
+	// those of OpenKruise. Empty if the pod cannot go back to it, since containers
 	// had still to wait for their batch of an earlier update.
 	PreviousRevision string `json:"previousRevision,omitempty"`
 	// ContainerResources holds the new cpu and memory by container name, a key beside

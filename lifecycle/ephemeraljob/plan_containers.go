@@ -66,7 +66,8 @@ const (
 
 // UniqueName is the name of a container in pods if the job has
 // v1alpha1.EphemeralJobUniqueNamesAnnotation. It is the name in the template, cut if it is too
-// long, a dash, and five characters that follow from it and the UID of the job. (EJ-11)
+// long, a dash, and five characters. These follow from the name and the UID of the job.
+// (EJ-11)
 func UniqueName(name string, job types.UID) string {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, fmt.Sprintf("%s/%s", job, name))

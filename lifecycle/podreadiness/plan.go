@@ -13,7 +13,7 @@ import (
 )
 
 // OwnersTime is how long after the creation of a pod its condition is left to
-// the workload that controls it, if that sets it by itself.
+// the pod's workload, if that sets it by itself.
 const OwnersTime = 10 * time.Second
 
 // Snapshot is everything that a plan depends on. The pod is shared with a cache;

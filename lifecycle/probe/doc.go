@@ -39,7 +39,7 @@
 //     writes Ready in turn with the kubelet.
 //   - A marker whose containers no pod has is told so by an event.
 //   - What another client changes about a result on a pod is put right, after 10 seconds at the earliest if it was done before.
-//   - The message of a condition follows what the command prints, at most once in 10 seconds; 1.4 keeps the first one as long as the
+//   - The message of a condition follows what the command prints, at most once in 10 seconds. 1.4 keeps the first one as long as the
 //     status stays. A marker may hide it (hideOutput): who may read a pod need not be allowed to run commands in it.
 //   - A marker with an empty selector, from before admission, selects nothing.
 package probe

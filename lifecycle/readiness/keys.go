@@ -67,10 +67,10 @@ func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 	return true
 }
 
-// Initial sets the KruisePodReady condition of a pod to True when the pod has
-// the readiness gate, has no such condition yet and is not being deleted. A
-// condition that exists is never touched, whatever its status. It returns
-// whether it changed the patch.
+// Initial sets the KruisePodReady condition of a pod to True. It does so if the
+// pod has the readiness gate, has no such condition yet and is not being
+// deleted. A condition that exists is never touched, whatever its status. It
+// returns whether it changed the patch.
 //
 // Once the pod is running, another writer may be adding its key at the same
 // time: the patch becomes conditional. A pod that has not started serves

@@ -13,7 +13,7 @@ import (
 )
 
 // Default fills in, in place, what a new request gets from its pod. It fills in the labels
-// by which a node agent finds it, the grace period, and of every container its
+// by which a node agent finds it, and the grace period. Of every container it fills in the
 // preStop hook and what runs now. The pod is not changed. (CRR-3.3)
 //
 // A request that ValidatePod refuses is filled in as far as the pod goes.

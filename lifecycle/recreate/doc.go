@@ -44,8 +44,8 @@
 //     clock. They counted from the creation, by the clock of the API server: a
 //     manager whose clock is a minute ahead ended every request at once. One that
 //     is started again counts anew, but only for requests younger than 15 minutes.
-//   - A node agent that does nothing for 10 minutes, beyond what the request has it
-//     wait, while a pod is out of service for it, is taken for gone. The request is
+//   - A node agent that does nothing for 10 minutes while a pod is out of service for
+//     it is taken for gone. What the request has it wait comes on top. The request is
 //     completed for want of an answer, and the pod comes back. It stayed out for ever.
 //   - The unready step never shortens unreadyGracePeriodSeconds: the time from
 //     which it counts is rounded up to whole seconds.

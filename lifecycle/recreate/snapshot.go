@@ -29,9 +29,9 @@ type Snapshot struct {
 	// it has known it before its completion. The times in the request are those of
 	// other clocks. Zero: they are all there is to go by.
 	Seen time.Time
-	// Silent is since when it has been the turn of the node agent and it has not
-	// taken it, as far as the controller knows, by its own clock. Zero: it is not.
-	// See Turn.
+	// Silent is since when it has been the turn of the node agent, which has not
+	// taken it. The controller knows it by its own clock. Zero: it is not. See
+	// Turn.
 	Silent time.Time
 	// HeldSince is when what holds the request up began, as far as a controller remembers. (CRR-7)
 	HeldSince map[rollout.HoldKey]time.Time

@@ -9,7 +9,7 @@ import (
 
 // ContainerRecreateRequestSpec says which containers of which pod to stop, so
 // that the kubelet starts them again. It cannot be changed: the webhook refuses
-// that as forbidden (403), and the schema, where no webhook runs, as invalid (422).
+// that as forbidden (403), and the schema, if no webhook runs, as invalid (422).
 type ContainerRecreateRequestSpec struct {
 	// PodName is the name of the pod, in the namespace of the request.
 	PodName string `json:"podName"`
@@ -23,8 +23,8 @@ type ContainerRecreateRequestSpec struct {
 	// +optional
 	Strategy *ContainerRecreateRequestStrategy `json:"strategy,omitempty"`
 
-	// ActiveDeadlineSeconds is the time in seconds from the creation of the
-	// request after which it is completed as it is, at least 3. Default: no limit.
+	// ActiveDeadlineSeconds is the time in seconds after which the request is completed, however
+	// far it is, at least 3. It counts from when the manager first saw it. Default: no limit.
 	// +optional
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 
@@ -36,18 +36,18 @@ type ContainerRecreateRequestSpec struct {
 
 // ContainerRecreateRequestContainer names a container to recreate. What is not
 // its name is copied from the pod when the request is created, and refused from
-// the user: a node agent needs no look at the pod.
+// the user. So a node agent needs no look at the pod.
 type ContainerRecreateRequestContainer struct {
 	// Name is the name of the container.
 	Name string `json:"name"`
 
-	// PreStop is the container's preStop hook. Nil: it has none. Filled in by
-	// the webhook, for node agents of OpenKruise; one of podwright runs the hook that
-	// the kubelet recorded of the container, whatever stands here.
+	// PreStop is the container's preStop hook. Nil: it has none. Filled in by the
+	// webhook, for node agents of OpenKruise. One of podwright runs the hook that the
+	// kubelet recorded of the container, whatever stands here.
 	// +optional
 	PreStop *corev1.LifecycleHandler `json:"preStop,omitempty"`
 
-	// Ports are the container's ports, where its preStop hook is an httpGet,
+	// Ports are the container's ports, if its preStop hook is an httpGet,
 	// whose port may be the name of one of them. Filled in by the webhook.
 	// +optional
 	Ports []corev1.ContainerPort `json:"ports,omitempty"`
@@ -106,7 +106,7 @@ type ContainerRecreateRequestStrategy struct {
 	// UnreadyGracePeriodSeconds is the time in seconds for which the pod is
 	// out of service before the first container is stopped; 0 or more. With 0
 	// the pod is taken out of service too. It takes the readiness gate
-	// KruisePodReady; a pod without it is left as it is, and its containers are
+	// KruisePodReady; a pod without it stays in service, and its containers are
 	// stopped after the same time. Default: the pod stays in service.
 	// +optional
 	UnreadyGracePeriodSeconds *int64 `json:"unreadyGracePeriodSeconds,omitempty"`
@@ -124,12 +124,12 @@ type ContainerRecreateRequestPhase string
 
 const (
 	// ContainerRecreateRequestPending is the phase of a request that the node
-	// agent has seen and that waits for another one of the same pod, and of a
-	// container that has not been stopped yet.
+	// agent has seen and that waits for another one of the same pod. It is also
+	// that of a container that has not been stopped yet.
 	ContainerRecreateRequestPending ContainerRecreateRequestPhase = "Pending"
 	// ContainerRecreateRequestRecreating is the phase of a request that the
-	// node agent works on, and of a container that has been stopped and is not
-	// back yet.
+	// node agent works on. It is also that of a container that has been stopped
+	// and is not back yet.
 	ContainerRecreateRequestRecreating ContainerRecreateRequestPhase = "Recreating"
 	// ContainerRecreateRequestSucceeded is the phase of a container that is
 	// back. No request has it.
@@ -145,7 +145,7 @@ const (
 // ContainerRecreateRequestStatus is the observed state of a request.
 type ContainerRecreateRequestStatus struct {
 	// ObservedGeneration is the metadata.generation of the request that this
-	// status is about; 0 until the node agent, or where none answers the
+	// status is about. It is 0 until the node agent, or if none answers the
 	// manager, has seen it. OpenKruise does not have it.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -167,7 +167,7 @@ type ContainerRecreateRequestStatus struct {
 	ContainerRecreateStates []ContainerRecreateRequestContainerRecreateState `json:"containerRecreateStates,omitempty"`
 
 	// Message says in words why the request was cut short, or what it waits for before the
-	// node agent works on it. It is empty when the agent came to an end with all containers, also where some failed.
+	// node agent works on it. It is empty when the agent came to an end with all containers, also if some failed.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
@@ -190,9 +190,9 @@ type ContainerRecreateRequestContainerRecreateState struct {
 // starts them again. The pod stays: its address, its volumes and its other
 // containers are not touched.
 //
-// What the schema cannot say is left to the webhook: that every container is
-// named once and is a started one of the pod, that the user fills in nothing but
-// names, and that the labels cannot be changed.
+// What the schema cannot say is left to the webhook. That is that every
+// container is named once and is a started one of the pod. It is also that the
+// user fills in nothing but names, and that the labels cannot be changed.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

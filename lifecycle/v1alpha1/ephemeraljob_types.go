@@ -113,11 +113,11 @@ const (
 	// EphemeralJobRefused says that the API server refuses to inject the containers, into
 	// which pods and why. OpenKruise does not know it.
 	EphemeralJobRefused EphemeralJobConditionType = "InjectionRefused"
-	// EphemeralJobNotStarted says in which pods no container of the job runs, and why: they wait for a node, for the kubelet, or
+	// EphemeralJobNotStarted says in which pods no container of the job runs, and why. They wait for a node, for the kubelet, or
 	// for what the kubelet says. They hold no place of spec.parallelism.
 	EphemeralJobNotStarted EphemeralJobConditionType = "NotStarted"
 	// EphemeralJobNamesTaken says which pods the job leaves out since they have other
-	// ephemeral containers of these names. OpenKruise does not know it.
+	// ephemeral containers of the same names. OpenKruise does not know it.
 	EphemeralJobNamesTaken EphemeralJobConditionType = "NamesTaken"
 	// EphemeralJobHeldUp says what keeps the job from its end, and since when. It is True or absent. OpenKruise does not know it.
 	EphemeralJobHeldUp EphemeralJobConditionType = "HeldUp"
@@ -169,7 +169,7 @@ type EphemeralJobPodResult struct {
 	Pod string `json:"pod"`
 	// Container is the name of the container in the pod.
 	Container string `json:"container"`
-	// ExitCode is the exit code; nil where the container could not be started.
+	// ExitCode is the exit code; nil if the container could not be started.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 	// Reason is the word that the kubelet has for it, such as Completed, Error or OOMKilled.
@@ -225,8 +225,8 @@ type EphemeralJobStatus struct {
 	// +optional
 	Failed int32 `json:"failed"`
 
-	// Skipped is the number of pods that the selector selects and that the job leaves out,
-	// since they have other ephemeral containers of these names. OpenKruise does not know it.
+	// Skipped is the number of selected pods that the job leaves out, since they have other
+	// ephemeral containers of the same names. OpenKruise does not know it.
 	// +optional
 	Skipped int32 `json:"skipped,omitempty"`
 

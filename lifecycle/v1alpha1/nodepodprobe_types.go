@@ -48,7 +48,7 @@ type ContainerProbe struct {
 type NodePodProbeStatus struct {
 	// ObservedGeneration is the metadata.generation that the node agent has seen
 	// when it wrote the status; 0 until it has. It is written together with
-	// states; by itself where the spec changes and no state does. OpenKruise
+	// states; by itself if the spec changes and no state does. OpenKruise
 	// does not have it.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -87,9 +87,9 @@ type ContainerProbeState struct {
 	// +optional
 	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`
 
-	// Message is what the command has printed that State is of, up to 1024 bytes as JSON: its standard output where it has succeeded,
-	// its standard error where it has failed. Where there is none, the probe hides it, or it is no command, it says in the agent's own words
-	// why State is what it is; empty where it has succeeded.
+	// Message is what the command has printed that State is of, up to 1024 bytes as JSON. That is its standard output if it has
+	// succeeded, its standard error if it has failed. The agent says in its own words why State is what it is if there is none, the
+	// probe hides it, or it is no command. It is empty then if the probe has succeeded.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

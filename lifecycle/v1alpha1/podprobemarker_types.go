@@ -31,7 +31,7 @@ type PodContainerProbe struct {
 	// initialDelaySeconds.
 	Probe corev1.Probe `json:"probe"`
 
-	// HideOutput says that what an exec probe prints is shown nowhere: the message of its condition has the agent's own words then,
+	// HideOutput says that what an exec probe prints is shown nowhere. The message of its condition has the agent's own words then,
 	// such as an exit code. Default false: the message is what the command has printed, up to 1024 bytes, and who may read the pod
 	// or the NodePodProbe reads it. It means nothing to httpGet and tcpSocket, whose messages are the agent's own words always.
 	// OpenKruise does not have it.
@@ -94,8 +94,8 @@ type PodProbeMarkerStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// PodProbeMarker has containers of pods probed, beside the probes of the kubelet, and writes what comes out on the pods:
-// as a condition, as labels and as annotations.
+// PodProbeMarker has containers of pods probed, beside the probes of the kubelet, and writes what comes out on the pods.
+// It does so as a condition, as labels and as annotations.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

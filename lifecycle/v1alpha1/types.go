@@ -37,9 +37,9 @@ const (
 	// it. Its presence counts, whatever the value.
 	SpecifiedDeleteLabel = "apps.kruise.io/specified-delete"
 
-	// EvictionDeniedAnnotation on a pod says when a PodUnavailableBudget denied its
-	// eviction last, or the responder of declarative evictions asked for room for it, in
-	// RFC 3339. A workload that may surge makes room for it.
+	// EvictionDeniedAnnotation on a pod says in RFC 3339 when a PodUnavailableBudget
+	// denied its eviction last. It may also say when the responder of declarative
+	// evictions asked for room for it. A workload that may surge makes room for it.
 	EvictionDeniedAnnotation = "lifecycle.podwright.io/eviction-denied"
 )
 
@@ -66,7 +66,7 @@ type LifecycleHook struct {
 	// +optional
 	FinalizersHandler []string `json:"finalizersHandler,omitempty"`
 	// MarkPodNotReady takes the pod out of service while the hook holds it,
-	// where the pod has the readiness gate KruisePodReady. Effective for
+	// if the pod has the readiness gate KruisePodReady. Effective for
 	// preDelete and inPlaceUpdate; default false.
 	// +optional
 	MarkPodNotReady bool `json:"markPodNotReady,omitempty"`

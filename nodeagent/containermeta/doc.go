@@ -42,7 +42,8 @@
 //   - A container that takes no variable from labels or annotations needs no
 //     environment to be read: its hash is known.
 //   - An environment that cannot be read is tried again after 3 s, 6 s and so on
-//     up to 10 minutes, not every 3 s for ever. An event says so, once.
+//     up to 10 minutes. It is not tried every 3 s for ever. An event says so,
+//     once.
 //   - A variable that a later one of the same name replaces counts as right. It
 //     cannot be seen, and the container would be restarted again and again.
 //   - When the agent starts, pods without an annotation in the middle of an

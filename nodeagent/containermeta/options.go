@@ -43,9 +43,9 @@ type Options struct {
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 
-	// RestartWorkers is the number of pods of which containers are being stopped at the same time,
-	// of one namespace three quarters of what the others leave. Default 10; that of Workers is 5. A
-	// Reconciler in another framework, which has workers of its own, knows of no limit if
+	// RestartWorkers is the number of pods of which containers are being stopped at the same time.
+	// One namespace gets three quarters of what the others leave. Default 10; that of Workers is 5.
+	// A Reconciler in another framework, which has workers of its own, knows of no limit if
 	// RestartWorkers is 0. (CM-6)
 	RestartWorkers int
 	// MaxGracePeriod is the longest time that a container has to stop, whatever its

@@ -13,9 +13,9 @@ type Plan struct {
 	// Report is the new value of the annotation; nil if it stands already, or
 	// if there is nothing to report.
 	Report *inplacev1alpha1.RuntimeContainersMeta
-	// Read names the containers, by the ID that the runtime has for them, whose
-	// environment takes part in the report and is not in the snapshot. The plan
-	// of a snapshot with them has the whole report.
+	// Read names the containers whose environment takes part in the report and
+	// is not in the snapshot, by the runtime's ID. The plan of a snapshot with
+	// them has the whole report.
 	Read []string
 	// Restarts are the containers to stop now, so that the kubelet starts them
 	// with the environment of the new labels and annotations.

@@ -6,12 +6,12 @@
 // manages it, and package imagepulljob puts the tasks in. This package pulls
 // through the container runtime, and reports in the status.
 //
-// Every reconcile has three steps. Observe reads the NodeImage from a cache, what the
-// agent knows of its pulls and, if tasks are to begin, which images the runtime
-// has, into a [Snapshot]. [NewPlan], a pure function, decides. A [Plan] lists the
-// attempts to start and to cancel, the status to write, and what every other task
-// waits for. Apply applies the plan. An attempt goes on by itself, and its end enqueues
-// the NodeImage.
+// Every reconcile has three steps. Observe reads the NodeImage from a cache, and what
+// the agent knows of its pulls, into a [Snapshot]. If tasks are to begin, it also reads
+// which images the runtime has. [NewPlan], a pure function, decides. A [Plan] lists the
+// attempts to start and to cancel, the status to write, and what every other task waits
+// for. Apply applies the plan. An attempt goes on by itself, and its end enqueues the
+// NodeImage.
 //
 // A task costs two writes, one when it begins and one when it ends, and what
 // happens within two seconds goes into one. While nothing changes, no request is sent
@@ -58,8 +58,8 @@
 //     nor does a registry that does not answer. Timeouts and repetitions have bounds.
 //   - Deadlines count from the start that was reported, also after a restart of
 //     the agent.
-//   - While the runtime or the API server, if it is asked for a secret, does
-//     not answer, an attempt goes on until its time is up. A restart costs none.
+//   - An attempt goes on until its time is up while the runtime does not answer,
+//     or the API server, if it is asked for a secret. A restart costs none.
 //   - There is no pause after the last attempt, and an image whose name no runtime
 //     could pull fails at once.
 //   - Why an attempt failed stands in the message while the next is waited for.

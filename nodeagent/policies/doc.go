@@ -6,9 +6,9 @@
 // write only what belongs to the node that its token names. There they let it write only what
 // the features of package nodeagent write. They say nothing about requests of others.
 //
-// The API server puts the node into a token that is bound to a pod, as those are
-// which a kubelet mounts, or to a node. That takes Kubernetes 1.30, as the policies
-// do. A token that names no node may write nothing.
+// The API server puts the node into a token that is bound to a pod or to a node.
+// Those that a kubelet mounts are. That takes Kubernetes 1.30, as the policies do.
+// A token that names no node may write nothing.
 //
 // What an agent reads no policy can narrow. And policies see what is about to be
 // stored. A mutating webhook that changes pods or requests whenever their status is

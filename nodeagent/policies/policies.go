@@ -13,8 +13,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// NodeNameClaim is the key by which the API server tells of the user of a request, among the
-// extra information, which node its token is bound to.
+// NodeNameClaim is a key of the extra information about the user of a request. By it the API
+// server tells which node the token is bound to.
 const NodeNameClaim = "authentication.kubernetes.io/node-name"
 
 type (

@@ -28,7 +28,7 @@ type Controller = podwright.Controller[Snapshot, Plan]
 
 // Reconciler reconciles pods for which there are requests, in two ways, for two
 // queues: Reconcile works on a request, and takes as long as a container needs to
-// end; Answer has others say that they must wait, and takes milliseconds. It is
+// end. Answer has others say that they must wait, and takes milliseconds. It is
 // safe for use by several goroutines, as long as each of the two runs for a pod
 // once at a time. NewReconciler makes one.
 type Reconciler struct {
@@ -37,7 +37,7 @@ type Reconciler struct {
 }
 
 // Answer reconciles a pod once, for the requests that must wait for another one, or
-// for more than 10 s until Reconcile can run: they then say that they wait. If the
+// for more than 10 s until Reconcile can run. They then say that they wait. If the
 // request that Reconcile works on is completed or gone, it ends the wait for the
 // container. It asks no runtime, and returns what Reconcile returns.
 func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {

@@ -14,11 +14,10 @@
 // function, decides: a [Plan] has the status to write, the container to stop
 // then, and what everything else waits for. Apply applies the plan.
 //
-// While a hook or a stop is under way its container is Pending; its state changes when
-// the stop has returned. An agent can be killed at any moment all the same. The next
-// one tells by the IDs of containers which were replaced, goes on, and does not stop
-// the container that has taken the place of one that was stopped. A container that was about to end is told so once more, with its hook
-// and the whole grace period.
+// While a hook or a stop is under way its container is Pending; its state changes when the stop has returned. An agent can be killed at
+// any moment all the same. The next one tells by the IDs of containers which were replaced, and goes on. It does not stop the container
+// that has taken the place of one that was stopped. A container that was about to end is told so once more, with its hook and the whole
+// grace period.
 //
 // What manager and agent do stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/lifecycle/recreate/RULES.md
@@ -34,11 +33,11 @@
 //     the request, in its namespace. The preStop hooks and their ports are those that
 //     the kubelet recorded of a container, not the copies in the request. Containers
 //     of static pods are left alone.
-//   - A request that is completed or deleted ends the wait for its container, whose
-//     hook is cut short, or which is no longer killed at the end of its grace period.
-//     None waits for more than Options.MaxGracePeriod. A worker was held for as
-//     long as a request asked, years if it liked. One namespace gets three quarters of
-//     the workers that the others leave.
+//   - A request that is completed or deleted ends the wait for its container. The hook
+//     is cut short, or the container is no longer killed at the end of its grace
+//     period. None waits for more than Options.MaxGracePeriod. A worker was held for
+//     as long as a request asked, years if it liked. One namespace gets three quarters
+//     of the workers that the others leave.
 //   - The event about a hook that failed has neither its output nor its address: the
 //     log has what is needed.
 //   - Before forceRecreate stops a container, its name and ID are written into an

@@ -9,11 +9,11 @@
 // what the plan says. So every decision can be called in a unit test, shown before it happens, and
 // explained afterwards.
 //
-// Admission says what is wrong with a SidecarSet, with a change of it, and with two that would
-// inject things of one name into one pod. It says which annotations a cluster's white list lets
-// them patch. What is injected is computed in package injection. [Webhook] serves it, and
-// [Injector] is the step of the webhook of pods; both read [AdmissionCaches] in every replica of a
-// program.
+// Admission says what is wrong with a SidecarSet and with a change of it. It also says what is
+// wrong with two that would inject things of one name into one pod. It says which annotations a
+// cluster's white list lets them patch. What is injected is computed in package injection.
+// [Webhook] serves it, and [Injector] is the step of the webhook of pods; both read
+// [AdmissionCaches] in every replica of a program.
 //
 // What a SidecarSet does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/sidecar/sidecarset/RULES.md

@@ -9,7 +9,7 @@
 // Native sidecars need none of this, and are left alone.
 //
 // Every reconcile of a pod has three steps. Observe reads pod, node and request from
-// caches into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the
+// caches into a [Snapshot]. [NewPlan], a pure function, decides. Apply sends what the
 // plan says. A sidecar that exits with 0 when it is told to costs one request, a pod
 // without sidecars, or whose main containers run, none.
 //

@@ -18,8 +18,8 @@ import (
 // must be safe for use by several goroutines.
 type PodMetrics interface {
 	// Ended is called once for a pod that has ended, with the time since the last of
-	// its main containers has, by the clock of its node in whole seconds. Pods that
-	// end while no controller runs are left out.
+	// its main containers has. That is by the clock of its node, in whole seconds.
+	// Pods that end while no controller runs are left out.
 	Ended(mainExitToComplete time.Duration)
 }
 

@@ -32,7 +32,7 @@ type SidecarSetSpec struct {
 	// +optional
 	Containers []SidecarContainer `json:"containers,omitempty"`
 
-	// Volumes are injected where an injected container mounts them, unless the pod has a
+	// Volumes are injected if an injected container mounts them, unless the pod has a
 	// volume of that name.
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
@@ -86,7 +86,7 @@ type SidecarContainer struct {
 	TransferEnv []TransferEnvVar `json:"transferEnv,omitempty"`
 }
 
-// PodInjectPolicyType says where a container is injected.
+// PodInjectPolicyType says at which place a container is injected.
 type PodInjectPolicyType string
 
 const (
@@ -115,7 +115,7 @@ const (
 	// SidecarContainerColdUpgrade restarts the container. The default.
 	SidecarContainerColdUpgrade SidecarContainerUpgradeType = "ColdUpgrade"
 	// SidecarContainerHotUpgrade injects two containers, NAME-1 and NAME-2, of which one
-	// works: the other gets the new image and works from then on, and the former one is
+	// works. The other gets the new image and works from then on, and the former one is
 	// emptied.
 	SidecarContainerHotUpgrade SidecarContainerUpgradeType = "HotUpgrade"
 )
@@ -143,7 +143,7 @@ type TransferEnvVar struct {
 	// +optional
 	SourceContainerName string `json:"sourceContainerName,omitempty"`
 
-	// SourceContainerNameFrom says where the pod names the container; it goes before
+	// SourceContainerNameFrom says which field of the pod names the container; it goes before
 	// SourceContainerName.
 	// +optional
 	SourceContainerNameFrom *SourceContainerNameSource `json:"sourceContainerNameFrom,omitempty"`
@@ -157,7 +157,7 @@ type TransferEnvVar struct {
 	EnvNames []string `json:"envNames,omitempty"`
 }
 
-// SourceContainerNameSource says where a pod names a container.
+// SourceContainerNameSource says which field of a pod names a container.
 type SourceContainerNameSource struct {
 	// FieldRef is a field of the pod.
 	// +optional
@@ -275,7 +275,7 @@ type SidecarSetPatchPodMetadata struct {
 type SidecarSetPatchPolicyType string
 
 const (
-	// SidecarSetRetainPatchPolicy leaves it as it is. The default.
+	// SidecarSetRetainPatchPolicy leaves it unchanged. The default.
 	SidecarSetRetainPatchPolicy SidecarSetPatchPolicyType = "Retain"
 	// SidecarSetOverwritePatchPolicy replaces it.
 	SidecarSetOverwritePatchPolicy SidecarSetPatchPolicyType = "Overwrite"
@@ -290,11 +290,11 @@ type SidecarSetStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// MatchedPods is the number of pods that the SidecarSet injected, and still matches.
 	MatchedPods int32 `json:"matchedPods"`
-	// UpdatedPods is how many of these have its present containers.
+	// UpdatedPods is how many of the matched pods have its present containers.
 	UpdatedPods int32 `json:"updatedPods"`
 	// ReadyPods is how many of the matched pods are ready and run the images of their spec.
 	ReadyPods int32 `json:"readyPods"`
-	// UpdatedReadyPods is how many of these are updated.
+	// UpdatedReadyPods is how many of the ready pods are updated.
 	// +optional
 	UpdatedReadyPods int32 `json:"updatedReadyPods,omitempty"`
 	// LatestRevision is the name of the revision of the spec.
@@ -318,7 +318,7 @@ type SidecarSetSelection struct {
 	// Hash is that of the fields of the spec that say into which new pods it injects.
 	Hash string `json:"hash"`
 	// Since is when these fields were first seen by a controller; or when the SidecarSet
-	// was created, where its spec has never changed.
+	// was created, if its spec has never changed.
 	Since metav1.Time `json:"since"`
 }
 
@@ -326,8 +326,8 @@ type SidecarSetSelection struct {
 type SidecarSetConditionType string
 
 const (
-	// SidecarSetInjected is False where pods were created that the SidecarSet selects,
-	// and nothing was injected. It is absent where there are none.
+	// SidecarSetInjected is False if pods were created that the SidecarSet selects,
+	// and nothing was injected. It is absent if there are none.
 	SidecarSetInjected SidecarSetConditionType = "Injected"
 	// SidecarSetNotUpgradable says that pods cannot be updated in place: something beside
 	// the images has changed.
@@ -338,7 +338,7 @@ const (
 	// with the pod that does.
 	SidecarSetHeldUp SidecarSetConditionType = "HeldUp"
 	// SidecarSetFailedPolicy says why no policy of the API server injects what the SidecarSet
-	// has: it needs the webhook. It is absent where policies are not used.
+	// has: it needs the webhook. It is absent if policies are not used.
 	SidecarSetFailedPolicy SidecarSetConditionType = "FailedPolicy"
 )
 
@@ -361,8 +361,8 @@ type SidecarSetCondition struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster
 // +kubebuilder:printcolumn:name="MATCHED",type="integer",JSONPath=".status.matchedPods",description="The number of pods that it injected and still matches."
-// +kubebuilder:printcolumn:name="UPDATED",type="integer",JSONPath=".status.updatedPods",description="How many of these have its present containers."
-// +kubebuilder:printcolumn:name="READY",type="integer",JSONPath=".status.readyPods",description="How many of these are ready."
+// +kubebuilder:printcolumn:name="UPDATED",type="integer",JSONPath=".status.updatedPods",description="How many of the matched pods have its present containers."
+// +kubebuilder:printcolumn:name="READY",type="integer",JSONPath=".status.readyPods",description="How many of the matched pods are ready."
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:validation:XValidation:rule=`size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-zA-Z0-9-]+$')`,message="metadata.name must be at most 63 letters, digits and dashes: it is the value of a label"
 // +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec) && has(self.spec.selector)`,reason=FieldValueRequired,message="a SidecarSet needs a spec with a selector and with containers or initContainers"

@@ -34,8 +34,8 @@ func onTheWall(s *cron.SpecSchedule) *wallClock {
 // Next returns the first scheduled time after a moment, the zero time if none comes in five years.
 //
 // Between two changes of the clock its time is that of UTC, shifted. So it looks for the next time in UTC,
-// and then which period it is in. A time that comes twice counts once, unless the schedule names
-// all hours; one that is skipped counts as the moment in which the clock is set forward then.
+// and then which period it is in. A time that comes twice counts once, unless the schedule names all
+// hours. One that is skipped counts as the moment in which the clock is set forward then.
 func (w *wallClock) Next(after time.Time) time.Time {
 	p := periodAt(w.in(after))
 	from := p.wall(after)

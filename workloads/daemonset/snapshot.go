@@ -44,8 +44,8 @@ type Snapshot struct {
 	// RefusedNodes names nodes for which the API server has refused the last creation
 	// of a pod: they are tried after all others.
 	RefusedNodes map[string]bool
-	// Disrupted names nodes whose pod an update has taken out of service, and that have
-	// had no available one since, as far as a controller remembers. Nodes that are not
+	// Disrupted names nodes whose pod an update has taken out of service, as far as a
+	// controller remembers. They have had no available pod since. Nodes that are not
 	// named are judged by their pods.
 	Disrupted map[string]bool
 	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default

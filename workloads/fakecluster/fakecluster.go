@@ -6,11 +6,11 @@
 // No socket is opened and no goroutine is started, so it also runs in a
 // testing/synctest bubble, where time is virtual.
 //
-// It does what controllers depend on: one resourceVersion for all objects,
-// conflicts, graceful deletion, finalizers, generations, status as a subresource,
-// selectors, watches that resume, JSON, merge and strategic-merge patches. It knows
-// pods, claims, nodes, events, ControllerRevisions, ConfigMaps, Secrets, the kinds of
-// this library, and those that are given to [New].
+// It does what controllers depend on. It has one resourceVersion for all objects,
+// conflicts, graceful deletion, finalizers, generations, status as a subresource and
+// selectors. It also has watches that resume, and JSON, merge and strategic-merge
+// patches. It knows pods, claims, nodes, events, ControllerRevisions, ConfigMaps,
+// Secrets, the kinds of this library, and those that are given to [New].
 //
 // It does not do what a cluster does beside. It has no admission, so no webhooks, no
 // defaults but those of pods, and no rules of CRDs. It has no RBAC, and no server-side apply, paging, dry

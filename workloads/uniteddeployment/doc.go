@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package uniteddeployment manages UnitedDeployments (apps.kruise.io). It runs one workload
-// in each of several groups of nodes, splits the replicas over them, and updates each as far
-// as its partition lets it.
+// in each of several groups of nodes, and splits the replicas over them. It updates each as
+// far as its partition lets it.
 //
 // Every reconcile of a UnitedDeployment has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides. A [Plan] holds what each subset is to have,

@@ -165,15 +165,15 @@ type BroadcastJobStatus struct {
 	// +optional
 	Phase BroadcastJobPhase `json:"phase"`
 
-	// MoreNodeResults holds how the pods of nodes ended that NodeResults has no room for: by
-	// result and two hexadecimal digits, as Succeeded-3f, the hashes of names that begin with
-	// these. Each has 64 bits; they are sorted, and written in base64.
+	// MoreNodeResults holds how the pods of nodes ended that NodeResults has no room for. By
+	// result and two hexadecimal digits, as Succeeded-3f, it has the hashes of names that
+	// begin with these. Each has 64 bits; they are sorted, and written in base64.
 	// +optional
 	MoreNodeResults map[string]string `json:"moreNodeResults,omitempty"`
 
-	// NodeResults holds by node name how the pod of a node ended, so that it
-	// stays counted, and the node is not run again, when the pod is deleted. It names
-	// 1000 nodes at most, failed ones first.
+	// NodeResults holds by node name how the pod of a node ended. So it stays
+	// counted, and the node is not run again, when the pod is deleted. It names 1000
+	// nodes at most, failed ones first.
 	// +mapType=atomic
 	// +optional
 	NodeResults map[string]BroadcastJobNodeResult `json:"nodeResults,omitempty"`
@@ -187,8 +187,8 @@ const (
 	JobComplete JobConditionType = "Complete"
 	// JobFailed says that the job was ended by a failed pod or by its deadline.
 	JobFailed JobConditionType = "Failed"
-	// JobStalled is there beside JobFailed, for those who know no more of a kind than its JSON:
-	// to kstatus, which Flux and Helm ask, the job has failed. OpenKruise does not know it.
+	// JobStalled is there beside JobFailed, for those who know no more of a kind than its JSON.
+	// To kstatus, which Flux and Helm ask, the job has failed. OpenKruise does not know it.
 	JobStalled JobConditionType = "Stalled"
 	// JobPodTerminating says that the job waits for a pod that should have terminated long ago. OpenKruise does not know it.
 	JobPodTerminating JobConditionType = "PodTerminating"

@@ -13,12 +13,12 @@ import (
 
 const (
 	// CloneSetClaimReusedAnnotation is on claims that a manager has reused which had just
-	// begun: when it had, which is another time than that of every other manager. A
-	// deletion of the claim that the manager before it sent, and that comes late, is
-	// refused for that. An annotation of podwright.
+	// begun. It says when the manager began, which is another time than that of every
+	// other manager. A deletion of the claim that the manager before it sent, and that
+	// comes late, is refused for that. An annotation of podwright.
 	CloneSetClaimReusedAnnotation = "clonesets.podwright.io/reused-by"
-	// CloneSetInstanceIDLabel is on the pods of a CloneSet and on their
-	// claims: five characters, the end of the pod's name, which tie a claim to its pod.
+	// CloneSetInstanceIDLabel is on the pods of a CloneSet and on their claims. Its
+	// five characters, the end of the pod's name, tie a claim to its pod.
 	CloneSetInstanceIDLabel = "apps.kruise.io/cloneset-instance-id"
 
 	// CloneSetScalingExcludePreparingDeleteLabel, when "true" on a CloneSet,
@@ -35,12 +35,12 @@ type CloneSetUpdateStrategyType string
 const (
 	// RecreateCloneSetUpdateStrategyType deletes a pod and creates a new one. The default.
 	RecreateCloneSetUpdateStrategyType CloneSetUpdateStrategyType = "ReCreate"
-	// InPlaceIfPossibleCloneSetUpdateStrategyType updates a pod in place where
+	// InPlaceIfPossibleCloneSetUpdateStrategyType updates a pod in place if
 	// the change allows it, and recreates the pod otherwise.
 	InPlaceIfPossibleCloneSetUpdateStrategyType CloneSetUpdateStrategyType = "InPlaceIfPossible"
 	// InPlaceOnlyCloneSetUpdateStrategyType updates pods in place and never recreates one.
 	InPlaceOnlyCloneSetUpdateStrategyType CloneSetUpdateStrategyType = "InPlaceOnly"
-	// OnDeleteCloneSetUpdateStrategyType updates no pod: one that somebody deletes is created again at
+	// OnDeleteCloneSetUpdateStrategyType updates no pod: one that a user deletes is created again at
 	// the update revision, as far as the partition allows. OpenKruise has it from 1.9 on.
 	OnDeleteCloneSetUpdateStrategyType CloneSetUpdateStrategyType = "OnDelete"
 )
@@ -122,19 +122,19 @@ type CloneSetUpdateStrategy struct {
 	Type CloneSetUpdateStrategyType `json:"type,omitempty"`
 
 	// Partition is the number of pods that stay at the old revision: a number,
-	// or a percentage of the replicas, rounded up, but less than all replicas
-	// for a percentage under 100%. Default 0.
+	// or a percentage of the replicas, rounded up. A percentage under 100% is
+	// less than all replicas. Default 0.
 	// +optional
 	Partition *intstr.IntOrString `json:"partition,omitempty"`
 
 	// MaxUnavailable is the number of pods that may be unavailable during an
-	// update: a number, or a percentage of the replicas, rounded up where
+	// update: a number, or a percentage of the replicas. That is rounded up if
 	// maxSurge is 0 and down otherwise. Default 20%.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// MaxSurge is the number of pods that may exist beyond the replicas during
-	// an update or while specified pods are replaced: a number, or a
+	// an update or while specified pods are replaced. It is a number, or a
 	// percentage of the replicas, rounded up. Default 0.
 	// +optional
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
@@ -232,8 +232,8 @@ const (
 	CloneSetConditionHeldUp CloneSetConditionType = "HeldUp"
 )
 
-// The reasons of the condition Progressing: those of a Deployment, where these name a ReplicaSet for the revision
-// or the CloneSet.
+// The reasons of the condition Progressing are those of a Deployment. They name the revision or the CloneSet
+// if those name a ReplicaSet.
 const (
 	// CloneSetNewRevisionCreated: the template is new, and so is its revision (True).
 	CloneSetNewRevisionCreated = "NewRevisionCreated"
@@ -267,7 +267,7 @@ type CloneSetCondition struct {
 }
 
 // CloneSet keeps a number of interchangeable pods running, and updates them in
-// place where it can.
+// place if it can.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

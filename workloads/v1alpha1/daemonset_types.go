@@ -37,7 +37,7 @@ type RollingUpdateType string
 const (
 	// StandardRollingUpdateType recreates the pod. The default.
 	StandardRollingUpdateType RollingUpdateType = "Standard"
-	// InplaceRollingUpdateType updates the pod in place where that is possible, and
+	// InplaceRollingUpdateType updates the pod in place if that is possible, and
 	// recreates it otherwise.
 	InplaceRollingUpdateType RollingUpdateType = "InPlaceIfPossible"
 	// DeprecatedSurgingRollingUpdateType is an old way to write Standard with a maxSurge.
@@ -52,15 +52,15 @@ type RollingUpdateDaemonSet struct {
 	Type RollingUpdateType `json:"rollingUpdateType,omitempty"`
 
 	// MaxUnavailable is how many nodes may be without an available pod before an
-	// update takes one more out of service: a number, or a percentage of the nodes
-	// that should run a pod, rounded up. It counts pods that are unavailable for
-	// whatever reason. Default 1, and 0 where maxSurge is not 0.
+	// update takes one more out of service. It is a number, or a percentage of the
+	// nodes that should run a pod, rounded up. It counts pods that are unavailable
+	// for whatever reason. Default 1, and 0 if maxSurge is not 0.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// MaxSurge is on how many nodes a new pod may run beside the old one until it
-	// is available: a number, or a percentage of the nodes that should run a pod,
-	// rounded up. One of maxSurge and maxUnavailable is 0. Default 0.
+	// is available. It is a number, or a percentage of the nodes that should run
+	// a pod, rounded up. One of maxSurge and maxUnavailable is 0. Default 0.
 	// +optional
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
@@ -112,8 +112,8 @@ type DaemonSetSpec struct {
 	MinReadySeconds int32 `json:"minReadySeconds,omitempty"`
 
 	// BurstReplicas is how many pods are created, deleted and updated in place at
-	// once: a number, or a percentage of the nodes that should run a pod, rounded
-	// down, at least one. Default 250.
+	// once. It is a number, or a percentage of the nodes that should run a pod,
+	// rounded down, at least one. Default 250.
 	// +optional
 	BurstReplicas *intstr.IntOrString `json:"burstReplicas,omitempty"`
 

@@ -42,11 +42,11 @@ type AdaptiveUnitedDeploymentStrategy struct {
 	UnschedulableDuration *int32 `json:"unschedulableDuration,omitempty"`
 
 	// UnschedulableLastSeconds is an earlier name of UnschedulableDuration, which counts
-	// where both are set.
+	// if both are set.
 	// +optional
 	UnschedulableLastSeconds *int32 `json:"unschedulableLastSeconds,omitempty"`
 
-	// ReserveUnschedulablePods keeps pods that cannot be scheduled where they are, beside
+	// ReserveUnschedulablePods keeps pods that cannot be scheduled in their subset, beside
 	// those that other subsets run instead of them. Default false: they are deleted.
 	// +optional
 	ReserveUnschedulablePods bool `json:"reserveUnschedulablePods,omitempty"`

@@ -17,7 +17,8 @@ const (
 	// name of the subset.
 	SubsetNameLabel = "apps.kruise.io/subset-name"
 	// SubsetRevisionLabel is on the pods of a UnitedDeployment, and on the workloads of its
-	// subsets but Advanced StatefulSets: the name of the revision of the UnitedDeployment.
+	// subsets but Advanced StatefulSets. It holds the name of the revision of the
+	// UnitedDeployment.
 	SubsetRevisionLabel = "apps.kruise.io/controller-revision-hash"
 	// ReservedPodLabel is on pods that another subset has substitutes for, with the value
 	// "true", until they are ready. It is of releases of OpenKruise after 1.4.
@@ -165,7 +166,7 @@ type Subset struct {
 	MinReplicas *intstr.IntOrString `json:"minReplicas,omitempty"`
 
 	// MaxReplicas is the number of pods, or the percentage of all pods, that the subset gets
-	// at most. Default: no limit. It has effect where MinReplicas has.
+	// at most. Default: no limit. It has effect if MinReplicas has.
 	// +optional
 	MaxReplicas *intstr.IntOrString `json:"maxReplicas,omitempty"`
 
@@ -251,7 +252,7 @@ type UnitedDeploymentStatus struct {
 	// +optional
 	LabelSelector string `json:"labelSelector,omitempty"`
 
-	// SubsetStatuses are the subsets, in the order of the spec, where the schedule strategy is
+	// SubsetStatuses are the subsets, in the order of the spec, if the schedule strategy is
 	// Adaptive and the controller is told to read it.
 	// +optional
 	SubsetStatuses []UnitedDeploymentSubsetStatus `json:"subsetStatuses,omitempty"`

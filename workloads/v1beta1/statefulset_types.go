@@ -39,7 +39,7 @@ type PodUpdateStrategyType string
 const (
 	// RecreatePodUpdateStrategyType deletes the pod and creates it anew. The default.
 	RecreatePodUpdateStrategyType PodUpdateStrategyType = "ReCreate"
-	// InPlaceIfPossiblePodUpdateStrategyType updates the pod in place where the
+	// InPlaceIfPossiblePodUpdateStrategyType updates the pod in place if the
 	// change allows it, and recreates it otherwise.
 	InPlaceIfPossiblePodUpdateStrategyType PodUpdateStrategyType = "InPlaceIfPossible"
 	// InPlaceOnlyPodUpdateStrategyType updates the pod in place and never recreates it.
@@ -69,13 +69,14 @@ type StatefulSetSpec struct {
 	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty"`
 
 	// ServiceName names the headless service that the host names of the pods
-	// belong to; somebody else creates it. It cannot be changed.
+	// belong to. A user creates the service. The name cannot be changed.
 	// +optional
 	ServiceName string `json:"serviceName,omitempty"`
 
-	// PodManagementPolicy is OrderedReady (default), which creates pods one by
-	// one, each when those before it are available, and deletes them in the
-	// opposite order; or Parallel, which waits for no pod. It cannot be changed.
+	// PodManagementPolicy is OrderedReady (default) or Parallel, which waits for
+	// no pod. OrderedReady creates pods one by one, each when those before it
+	// are available, and deletes them in the opposite order. It cannot be
+	// changed.
 	// +optional
 	PodManagementPolicy appsv1.PodManagementPolicyType `json:"podManagementPolicy,omitempty"`
 
@@ -111,7 +112,7 @@ type StatefulSetSpec struct {
 // StatefulSetUpdateStrategy tunes how the pods of a StatefulSet are updated.
 type StatefulSetUpdateStrategy struct {
 	// Type is RollingUpdate (default), or OnDelete, which gives a pod the new
-	// revision only when somebody else deletes it.
+	// revision only when another client deletes it.
 	// +optional
 	Type appsv1.StatefulSetUpdateStrategyType `json:"type,omitempty"`
 
@@ -129,9 +130,9 @@ type RollingUpdateStatefulSetStrategy struct {
 	Partition *int32 `json:"partition,omitempty"`
 
 	// MaxUnavailable is the number of pods that may be unavailable during an
-	// update: a number, or a percentage of the replicas, rounded down, but 1 at
-	// least. Everything but the number 1 needs podManagementPolicy Parallel.
-	// Default 1.
+	// update. It is a number, or a percentage of the replicas, rounded down,
+	// but 1 at least. Everything but the number 1 needs podManagementPolicy
+	// Parallel. Default 1.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
@@ -170,9 +171,9 @@ type UnorderedUpdateStrategy struct {
 // StatefulSetScaleStrategy tunes how the pods of a StatefulSet are created.
 type StatefulSetScaleStrategy struct {
 	// MaxUnavailable is the number of unavailable pods at which no more are
-	// created: a number, or a percentage of the replicas, rounded down, but 1 at
-	// least. Everything but the number 1 needs podManagementPolicy Parallel.
-	// Default: no limit.
+	// created. It is a number, or a percentage of the replicas, rounded down,
+	// but 1 at least. Everything but the number 1 needs podManagementPolicy
+	// Parallel. Default: no limit.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
@@ -246,7 +247,7 @@ type StatefulSetStatus struct {
 }
 
 // StatefulSet keeps a number of pods running that have names, volumes and an
-// order of their own, and updates them in place where it can.
+// order of their own, and updates them in place if it can.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion

@@ -31,8 +31,8 @@ type Options struct {
 	// jobs. The agents of nodes must be allowed to read any secret of the cluster there. Those of
 	// OpenKruise before 1.8 are allowed to, and those of podwright with
 	// image.Options.ReadSourceSecrets. The option is for a cluster in which another manager may
-	// lead that knows of no copies, and for one in which kubelets pull (see nodeimage.PullPods), so
-	// that no agent reads them. Default false.
+	// lead that knows of no copies. It is also for one in which kubelets pull (see
+	// nodeimage.PullPods), so that no agent reads them. Default false.
 	ReferToSourceSecrets bool
 	// Workloads reads CloneSets and StatefulSets. The nodes of a job that one of them controls are
 	// taken in the order in which it updates its pods. Both kinds must be served. Default nil: such

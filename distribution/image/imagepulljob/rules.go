@@ -9,10 +9,9 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-// Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond; NamespaceRules returns the others. Reading shared informers counts, whether or not the Controller runs them; CloneSets and
-// StatefulSets are read if Workloads or their informer is given; recording
-// events counts if there is a Recorder. Every call returns new rules.
+// Rules returns the RBAC rules that a Controller with these options needs, and none beyond; NamespaceRules returns the others. Reading
+// shared informers counts, whether or not the Controller runs them. CloneSets and StatefulSets are read if Workloads or their informer is
+// given. Recording events counts if there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. Resources without a namespace

@@ -21,8 +21,9 @@ type Reader interface {
 	Marker(namespace, name string) (*v1alpha1.PodProbeMarker, error)
 	// Pods returns the pods of the namespace that match, in any order.
 	Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error)
-	// NodePodProbes returns those that have probes of a PodProbeMarker, in any order: whose
-	// names v1alpha1.SplitProbeName splits into its name and another one, of pods of its namespace.
+	// NodePodProbes returns those that have probes of a PodProbeMarker, in any order. These are of
+	// pods of its namespace, and v1alpha1.SplitProbeName splits their names into its name and
+	// another one.
 	NodePodProbes(marker types.NamespacedName) ([]*v1alpha1.NodePodProbe, error)
 }
 
