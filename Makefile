@@ -212,9 +212,7 @@ scale: # Measure the manager beside 100,000 pods, which takes minutes. Takes ARG
 
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m
-SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset ./internal/testing/simulation/together \
-            ./availability/podunavailablebudget ./distribution/workloadspread ./workloads/uniteddeployment \
-            ./distribution/persistentpodstate ./lifecycle/ephemeraljob ./distribution/resource ./lifecycle/probe/nodepodprobe
+SOAKED    = $(addprefix ./,$(patsubst %/,%,$(sort $(dir $(shell git grep -lw 'func TestSimulation' -- '*_test.go')))))
 
 .PHONY: soak
 soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and SEED=1.

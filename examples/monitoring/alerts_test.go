@@ -257,6 +257,9 @@ func fired(t *testing.T, series string) map[int][]string {
 					if alert.State == rules.StateFiring {
 						all[minute] = append(all[minute], rule.Name()+alert.Labels.MatchLabels(false, "alertname", "severity", "__name__").String())
 					}
+					if name := alert.Labels.Get(strings.ToLower(alert.Labels.Get("customresource_kind"))); !strings.Contains(alert.Annotations.Get("summary"), name) {
+						t.Errorf("%s says %q of %s", rule.Name(), alert.Annotations.Get("summary"), name)
+					}
 					for _, text := range alert.Annotations.Map() {
 						if strings.ContainsAny(text, "<>{}") || strings.Contains(text, " /") || strings.Contains(text, "/ ") || strings.Contains(text, "  ") {
 							t.Errorf("%s says %q", rule.Name(), text)

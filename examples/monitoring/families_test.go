@@ -42,7 +42,7 @@ func configured(t *testing.T) []customresourcestate.Resource {
 	return file.Spec.Resources
 }
 
-// objects returns the objects of testdata.
+// objects returns the objects of testdata, and an example of each kind that is not among them.
 func objects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	file, err := os.Open("testdata/objects.yaml")
@@ -55,7 +55,7 @@ func objects(t *testing.T) []*unstructured.Unstructured {
 	for {
 		object := &unstructured.Unstructured{}
 		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
-			return all
+			return append(all, examples(t, all)...)
 		} else if err != nil {
 			t.Fatal(err)
 		}

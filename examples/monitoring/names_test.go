@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -17,6 +18,17 @@ type metrics map[string][]string
 
 // ofTargets are the labels that Prometheus gives to what it scrapes from pods.
 var ofTargets = []string{"job", "instance", "namespace", "pod", "node"}
+
+// asked returns the metrics that a selector is about, of those that exist.
+func (all metrics) asked(v *parser.VectorSelector) (names []string) {
+	for name := range all {
+		if !slices.ContainsFunc(v.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel && !m.Matches(name) }) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // existing returns all that may be asked for: what kube-state-metrics shows, what manager and node agents register, and what
 // every target has.
@@ -54,9 +66,13 @@ func checkExpression(t *testing.T, where, query string) {
 	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
 		switch node := node.(type) {
 		case *parser.VectorSelector:
-			known, ok := all[node.Name]
-			if !ok {
-				t.Errorf("%s: %s: there is no metric %q", where, query, node.Name)
+			var known []string
+			asked := all.asked(node)
+			for _, name := range asked {
+				known = append(known, all[name]...)
+			}
+			if len(asked) == 0 {
+				t.Errorf("%s: %s: there is no metric %q", where, query, node)
 			}
 			for _, m := range node.LabelMatchers {
 				if m.Name != model.MetricNameLabel && !slices.Contains(known, m.Name) && !slices.Contains(ofTargets, m.Name) {
@@ -102,15 +118,16 @@ func parse(t *testing.T, query string) parser.Expr {
 }
 
 // names returns the metrics that a query is about.
-func names(t *testing.T, query string) (all []string) {
+func names(t *testing.T, query string) (found []string) {
 	t.Helper()
+	all := existing(t)
 	parser.Inspect(parse(t, query), func(node parser.Node, _ []parser.Node) error {
 		if v, ok := node.(*parser.VectorSelector); ok {
-			all = append(all, v.Name)
+			found = append(found, all.asked(v)...)
 		}
 		return nil
 	})
-	return all
+	return found
 }
 
 // resultLabels returns the labels of what a query results in: those that it groups by, or those of its first metric.

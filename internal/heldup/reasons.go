@@ -97,7 +97,7 @@ var reasons = []Reason{
 	{"Unready", "the pod is ready again, or has not been for five minutes", Object},
 	{SubsetHeldUp, "what holds up the workload of the subset is over", Object},
 
-	// BroadcastJob, AdvancedCronJob, EphemeralJob and ImagePullJob.
+	// Jobs of all kinds.
 	{"Parallelism", "others have ended, or parallelism is raised", Behind},
 	{"FailedPod", "the failed pod is deleted, or paused is set and removed", Whole},
 	{"BeingDeleted", "the job is gone", Asked},

@@ -158,7 +158,7 @@ func mayImport(from, to string) bool {
 	case "pure":
 		return from == "pure" || from == "running" || plumbing || areas[from]
 	case "root": // what all controllers share
-		return from == "internal" || from == "running" || areas[from]
+		return from == "internal" || from == "running" || from == "test" || areas[from]
 	case "internal", "client":
 		return from == "running" || plumbing || areas[from]
 	}

@@ -43,7 +43,7 @@ func (c *commands) explain() *cobra.Command {
 
 			# What keeps a budget from allowing anything
 			` + c.name + ` explain podunavailablebudget/web`),
-		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, slices.Concat(withPlans, onlyTold)),
+		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, slices.Concat(withPlans, onlyTold())),
 		Run: func(cmd *cobra.Command, args []string) {
 			if told, err := c.explainTold(cmd.Context(), &observer, args, output); told || err != nil {
 				cmdutil.CheckErr(err)

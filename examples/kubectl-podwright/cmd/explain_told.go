@@ -5,6 +5,8 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -13,9 +15,16 @@ import (
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 )
 
-// onlyTold are the kinds of which explain says what their status says.
-var onlyTold = []string{"broadcastjob", "ephemeraljob", "imagepulljob", "containerrecreaterequest", "podprobemarker", "nodeimage",
-	"workloadspread", "resourcedistribution", "persistentpodstate", "podunavailablebudget"}
+// onlyTold returns the kinds of which explain says what their status says, sorted.
+func onlyTold() (names []string) {
+	for kind, place := range explain.Places() {
+		if place.In != "" && !(kind.Group == workload.Group && asksPlanner[kind.Kind]) {
+			names = append(names, strings.ToLower(kind.Kind))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // asksPlanner has the kinds of which explain asks the planner.
 var asksPlanner = map[string]bool{"CloneSet": true, "StatefulSet": true, "DaemonSet": true, "SidecarSet": true, "UnitedDeployment": true}
@@ -29,7 +38,7 @@ func (c *commands) explainTold(ctx context.Context, observer *explain.Observer, 
 	}
 	kind := info.Mapping.GroupVersionKind.GroupKind()
 	u, ok := info.Object.(*unstructured.Unstructured)
-	place, known := explain.Places[kind]
+	place, known := explain.Places()[kind]
 	switch {
 	case !ok || !known || kind.Group == workload.Group && asksPlanner[kind.Kind]:
 		return false, nil

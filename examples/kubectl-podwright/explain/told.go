@@ -7,13 +7,22 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
+	availability "github.com/podwright/podwright/availability/v1alpha1"
+	distribution "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
+	lifecycle "github.com/podwright/podwright/lifecycle/v1alpha1"
+	sidecar "github.com/podwright/podwright/sidecar/v1alpha1"
+	workloads "github.com/podwright/podwright/workloads/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // Place is where the status of a kind says what holds an object up.
@@ -32,26 +41,36 @@ const (
 	inTags       = ".status.imageStatuses{}.tags[].message"
 )
 
-// Places has every kind of podwright. (KC-22)
-var Places = map[schema.GroupKind]Place{
-	{Group: "apps.kruise.io", Kind: "CloneSet"}:                 {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "StatefulSet"}:              {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "DaemonSet"}:                {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "UnitedDeployment"}:         {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "SidecarSet"}:               {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "BroadcastJob"}:             {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "AdvancedCronJob"}:          {Not: "it waits for its next time, which users asked for; what holds up a job stands in that"},
-	{Group: "apps.kruise.io", Kind: "EphemeralJob"}:             {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "ContainerRecreateRequest"}: {In: inMessage},
-	{Group: "apps.kruise.io", Kind: "PodProbeMarker"}:           {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "NodePodProbe"}:             {Not: "users do not write it; the PodProbeMarkers that it comes from say which pods have no result"},
-	{Group: "apps.kruise.io", Kind: "ImagePullJob"}:             {In: inMessage},
-	{Group: "apps.kruise.io", Kind: "NodeImage"}:                {In: inTags},
-	{Group: "apps.kruise.io", Kind: "WorkloadSpread"}:           {In: inSubsets},
-	{Group: "apps.kruise.io", Kind: "ResourceDistribution"}:     {In: inConditions},
-	{Group: "apps.kruise.io", Kind: "PersistentPodState"}:       {In: inConditions},
-	{Group: "policy.kruise.io", Kind: "PodUnavailableBudget"}:   {In: inConditions},
+// elsewhere has the kinds that say it elsewhere than in conditions, or nowhere. (KC-22)
+var elsewhere = map[string]Place{
+	"AdvancedCronJob":          {Not: "it waits for its next time, which users asked for; what holds up a job stands in that"},
+	"ContainerRecreateRequest": {In: inMessage},
+	"NodePodProbe":             {Not: "users do not write it; the PodProbeMarkers that it comes from say which pods have no result"},
+	"ImagePullJob":             {In: inMessage},
+	"NodeImage":                {In: inTags},
+	"WorkloadSpread":           {In: inSubsets},
 }
+
+// Places has every kind of podwright. (KC-22)
+var Places = sync.OnceValue(func() map[schema.GroupKind]Place {
+	scheme, places := runtime.NewScheme(), map[schema.GroupKind]Place{}
+	for _, add := range []func(*runtime.Scheme) error{
+		workloads.AddToScheme, workloadsv1beta1.AddToScheme, distribution.AddToScheme, lifecycle.AddToScheme, sidecar.AddToScheme, availability.AddToScheme,
+	} {
+		utilruntime.Must(add(scheme))
+	}
+	for kind, of := range scheme.AllKnownTypes() {
+		if _, object := of.FieldByName("ObjectMeta"); !object {
+			continue // a list, or options of a request
+		}
+		place, other := elsewhere[kind.Kind]
+		if !other {
+			place.In = inConditions
+		}
+		places[kind.GroupKind()] = place
+	}
+	return places
+})
 
 // Told lists what the status of an object says of what holds it up, in its words: nothing if it says nothing. Causes around it, such as
 // a manager that is absent, come first. (KC-22)
@@ -61,7 +80,7 @@ func Told(s *Situation) []Blocker {
 		all = notObserved(s)
 	}
 	all = append(all, deletion(s)...)
-	for _, told := range held(s.Object.Object, Places[s.Object.GroupVersionKind().GroupKind()].In) {
+	for _, told := range held(s.Object.Object, Places()[s.Object.GroupVersionKind().GroupKind()].In) {
 		b := Blocker{Code: told.Reason, Why: told.Message, Ends: heldup.Of(rollout.Rule(told.Reason)).Ends, Since: told.Since.UTC().Format(time.RFC3339)}
 		all = append(all, b)
 	}

@@ -3,6 +3,7 @@
 package explain
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 // Every kind says in its status what holds an object up, where Places has it, or has a reason why not. (KC-22)
 func TestPlaces(t *testing.T) {
 	left := map[schema.GroupKind]Place{}
-	for kind, place := range Places {
+	for kind, place := range Places() {
 		left[kind] = place
 		if (place.In == "") == (place.Not == "") {
 			t.Errorf("%s: %+v: want either a path or a reason why not", kind, place)
@@ -39,6 +40,11 @@ func TestPlaces(t *testing.T) {
 			if place.In != "" && !has(version, place.In) {
 				t.Errorf("%s: the definition has no %s", kind, place.In)
 			}
+		}
+	}
+	for kind := range elsewhere {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(Places())), func(known schema.GroupKind) bool { return known.Kind == kind }) {
+			t.Errorf("%s says elsewhere what holds it up, and is no kind", kind)
 		}
 	}
 	for kind := range left {

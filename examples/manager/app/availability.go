@@ -9,7 +9,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	availabilityclient "github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/deletion"
@@ -18,10 +20,13 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/workloads"
 )
 
 var podUnavailableBudgetsResource = v1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets")
+
+var budgetMetrics = metrics.NewBudgets(ctrlmetrics.Registry)
 
 func podUnavailableBudgets(f *pflag.FlagSet) kind {
 	workers := f.Int("podunavailablebudget-workers", 3, "PodUnavailableBudgets reconciled at the same time")
@@ -63,6 +68,10 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 		},
 		webhook: func(a *admissions) webhook { return a.budgets },
 	}
+}
+
+func (c *caches) podUnavailableBudgets() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.PodUnavailableBudget{}, c.clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
 }
 
 // scales returns what reads workloads of further kinds, nil for none. It looks for these kinds when it is asked about one.

@@ -11,20 +11,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	availabilityclient "github.com/podwright/podwright/availability/client"
-	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
-	distributionclient "github.com/podwright/podwright/distribution/client"
-	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
-	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	sidecarclient "github.com/podwright/podwright/sidecar/client"
-	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads"
-	workloadsclient "github.com/podwright/podwright/workloads/client"
-	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // informer makes a shared informer when it is asked for first, which runs from the next start of a controller on.
@@ -34,12 +23,12 @@ type informer func() cache.SharedIndexInformer
 type caches struct {
 	informers.SharedInformerFactory
 
-	pods, nodes, namespaces, claims, revisions, jobs, podDisruptionBudgets             informer
-	deployments, replicaSets, builtInStatefulSets, replicationControllers              informer
-	cloneSets, statefulSets, daemonSets, advancedCronJobs                              informer
-	broadcastJobs, unitedDeployments, imagePullJobs, nodeImages, resourceDistributions informer
-	workloadSpreads, persistentPodStates, podUnavailableBudgets, sidecarSets           informer
-	podProbeMarkers, nodePodProbes, containerRecreateRequests, ephemeralJobs           informer
+	clients   controllers.Clients
+	namespace string
+
+	// Of built-in kinds. Those of a kind of ours are a method, beside the kind.
+	pods, nodes, namespaces, claims, revisions, jobs, podDisruptionBudgets informer
+	deployments, replicaSets, builtInStatefulSets, replicationControllers  informer
 
 	// Where the pods of CloneSets and StatefulSets go, as their controllers create them: the controllers of WorkloadSpreads and
 	// PersistentPodStates say it.
@@ -52,9 +41,8 @@ func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
 	if err != nil {
 		return nil, err
 	}
-	namespace := m.config.Namespace
-	f := informers.NewSharedInformerFactoryWithOptions(clients.Kubernetes, 0, informers.WithNamespace(namespace), informers.WithTransform(workloads.Trim))
-	c := &caches{SharedInformerFactory: f, spreads: workloads.NewLatePlacement("WorkloadSpreads"), states: workloads.NewLatePlacement("PersistentPodStates")}
+	f := informers.NewSharedInformerFactoryWithOptions(clients.Kubernetes, 0, informers.WithNamespace(m.config.Namespace), informers.WithTransform(workloads.Trim))
+	c := &caches{SharedInformerFactory: f, clients: clients, namespace: m.config.Namespace, spreads: workloads.NewLatePlacement("WorkloadSpreads"), states: workloads.NewLatePlacement("PersistentPodStates")}
 	if !m.gates.Enabled(features.WorkloadSpread) {
 		c.spreads.Missing()
 	}
@@ -63,39 +51,19 @@ func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
 	c.revisions, c.builtInStatefulSets = f.Apps().V1().ControllerRevisions().Informer, f.Apps().V1().StatefulSets().Informer
 	c.deployments, c.replicaSets = f.Apps().V1().Deployments().Informer, f.Apps().V1().ReplicaSets().Informer
 	c.jobs, c.podDisruptionBudgets = f.Batch().V1().Jobs().Informer, f.Policy().V1().PodDisruptionBudgets().Informer
-
-	c.cloneSets = shared(f, namespace, &v1alpha1.CloneSet{}, clients.Workloads, workloadsclient.NewCloneSetInformer)
-	c.statefulSets = shared(f, namespace, &v1beta1.StatefulSet{}, clients.Workloads, workloadsclient.NewStatefulSetInformer)
-	c.daemonSets = shared(f, namespace, &v1alpha1.DaemonSet{}, clients.Workloads, workloadsclient.NewDaemonSetInformer)
-	c.advancedCronJobs = shared(f, namespace, &v1alpha1.AdvancedCronJob{}, clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
-	c.broadcastJobs = shared(f, namespace, &v1alpha1.BroadcastJob{}, clients.Workloads, workloadsclient.NewBroadcastJobInformer)
-	c.unitedDeployments = shared(f, namespace, &v1alpha1.UnitedDeployment{}, clients.Workloads, workloadsclient.NewUnitedDeploymentInformer)
-	c.imagePullJobs = shared(f, namespace, &distributionv1alpha1.ImagePullJob{}, clients.Distribution, distributionclient.NewImagePullJobInformer)
-	c.nodeImages = inCluster(f, &distributionv1alpha1.NodeImage{}, clients.Distribution, distributionclient.NewNodeImageInformer)
-	c.resourceDistributions = inCluster(f, &distributionv1alpha1.ResourceDistribution{}, clients.Distribution, distributionclient.NewResourceDistributionInformer)
-	c.workloadSpreads = shared(f, namespace, &distributionv1alpha1.WorkloadSpread{}, clients.Distribution, distributionclient.NewWorkloadSpreadInformer)
-	c.persistentPodStates = shared(f, namespace, &distributionv1alpha1.PersistentPodState{}, clients.Distribution, distributionclient.NewPersistentPodStateInformer)
-	c.podUnavailableBudgets = shared(f, namespace, &availabilityv1alpha1.PodUnavailableBudget{}, clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
-	c.sidecarSets = inCluster(f, &sidecarv1alpha1.SidecarSet{}, clients.Sidecar, sidecarclient.NewSidecarSetInformer)
-	c.podProbeMarkers = shared(f, namespace, &lifecyclev1alpha1.PodProbeMarker{}, clients.Lifecycle, lifecycleclient.NewPodProbeMarkerInformer)
-	c.nodePodProbes = inCluster(f, &lifecyclev1alpha1.NodePodProbe{}, clients.Lifecycle, lifecycleclient.NewNodePodProbeInformer)
-	c.containerRecreateRequests = shared(f, namespace, &lifecyclev1alpha1.ContainerRecreateRequest{}, clients.Lifecycle, lifecycleclient.NewContainerRecreateRequestInformer)
-	c.ephemeralJobs = shared(f, namespace, &lifecyclev1alpha1.EphemeralJob{}, clients.Lifecycle, lifecycleclient.NewEphemeralJobInformer)
 	return c, nil
 }
 
-// shared returns the informer of a kind in a namespace.
-func shared[C any](f informers.SharedInformerFactory, namespace string, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) informer {
-	return inCluster(f, object, client, func(client C, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-		return make(client, namespace, resync, indexers)
+// shared returns the informer of a kind in the namespace of the manager.
+func shared[C any](c *caches, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
+	return inCluster(c, object, client, func(client C, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+		return make(client, c.namespace, resync, indexers)
 	})
 }
 
 // inCluster returns the informer of a kind that has no namespace.
-func inCluster[C any](f informers.SharedInformerFactory, object runtime.Object, client C, make func(C, time.Duration, cache.Indexers) cache.SharedIndexInformer) informer {
-	return func() cache.SharedIndexInformer {
-		return f.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-			return make(client, 0, cache.Indexers{})
-		})
-	}
+func inCluster[C any](c *caches, object runtime.Object, client C, make func(C, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
+	return c.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return make(client, 0, cache.Indexers{})
+	})
 }

@@ -4,11 +4,17 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/pflag"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/resource"
@@ -16,12 +22,16 @@ import (
 	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/metrics"
 )
 
 var (
+	imagePullJobsResource       = v1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
 	workloadSpreadsResource     = v1alpha1.SchemeGroupVersion.WithResource("workloadspreads")
 	persistentPodStatesResource = v1alpha1.SchemeGroupVersion.WithResource("persistentpodstates")
 )
+
+var distributions = metrics.NewDistributions(ctrlmetrics.Registry)
 
 // resourceDistributions copy Secrets and ConfigMaps to any namespace, whatever namespace the manager works in. That takes the
 // right to read and write all of them: so the manager does not have it, unless the gate is opened.
@@ -50,6 +60,12 @@ func resourceDistributions(f *pflag.FlagSet) kind {
 		},
 	}
 }
+
+func (c *caches) resourceDistributions() cache.SharedIndexInformer {
+	return inCluster(c, &v1alpha1.ResourceDistribution{}, c.clients.Distribution, client.NewResourceDistributionInformer)
+}
+
+var spreads = metrics.NewSpreads(ctrlmetrics.Registry)
 
 func workloadSpreads(f *pflag.FlagSet) kind {
 	workers := f.Int("workloadspread-workers", 3, "WorkloadSpreads reconciled at the same time")
@@ -82,6 +98,12 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 		},
 	}
 }
+
+func (c *caches) workloadSpreads() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.WorkloadSpread{}, c.clients.Distribution, client.NewWorkloadSpreadInformer)
+}
+
+var podStates = metrics.NewPodStates(ctrlmetrics.Registry)
 
 func persistentPodStates(f *pflag.FlagSet) kind {
 	workers := f.Int("persistentpodstate-workers", 3, "PersistentPodStates reconciled at the same time")
@@ -122,4 +144,70 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 			}}
 		},
 	}
+}
+
+func (c *caches) persistentPodStates() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.PersistentPodState{}, c.clients.Distribution, client.NewPersistentPodStateInformer)
+}
+
+func imagePullJobs(f *pflag.FlagSet) kind {
+	workers := f.Int("imagepulljob-workers", 3, "ImagePullJobs reconciled at the same time")
+	referToSource := f.Bool("imagepulljob-refer-to-source-secrets", false,
+		"copy no pull secrets of ImagePullJobs to the namespace "+v1alpha1.DaemonConfigNamespace+": agents must be allowed to read them in the namespaces of the jobs")
+	return kind{
+		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
+		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.OfNamespace(imagepulljob.Options{
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
+				ReferToSourceSecrets: *referToSource,
+				ImagePullJobs:        p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
+				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), StatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
+			}, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), nil
+		},
+		webhook: func(a *admissions) webhook {
+			return &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
+		},
+	}
+}
+
+func (c *caches) imagePullJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.ImagePullJob{}, c.clients.Distribution, client.NewImagePullJobInformer)
+}
+
+func nodeImages(f *pflag.FlagSet) kind {
+	workers := f.Int("nodeimage-workers", 3, "nodes reconciled with their NodeImages at the same time")
+	creationDelay := f.Duration("nodeimage-creation-delay", 30*time.Second, "time that a node must have been ready before it gets its NodeImage")
+	pauseImage := f.String("nodeimage-pull-pods-image", "",
+		"have kubelets pull images in place of agents: by pods that run this image, such as registry.k8s.io/pause:3.10, and mount the image to pull; empty: agents pull")
+	responseTimeout := f.Duration("nodeimage-response-timeout", time.Minute,
+		"time that an agent may be silent about an image before the pull has failed; agents of OpenKruise 1.4 are silent while they pull")
+	return kind{
+		name: "nodeimage-controller", gate: features.KruiseDaemon, resource: v1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
+		inCluster: true, // nodes hold tasks of jobs of all namespaces
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			o := nodeimage.Options{
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
+				NodeImages: p.caches.nodeImages(), Nodes: p.caches.nodes(),
+				Timing: nodeimage.Timing{CreationDelay: *creationDelay, ResponseTimeout: *responseTimeout},
+			}
+			if *creationDelay == 0 {
+				o.Timing.CreationDelay = -1
+			}
+			if *pauseImage != "" {
+				o.PullPods = &nodeimage.PullPods{PauseImage: *pauseImage}
+			}
+			if p.namespace == "" {
+				o.ImagePullJobs, o.Pods = p.caches.imagePullJobs(), p.caches.pods()
+			}
+			return controllers.Of(o, nodeimage.New, nodeimage.Rules), nil
+		},
+		webhook: func(a *admissions) webhook {
+			return &nodeimage.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
+		},
+	}
+}
+
+func (c *caches) nodeImages() cache.SharedIndexInformer {
+	return inCluster(c, &v1alpha1.NodeImage{}, c.clients.Distribution, client.NewNodeImageInformer)
 }

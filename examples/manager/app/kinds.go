@@ -17,20 +17,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/distribution/image/imagepulljob"
-	"github.com/podwright/podwright/distribution/image/nodeimage"
-	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
-	"github.com/podwright/podwright/lifecycle/launchpriority"
-	"github.com/podwright/podwright/lifecycle/podreadiness"
-	"github.com/podwright/podwright/lifecycle/recreate"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/sidecar/terminator"
-	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/workloads"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -91,14 +85,11 @@ func (p *parts) options(workers int) podwright.ControllerOptions {
 }
 
 var (
-	cloneSetsResource                 = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
-	statefulSetsResource              = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
-	daemonSetsResource                = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
-	broadcastJobsResource             = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
-	imagePullJobsResource             = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
-	sidecarSetsResource               = sidecarv1alpha1.SchemeGroupVersion.WithResource("sidecarsets")
-	podsResource                      = corev1.SchemeGroupVersion.WithResource("pods")
-	containerRecreateRequestsResource = lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests")
+	cloneSetsResource     = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
+	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+	daemonSetsResource    = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
+	broadcastJobsResource = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
+	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
 func cloneSets(f *pflag.FlagSet) kind {
@@ -135,6 +126,10 @@ func cloneSets(f *pflag.FlagSet) kind {
 	}
 }
 
+func (c *caches) cloneSets() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.CloneSet{}, c.clients.Workloads, workloadsclient.NewCloneSetInformer)
+}
+
 func statefulSets(f *pflag.FlagSet) kind {
 	workers := f.Int("statefulset-workers", 3, "StatefulSets reconciled at the same time")
 	return kind{
@@ -165,6 +160,12 @@ func statefulSets(f *pflag.FlagSet) kind {
 	}
 }
 
+func (c *caches) statefulSets() cache.SharedIndexInformer {
+	return shared(c, &v1beta1.StatefulSet{}, c.clients.Workloads, workloadsclient.NewStatefulSetInformer)
+}
+
+var schedules = metrics.NewSchedules(ctrlmetrics.Registry)
+
 func advancedCronJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("advancedcronjob-workers", 20, "AdvancedCronJobs reconciled at the same time")
 	return kind{
@@ -183,111 +184,8 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 	}
 }
 
-func imagePullJobs(f *pflag.FlagSet) kind {
-	workers := f.Int("imagepulljob-workers", 3, "ImagePullJobs reconciled at the same time")
-	referToSource := f.Bool("imagepulljob-refer-to-source-secrets", false,
-		"copy no pull secrets of ImagePullJobs to the namespace "+distributionv1alpha1.DaemonConfigNamespace+": agents must be allowed to read them in the namespaces of the jobs")
-	return kind{
-		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
-		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.OfNamespace(imagepulljob.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
-				ReferToSourceSecrets: *referToSource,
-				ImagePullJobs:        p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
-				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), StatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
-			}, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), nil
-		},
-		webhook: func(a *admissions) webhook {
-			return &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
-		},
-	}
-}
-
-func nodeImages(f *pflag.FlagSet) kind {
-	workers := f.Int("nodeimage-workers", 3, "nodes reconciled with their NodeImages at the same time")
-	creationDelay := f.Duration("nodeimage-creation-delay", 30*time.Second, "time that a node must have been ready before it gets its NodeImage")
-	pauseImage := f.String("nodeimage-pull-pods-image", "",
-		"have kubelets pull images in place of agents: by pods that run this image, such as registry.k8s.io/pause:3.10, and mount the image to pull; empty: agents pull")
-	responseTimeout := f.Duration("nodeimage-response-timeout", time.Minute,
-		"time that an agent may be silent about an image before the pull has failed; agents of OpenKruise 1.4 are silent while they pull")
-	return kind{
-		name: "nodeimage-controller", gate: features.KruiseDaemon, resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
-		inCluster: true, // nodes hold tasks of jobs of all namespaces
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			o := nodeimage.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
-				NodeImages: p.caches.nodeImages(), Nodes: p.caches.nodes(),
-				Timing: nodeimage.Timing{CreationDelay: *creationDelay, ResponseTimeout: *responseTimeout},
-			}
-			if *creationDelay == 0 {
-				o.Timing.CreationDelay = -1
-			}
-			if *pauseImage != "" {
-				o.PullPods = &nodeimage.PullPods{PauseImage: *pauseImage}
-			}
-			if p.namespace == "" {
-				o.ImagePullJobs, o.Pods = p.caches.imagePullJobs(), p.caches.pods()
-			}
-			return controllers.Of(o, nodeimage.New, nodeimage.Rules), nil
-		},
-		webhook: func(a *admissions) webhook {
-			return &nodeimage.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
-		},
-	}
-}
-
-// launchPriorities also start the containers of pods that were made before the gate PodWebhook was turned off, or by hand.
-func launchPriorities() kind {
-	return kind{
-		name: "container-launch-priority-controller", resource: podsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(launchpriority.Options{
-				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
-			}, launchpriority.New, launchpriority.Rules), nil
-		},
-	}
-}
-
-func podReadiness() kind {
-	return kind{
-		name: "pod-readiness-controller", resource: podsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(podreadiness.Options{
-				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
-			}, podreadiness.New, podreadiness.Rules), nil
-		},
-	}
-}
-
-func containerRecreateRequests(f *pflag.FlagSet) kind {
-	workers := f.Int("crr-workers", 3, "ContainerRecreateRequests reconciled at the same time")
-	return kind{
-		name: "containerrecreaterequest-controller", gate: features.KruiseDaemon,
-		resource: containerRecreateRequestsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(recreate.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
-				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(),
-			}, recreate.New, recreate.Rules), nil
-		},
-		webhook: func(a *admissions) webhook {
-			return &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}
-		},
-	}
-}
-
-func sidecarTerminator(f *pflag.FlagSet) kind {
-	workers := f.Int("sidecarterminator-workers", 3, "pods reconciled at the same time whose sidecars are to be terminated")
-	return kind{
-		name: sidecarv1alpha1.SidecarTerminatorEventSource, gate: features.SidecarTerminator, resource: containerRecreateRequestsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(terminator.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers), PodMetrics: terminations,
-				Pods: p.caches.pods(), Nodes: p.caches.nodes(), Requests: p.caches.containerRecreateRequests(),
-			}, terminator.New, terminator.Rules), nil
-		},
-	}
+func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.AdvancedCronJob{}, c.clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
 }
 
 // pods are given what several of the kinds above need; see newAdmissions for what that is.

@@ -7,15 +7,22 @@ import (
 	"errors"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/cache"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
+	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/daemonset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // The kinds of workloads that run a pod on every node.
+
+var sets = metrics.NewDaemonSets(ctrlmetrics.Registry)
 
 func daemonSets(f *pflag.FlagSet) kind {
 	workers := f.Int("daemonset-workers", 3, "DaemonSets reconciled at the same time")
@@ -41,6 +48,12 @@ func daemonSets(f *pflag.FlagSet) kind {
 	}
 }
 
+func (c *caches) daemonSets() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.DaemonSet{}, c.clients.Workloads, client.NewDaemonSetInformer)
+}
+
+var jobs = metrics.NewJobs(ctrlmetrics.Registry)
+
 func broadcastJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("broadcastjob-workers", 3, "BroadcastJobs reconciled at the same time")
 	byScheduler := f.Bool("assign-bcj-pods-by-scheduler", true, "have the scheduler bind the pods of BroadcastJobs to their nodes")
@@ -60,4 +73,8 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 			}
 		},
 	}
+}
+
+func (c *caches) broadcastJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, client.NewBroadcastJobInformer)
 }

@@ -6,18 +6,26 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/cache"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/ephemeraljob"
+	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/probe/nodepodprobe"
 	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
+	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var (
-	podProbeMarkersResource = v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers")
-	nodePodProbesResource   = v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes")
+	podProbeMarkersResource           = v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers")
+	nodePodProbesResource             = v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes")
+	containerRecreateRequestsResource = v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests")
 )
 
 func podProbeMarkers(f *pflag.FlagSet) kind {
@@ -35,6 +43,10 @@ func podProbeMarkers(f *pflag.FlagSet) kind {
 	}
 }
 
+func (c *caches) podProbeMarkers() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.PodProbeMarker{}, c.clients.Lifecycle, client.NewPodProbeMarkerInformer)
+}
+
 func nodePodProbes(f *pflag.FlagSet) kind {
 	workers := f.Int("nodepodprobe-workers", 3, "nodes reconciled with their NodePodProbes at the same time")
 	return kind{
@@ -49,6 +61,12 @@ func nodePodProbes(f *pflag.FlagSet) kind {
 	}
 }
 
+func (c *caches) nodePodProbes() cache.SharedIndexInformer {
+	return inCluster(c, &v1alpha1.NodePodProbe{}, c.clients.Lifecycle, client.NewNodePodProbeInformer)
+}
+
+var debugging = metrics.NewEphemeralJobs(ctrlmetrics.Registry)
+
 func ephemeralJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("ephemeraljob-workers", 10, "EphemeralJobs reconciled at the same time")
 	return kind{
@@ -58,6 +76,54 @@ func ephemeralJobs(f *pflag.FlagSet) kind {
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers), JobMetrics: debugging,
 				EphemeralJobs: p.caches.ephemeralJobs(), Pods: p.caches.pods(),
 			}, ephemeraljob.New, ephemeraljob.Rules), nil
+		},
+	}
+}
+
+func (c *caches) ephemeralJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.EphemeralJob{}, c.clients.Lifecycle, client.NewEphemeralJobInformer)
+}
+
+func containerRecreateRequests(f *pflag.FlagSet) kind {
+	workers := f.Int("crr-workers", 3, "ContainerRecreateRequests reconciled at the same time")
+	return kind{
+		name: "containerrecreaterequest-controller", gate: features.KruiseDaemon,
+		resource: containerRecreateRequestsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(recreate.Options{
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
+				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(),
+			}, recreate.New, recreate.Rules), nil
+		},
+		webhook: func(a *admissions) webhook {
+			return &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}
+		},
+	}
+}
+
+func (c *caches) containerRecreateRequests() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.ContainerRecreateRequest{}, c.clients.Lifecycle, client.NewContainerRecreateRequestInformer)
+}
+
+// launchPriorities also start the containers of pods that were made before the gate PodWebhook was turned off, or by hand.
+func launchPriorities() kind {
+	return kind{
+		name: "container-launch-priority-controller", resource: podsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(launchpriority.Options{
+				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
+			}, launchpriority.New, launchpriority.Rules), nil
+		},
+	}
+}
+
+func podReadiness() kind {
+	return kind{
+		name: "pod-readiness-controller", resource: podsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(podreadiness.Options{
+				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
+			}, podreadiness.New, podreadiness.Rules), nil
 		},
 	}
 }

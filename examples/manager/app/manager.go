@@ -51,23 +51,11 @@ import (
 // registrationTimeout is how long certificates and registration may take at the start.
 const registrationTimeout = 20 * time.Second
 
-// What a process measures stands in controller-runtime's registry.
+// What a process measures stands in controller-runtime's registry. What a kind alone measures stands beside it.
 var (
-	reconciles   = metrics.New(ctrlmetrics.Registry)
-	schedules    = metrics.NewSchedules(ctrlmetrics.Registry)
-	subsets      = metrics.NewSubsets(ctrlmetrics.Registry)
-	spreads      = metrics.NewSpreads(ctrlmetrics.Registry)
-	podStates    = metrics.NewPodStates(ctrlmetrics.Registry)
-	sets         = metrics.NewDaemonSets(ctrlmetrics.Registry)
-	jobs         = metrics.NewJobs(ctrlmetrics.Registry)
-	terminations = metrics.NewTerminations(ctrlmetrics.Registry)
-	injections   = metrics.NewInjections(ctrlmetrics.Registry)
-
-	budgetMetrics     = metrics.NewBudgets(ctrlmetrics.Registry)
-	distributions     = metrics.NewDistributions(ctrlmetrics.Registry)
-	debugging         = metrics.NewEphemeralJobs(ctrlmetrics.Registry)
-	sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
-	isLeader          = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
+	reconciles = metrics.New(ctrlmetrics.Registry)
+	injections = metrics.NewInjections(ctrlmetrics.Registry)
+	isLeader   = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
 
 func init() { ctrlmetrics.Registry.MustRegister(isLeader) }

@@ -3,9 +3,12 @@
 package app
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright/examples/process/permissions"
 )
@@ -84,6 +87,18 @@ func TestPermissions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What the table of kinds needs is what rbac/manager.yaml grants, and no more.
+func TestManifestOfDefaults(t *testing.T) {
+	want, err := Manifest(mustParse(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../rbac/manager.yaml")
+	if diff := cmp.Diff(string(want), string(got)); err != nil || diff != "" {
+		t.Errorf("error %v; make generate writes rbac/manager.yaml (-want +got):\n%s", err, diff)
 	}
 }
 

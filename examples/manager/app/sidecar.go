@@ -7,12 +7,22 @@ import (
 
 	"github.com/spf13/pflag"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/client-go/tools/cache"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/policies"
 	"github.com/podwright/podwright/sidecar/sidecarset"
+	"github.com/podwright/podwright/sidecar/terminator"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
+
+var sidecarSetsResource = sidecarv1alpha1.SchemeGroupVersion.WithResource("sidecarsets")
+
+var sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
 
 func sidecarSets(f *pflag.FlagSet) kind {
 	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
@@ -39,6 +49,10 @@ func sidecarSets(f *pflag.FlagSet) kind {
 	}
 }
 
+func (c *caches) sidecarSets() cache.SharedIndexInformer {
+	return inCluster(c, &sidecarv1alpha1.SidecarSet{}, c.clients.Sidecar, client.NewSidecarSetInformer)
+}
+
 // sidecarSetPolicies have the API server inject by itself. A writer of such policies may change whatever is created. So
 // the manager may not write them, unless the gate is opened.
 func sidecarSetPolicies(f *pflag.FlagSet) kind {
@@ -57,6 +71,21 @@ func sidecarSetPolicies(f *pflag.FlagSet) kind {
 				o.Revisions = p.caches.revisions()
 			}
 			return controllers.OfNamespace(o, policies.New, policies.Rules, policies.NamespaceRules), nil
+		},
+	}
+}
+
+var terminations = metrics.NewTerminations(ctrlmetrics.Registry)
+
+func sidecarTerminator(f *pflag.FlagSet) kind {
+	workers := f.Int("sidecarterminator-workers", 3, "pods reconciled at the same time whose sidecars are to be terminated")
+	return kind{
+		name: sidecarv1alpha1.SidecarTerminatorEventSource, gate: features.SidecarTerminator, resource: containerRecreateRequestsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(terminator.Options{
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers), PodMetrics: terminations,
+				Pods: p.caches.pods(), Nodes: p.caches.nodes(), Requests: p.caches.containerRecreateRequests(),
+			}, terminator.New, terminator.Rules), nil
 		},
 	}
 }

@@ -6,13 +6,19 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/cache"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
+
+var subsets = metrics.NewSubsets(ctrlmetrics.Registry)
 
 func unitedDeployments(f *pflag.FlagSet) kind {
 	workers := f.Int("uniteddeployment-workers", 3, "UnitedDeployments reconciled at the same time")
@@ -45,4 +51,8 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 			}
 		},
 	}
+}
+
+func (c *caches) unitedDeployments() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.UnitedDeployment{}, c.clients.Workloads, client.NewUnitedDeploymentInformer)
 }

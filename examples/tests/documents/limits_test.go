@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	availability "github.com/podwright/podwright/availability/v1alpha1"
 	distribution "github.com/podwright/podwright/distribution/v1alpha1"
@@ -24,31 +25,16 @@ import (
 // in each row a bound, and unless that is given by the type or by what a user wrote, a test of it.
 func TestLimits(t *testing.T) {
 	var want, got []string
-	for _, kind := range []struct {
-		name  string
-		parts map[string]any
-	}{
-		{"CloneSet", map[string]any{"status": workloads.CloneSetStatus{}}},
-		{"StatefulSet", map[string]any{"status": workloadsv1beta1.StatefulSetStatus{}}},
-		{"DaemonSet", map[string]any{"status": workloads.DaemonSetStatus{}}},
-		{"BroadcastJob", map[string]any{"status": workloads.BroadcastJobStatus{}}},
-		{"AdvancedCronJob", map[string]any{"status": workloads.AdvancedCronJobStatus{}}},
-		{"UnitedDeployment", map[string]any{"status": workloads.UnitedDeploymentStatus{}}},
-		{"PodUnavailableBudget", map[string]any{"status": availability.PodUnavailableBudgetStatus{}}},
-		{"WorkloadSpread", map[string]any{"status": distribution.WorkloadSpreadStatus{}}},
-		{"PersistentPodState", map[string]any{"status": distribution.PersistentPodStateStatus{}}},
-		{"ResourceDistribution", map[string]any{"status": distribution.ResourceDistributionStatus{}}},
-		{"ImagePullJob", map[string]any{"status": distribution.ImagePullJobStatus{}}},
-		{"NodeImage", map[string]any{"spec": distribution.NodeImageSpec{}, "status": distribution.NodeImageStatus{}}},
-		{"NodePodProbe", map[string]any{"spec": lifecycle.NodePodProbeSpec{}, "status": lifecycle.NodePodProbeStatus{}}},
-		{"PodProbeMarker", map[string]any{"status": lifecycle.PodProbeMarkerStatus{}}},
-		{"EphemeralJob", map[string]any{"status": lifecycle.EphemeralJobStatus{}}},
-		{"ContainerRecreateRequest", map[string]any{"spec": lifecycle.ContainerRecreateRequestSpec{}, "status": lifecycle.ContainerRecreateRequestStatus{}}},
-		{"SidecarSet", map[string]any{"status": sidecar.SidecarSetStatus{}}},
-	} {
-		for part, value := range kind.parts {
-			for _, path := range lists(part, reflect.TypeOf(value)) {
-				want = append(want, fmt.Sprintf("%s `%s`", kind.name, path))
+	for kind, of := range types(t) {
+		parts := []string{"Status"}
+		if kind == "NodeImage" || kind == "NodePodProbe" || kind == "ContainerRecreateRequest" {
+			parts = append(parts, "Spec") // which controllers write
+		}
+		for _, part := range parts {
+			if field, found := of.FieldByName(part); found {
+				for _, path := range lists(strings.ToLower(part), field.Type) {
+					want = append(want, fmt.Sprintf("%s `%s`", kind, path))
+				}
 			}
 		}
 	}
@@ -64,6 +50,24 @@ func TestLimits(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
+}
+
+// types returns those of our kinds by their names: v1beta1 of StatefulSets, which is stored.
+func types(t *testing.T) map[string]reflect.Type {
+	scheme, all := runtime.NewScheme(), map[string]reflect.Type{}
+	for _, add := range []func(*runtime.Scheme) error{
+		workloads.AddToScheme, workloadsv1beta1.AddToScheme, distribution.AddToScheme, lifecycle.AddToScheme, sidecar.AddToScheme, availability.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for kind, of := range scheme.AllKnownTypes() {
+		if _, object := of.FieldByName("ObjectMeta"); object && kind != workloads.SchemeGroupVersion.WithKind("StatefulSet") {
+			all[kind.Kind] = of
+		}
+	}
+	return all
 }
 
 // lists returns the paths of the lists and maps in a type of ours, as they stand in JSON. Types of Kubernetes are not looked into: they

@@ -3,8 +3,11 @@
 package documents
 
 import (
+	"flag"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +33,36 @@ const (
 )
 
 func noEnv(string) string { return "" }
+
+var rewrite = flag.Bool("rewrite", false, "add the flags and the CRDs that MIGRATION.md lacks")
+
+// withRows returns a text with further rows at the end of the first table below a line that begins with some text, by their first cells.
+func withRows(text, after string, rows map[string][]string) string {
+	at := strings.Index(text, "\n"+after)
+	begin := at + strings.Index(text[at:], "|---|")
+	end := begin + strings.Index(text[begin:]+"\n\n", "\n\n")
+	more := ""
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		more += "\n| `" + name + "` | " + strings.Join(rows[name], " | ") + " |"
+	}
+	return text[:end] + more + text[end:]
+}
+
+// add adds rows to MIGRATION.md.
+func add(t *testing.T, after string, rows map[string][]string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(examples, migration), []byte(withRows(read(t, examples, migration), after, rows)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWithRows(t *testing.T) {
+	const text = "# A\n\n## B\n\n| a | b |\n|---|---|\n| `x` | 1 |\n\n## C\n\n| a | b |\n|---|---|\n| `y` | 2 |\n"
+	want := "# A\n\n## B\n\n| a | b |\n|---|---|\n| `x` | 1 |\n| `u` | 3 |\n| `v` | 4 |\n\n## C\n\n| a | b |\n|---|---|\n| `y` | 2 |\n"
+	if diff := cmp.Diff(want, withRows(text, "## B", map[string][]string{"v": {"4"}, "u": {"3"}})); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
 
 // table returns the rows of the first table of a document below a line that begins with some text, by their first cell.
 func table(t *testing.T, document, after string) map[string][]string {
@@ -89,6 +122,16 @@ func TestFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	theirs, ours := table(t, migration, "### Flags of the manager that OpenKruise has"), table(t, migration, "### Flags of the manager that podwright alone has")
+	if *rewrite {
+		missing := map[string][]string{}
+		for name, value := range defaults(config.AddFlags) {
+			if theirs[name] == nil && ours[name] == nil {
+				missing[name] = []string{value}
+			}
+		}
+		add(t, "### Flags of the manager that podwright alone has", missing)
+		ours = table(t, migration, "### Flags of the manager that podwright alone has")
+	}
 	if diff := cmp.Diff(defaults(config.AddFlags), last(theirs, ours)); diff != "" {
 		t.Errorf("flags of the manager (-want +got):\n%s", diff)
 	}
@@ -156,6 +199,13 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 		want[crd.GetName()] = []string{strings.Join(served, ", "), stored}
+	}
+	if *rewrite {
+		missing := maps.Clone(want)
+		for name := range table(t, migration, "The CRDs have the names") {
+			delete(missing, name)
+		}
+		add(t, "The CRDs have the names", missing)
 	}
 	if got := table(t, migration, "The CRDs have the names"); !maps.EqualFunc(want, got, slices.Equal) {
 		t.Errorf("CRDs (-want +got):\n%s", cmp.Diff(want, got))

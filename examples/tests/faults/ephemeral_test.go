@@ -35,21 +35,27 @@ func ephemeralJob(number int) *v1alpha1.EphemeralJob {
 			EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name, Image: "busybox:1"}}}}}}
 }
 
-func (s *story) followEphemeralJobs() {
+// debugs are the EphemeralJobs of a story.
+type debugs = *mirror.Mirror[*v1alpha1.EphemeralJob]
+
+// debugged says how many there were.
+func (s *story) debugged() string { return fmt.Sprint(len(s.debugs.All()), " EphemeralJobs") }
+
+func (s *story) followDebugs() {
 	s.Helper()
 	jobs := lifecycles.EphemeralJobs(s.Namespace)
-	s.ephemeralJobs = testbed.Follow(s.Scene, mirror.Of(jobs), invariants.Observe[*v1alpha1.EphemeralJob](s.record))
+	s.debugs = testbed.Follow(s.Scene, mirror.Of(jobs), invariants.Observe[*v1alpha1.EphemeralJob](s.record))
 }
 
-// stirEphemeralJob creates the next one, when the last has ended.
-func (s *story) stirEphemeralJob() {
+// stirDebugs creates the next one, when the last has ended.
+func (s *story) stirDebugs() {
 	s.Helper()
-	for _, job := range s.ephemeralJobs.All() {
+	for _, job := range s.debugs.All() {
 		if job.Status.CompletionTime == nil {
 			return
 		}
 	}
-	job := ephemeralJob(len(s.ephemeralJobs.All()))
+	job := ephemeralJob(len(s.debugs.All()))
 	s.AwaitAsking(job.Name+" is created", func() string {
 		ctx, cancel := s.within(userPatience)
 		defer cancel()
@@ -64,7 +70,7 @@ func (s *story) stirEphemeralJob() {
 		return ""
 	})
 	s.Await("the watch shows "+job.Name, func() string {
-		if _, found := s.ephemeralJobs.Named(job.Name); !found {
+		if _, found := s.debugs.Named(job.Name); !found {
 			return "it does not"
 		}
 		return ""

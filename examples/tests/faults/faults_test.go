@@ -35,8 +35,8 @@ func TestFaults(t *testing.T) {
 			s.Logf("after %.0f s: %d faults, %d of them while something was in progress", time.Since(s.begin).Seconds(), i+1, struck)
 		}
 	}
-	s.Logf("%s; %s; %d EphemeralJobs; %d copies; %d times other results of probes; %s", s.record.Summary(), s.taskPods(),
-		len(s.ephemeralJobs.All()), len(s.configs.All())+len(s.secrets.All()), s.results.Load(), &s.disruptions)
+	s.Logf("%s; %s; %s; %d copies; %d times other results of probes; %s", s.record.Summary(), s.taskPods(),
+		s.debugged(), len(s.configs.All())+len(s.secrets.All()), s.results.Load(), &s.disruptions)
 	if s.disruptions.done.Load() == 0 || s.disruptions.denied.Load() == 0 {
 		s.Errorf("expected evictions and deletions that a budget allows and denies, observed: %s", &s.disruptions)
 	}

@@ -58,7 +58,7 @@ func (s *story) unsettled() (all []string) {
 			all = append(all, d.Name+": "+wrong)
 		}
 	}
-	for _, job := range s.ephemeralJobs.All() {
+	for _, job := range s.debugs.All() {
 		if wrong := ephemeralJobUnsettled(job); wrong != "" {
 			all = append(all, job.Name+": "+wrong)
 		}

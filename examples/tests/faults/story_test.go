@@ -66,10 +66,10 @@ type story struct {
 	configs       *mirror.Mirror[*corev1.ConfigMap] // copies, and what has their name
 	secrets       *mirror.Mirror[*corev1.Secret]    // the same
 
-	ephemeralJobs *mirror.Mirror[*lifecyclev1alpha1.EphemeralJob]
-	markers       *mirror.Mirror[*lifecyclev1alpha1.PodProbeMarker]
-	probes        *mirror.Mirror[*lifecyclev1alpha1.NodePodProbe]
-	results       atomic.Int64 // choose which probes succeed
+	debugs  debugs
+	markers *mirror.Mirror[*lifecyclev1alpha1.PodProbeMarker]
+	probes  *mirror.Mirror[*lifecyclev1alpha1.NodePodProbe]
+	results atomic.Int64 // choose which probes succeed
 
 	mu    sync.Mutex
 	begin time.Time
@@ -100,7 +100,7 @@ func newStory(t *testing.T, seed uint64) *story {
 	s.createBudget()
 	s.createPlaces()
 	s.createDistributions()
-	s.followEphemeralJobs()
+	s.followDebugs()
 	s.createMarker()
 	for _, name := range append(cloneSets[:len(cloneSets):len(cloneSets)], clonedGuarded) {
 		if _, err := workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {

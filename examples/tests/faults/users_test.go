@@ -99,7 +99,7 @@ func (s *story) stir() {
 	case 14, 15:
 		s.stirDistribution()
 	case 16:
-		s.stirEphemeralJob()
+		s.stirDebugs()
 	case 17:
 		s.stirProbes()
 	}

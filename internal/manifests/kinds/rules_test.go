@@ -7,7 +7,6 @@ package kinds_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"slices"
 	"strings"
@@ -18,16 +17,13 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
-	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
@@ -35,8 +31,6 @@ import (
 	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/lifecycle/ephemeraljob"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
-	"github.com/podwright/podwright/lifecycle/podreadiness"
-	"github.com/podwright/podwright/lifecycle/probe/nodepodprobe"
 	"github.com/podwright/podwright/lifecycle/probe/podprobemarker"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/nodeagent"
@@ -46,8 +40,6 @@ import (
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/terminator"
-	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/broadcastjob"
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
@@ -62,47 +54,11 @@ var (
 	kube     = kubernetes.NewForConfigOrDie(&rest.Config{}) // which is asked nothing
 )
 
-func getPod(context.Context, string, string) (*corev1.Pod, error) { return nil, nil }
-
-// What the controllers say they need is what the example programs are granted,
+// What the controllers of a node say they need is what the example program is granted,
 // which the audit logs of real clusters are held against: nothing is missing, and
-// nothing is beyond.
+// nothing is beyond. The example manager holds its manifest to its table of kinds.
 func TestRulesAreThoseOfThePrograms(t *testing.T) {
-	pods := corev1client.NewForConfigOrDie(&rest.Config{})
 	for program, rules := range map[string][][]rbacv1.PolicyRule{
-		"manager/rbac/manager.yaml": {
-			cloneset.Rules(cloneset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			(&cloneset.Webhook{Templates: workloads.DryRun(pods), Pods: getPod}).Rules(),
-			statefulset.Rules(statefulset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			(&statefulset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			daemonset.Rules(daemonset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			(&daemonset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			broadcastjob.Rules(broadcastjob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			(&broadcastjob.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			cronjob.Rules(cronjob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			uniteddeployment.Rules(uniteddeployment.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			(&uniteddeployment.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
-			launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			podreadiness.Rules(podreadiness.Options{}),
-			ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
-			nodeimage.Rules(nodeimage.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			(&deletion.Webhook{List: deletion.Metadata(nil)}).Rules(),
-			recreate.Rules(recreate.Options{}),
-			(&recreate.Webhook{Pods: getPod}).Rules(),
-			podprobemarker.Rules(podprobemarker.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			nodepodprobe.Rules(nodepodprobe.Options{}),
-			sidecarset.Rules(sidecarset.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
-			(&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(),
-			(&sidecarset.AdmissionCaches{}).Rules(),
-			podunavailablebudget.Rules(podunavailablebudget.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}, Workloads: workloadsfake.NewClient()}),
-			(&podunavailablebudget.Webhook{Deletions: true}).Rules(),
-			workloadspread.Rules(workloadspread.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}, Workloads: workloadsfake.NewClient()}),
-			(&workloadspread.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
-			persistentpodstate.Rules(persistentpodstate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}, Workloads: workloadsfake.NewClient()}),
-			(&persistentpodstate.Webhook{Distribution: distributionfake.NewClient()}).Rules(),
-			(&persistentpodstate.Placer{}).Rules(),
-		},
 		"nodeagent/rbac/nodeagent.yaml": {
 			containermeta.Rules(containermeta.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),
 			noderecreate.Rules(noderecreate.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}),

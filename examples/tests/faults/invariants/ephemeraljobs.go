@@ -138,8 +138,8 @@ func (e *ephemeralJob) endedIn(pod *corev1.Pod) bool {
 	return len(containersOf(pod)[e.latest.UID]) > 0 && len(names) == 0
 }
 
-// judgeEphemeralJobsSettled: every job has ended.
-func (j *Judge) judgeEphemeralJobsSettled() (wrong []invariants.Violation) {
+// judgeDebugsSettled: every job has ended.
+func (j *Judge) judgeDebugsSettled() (wrong []invariants.Violation) {
 	for _, uid := range slices.Sorted(maps.Keys(j.ephemeralJobs)) {
 		job := j.ephemeralJobs[uid].latest
 		v := &verdict{about: "EphemeralJob " + job.Name}

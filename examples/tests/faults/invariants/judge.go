@@ -122,7 +122,7 @@ func (j *Judge) Settled() (wrong []invariants.Violation) {
 		wrong = append(wrong, v.wrong...)
 	}
 	return slices.Concat(wrong, j.judgeJobsSettled(), j.judgeSidecarsSettled(), j.judgeUnitedSettled(), j.judgeSpreadsSettled(), j.judgePodStatesSettled(),
-		j.judgeDistributionsSettled(), j.judgeEphemeralJobsSettled(), j.judgeProbesSettled())
+		j.judgeDistributionsSettled(), j.judgeDebugsSettled(), j.judgeProbesSettled())
 }
 
 // seeSidecars takes note of a change, and judges what it is to SidecarSets.

@@ -291,7 +291,7 @@ func withoutSidecars(pod *corev1.Pod) *corev1.Pod {
 	return rest
 }
 
-// ofWorkloads returns what is left of changes without what they are to SidecarSets, EphemeralJobs and PodProbeMarkers.
+// ofWorkloads returns what is left of changes without what they are to kinds that inject or probe.
 func ofWorkloads(changes []Change) (left []Change) {
 	for _, c := range changes {
 		before, _ := c.Old.(*corev1.Pod)

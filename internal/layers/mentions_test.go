@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layers
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// limits says of each kind how many files by hand may name it outside its package. A limit may fall, not rise: another kind costs entries in
+// tables of kinds, not a line in each file that has a list or a switch of its own. A kind without a line has the limit newKind.
+const limits, newKind = "testdata/mentions.txt", 25
+
+// slack is how far a limit may stand above what there is.
+const slack = 5
+
+// byHand tells whether people write a file: not what is generated, golden files, API types, CRDs and clients, which each kind must have.
+func byHand(name string) bool {
+	return !notByHand.MatchString(name) && slices.Contains([]string{".go", ".md", ".yaml", ""}, path.Ext(name))
+}
+
+var notByHand = regexp.MustCompile(`(^|/)(testdata|bin)/|^[a-z]+/(crds|client|v[0-9]+((alpha|beta)[0-9]+)?)/|^examples/(install|[a-z]+/rbac|monitoring/(rbac\.yaml|dashboards/))|(^|/)\.|/zz_generated|^(LICENSE|go\.(mod|sum))$`)
+
+// mentions returns the files by hand that name a kind, as it is written or in lower case, outside its package.
+func mentions(files map[string][]byte, kind, home string) (found []string) {
+	for name, content := range files {
+		if byHand(name) && !strings.HasPrefix(name, home+"/") && (bytes.Contains(content, []byte(kind)) || bytes.Contains(content, []byte(strings.ToLower(kind)))) {
+			found = append(found, name)
+		}
+	}
+	return slices.Sorted(slices.Values(found))
+}
+
+func TestMentions(t *testing.T) {
+	files := map[string][]byte{}
+	kinds := map[string]bool{}
+	repository := os.DirFS(root)
+	if err := fs.WalkDir(repository, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if content, err := fs.ReadFile(repository, name); byHand(name) || path.Base(path.Dir(name)) == "crds" {
+			files[name] = content
+			return err
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if matched, _ := path.Match("*/crds/*.yaml", name); matched {
+			_, rest, _ := strings.Cut(string(content), "\n    kind: ")
+			kind, _, _ := strings.Cut(rest, "\n")
+			kinds[kind] = true
+		}
+	}
+	file, err := os.Open(limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var kind, home string
+		var limit int
+		if _, err := fmt.Sscan(lines.Text(), &kind, &home, &limit); err != nil {
+			t.Fatalf("%s: %q: %v", limits, lines.Text(), err)
+		}
+		if !kinds[kind] {
+			t.Errorf("%s: %s is no kind", limits, kind)
+		}
+		delete(kinds, kind)
+		if _, err := fs.Stat(repository, home); err != nil {
+			t.Errorf("%s: the package of %s: %v", limits, kind, err)
+		}
+		switch found := mentions(files, kind, home); {
+		case len(found) > limit:
+			t.Errorf("%d files outside %s name %s, want at most %d: have a list derived, or an entry in a table of kinds in its place\n%s",
+				len(found), home, kind, limit, strings.Join(found, "\n"))
+		case len(found) < limit-slack:
+			t.Errorf("%d files outside %s name %s: lower the limit of %d in %s", len(found), home, kind, limit, limits)
+		}
+	}
+	for kind := range kinds {
+		if found := mentions(files, kind, strings.ToLower(kind)); len(found) > newKind {
+			t.Errorf("%d files name %s, want at most %d:\n%s", len(found), kind, newKind, strings.Join(found, "\n"))
+		}
+	}
+}
+
+func TestMentionsOfAToy(t *testing.T) {
+	files := map[string][]byte{}
+	for _, name := range []string{"a/toy/kind.go", "a/toys.go", "a/v1alpha1/toy_types.go", "a/client/toy.go", "a/crds/toys.yaml", "b/testdata/toy.txt", "README.md", "Makefile", "examples/manager/app/a.go",
+		"examples/install/chart/templates/manager.yaml", "examples/manager/rbac/manager.yaml", "a/zz_generated.go", ".github/x.yaml", "bin/x.yaml"} {
+		files[name] = []byte("a ToyKind")
+	}
+	files["b/other.go"], files["b/resource.go"] = []byte("a toy Kind"), []byte("toykinds")
+	want := []string{"Makefile", "README.md", "a/toys.go", "b/resource.go", "examples/manager/app/a.go"}
+	if diff := cmp.Diff(want, mentions(files, "ToyKind", "a/toy")); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package toy counts the pods that name a toy. It is a kind of the least size, by the check-list of CONTRIBUTING.
+package toy
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/internal/testing/toy/client"
+	"github.com/podwright/podwright/internal/testing/toy/v1alpha1"
+)
+
+// Options says what a Controller works with. Kubernetes and Toy, which reads and writes toys, are required.
+type Options struct {
+	podwright.ControllerOptions
+	Kubernetes kubernetes.Interface
+	Toy        client.Interface
+	Toys, Pods cache.SharedIndexInformer
+	caches     caches.Reader
+}
+
+// New returns a controller that is not yet running.
+func New(o Options) (podwright.Controller[Snapshot, Plan], error) {
+	return controller.New(controller.Setup[Snapshot, Plan]{
+		Package: "toy", Objects: "toys", Options: &o.ControllerOptions, Reads: o.reads, Kind: o.kind,
+		Check:  func(c *controller.Checks) { c.Client(o.Kubernetes).KindClient("Toy", "toy", o.Toy != nil) },
+		Reader: func(c caches.Reader) podwright.Caches { o.caches = c; return c },
+	})
+}
+
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{
+		{Resource: "toys", Live: apiwriter.Typed(o.Toy.Toys), Informer: &o.Toys, Make: func() cache.SharedIndexInformer {
+			return client.NewToyInformer(o.Toy, o.Namespace, 0, cache.Indexers{})
+		}, Fields: controller.Workload, Itself: true},
+		{Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods, Index: caches.AddNamespaceIndex,
+			Fields: podFields, Concern: controller.On(podChanged), Collect: true},
+	}
+}
+
+// podFields are the fields that a plan reads of pods.
+const podFields = controller.Labels
+
+// podChanged enqueues the toys that a pod names, or did before.
+func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	for _, pod := range []*corev1.Pod{before, after} {
+		if pod != nil && pod.Labels["toy"] != "" {
+			enqueue(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels["toy"]})
+		}
+	}
+}
+
+func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads, w.Merge = "toys", apiwriter.TypedMerge(o.Toy.Toys)
+	return controller.Kind[Snapshot, Plan]{
+		Name: "toy-controller", Writer: w, Observe: o.observe, Plan: NewPlan,
+		Apply: func(ctx context.Context, s *Snapshot, plan *Plan) (time.Duration, error) {
+			if plan.Status == s.Toy.Status {
+				return 0, nil
+			}
+			return 0, w.Begin(s.Toy).WriteStatus(ctx, &s.Toy.Status, &plan.Status)
+		},
+	}
+}
+
+func (o *Options) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	toy, err := caches.Get[*v1alpha1.Toy](o.caches, "toys", key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	pods, err := caches.List[*corev1.Pod](o.caches, caches.Pods, key.Namespace, labels.Everything())
+	return &Snapshot{toy, pods}, err
+}
+
+// Rules returns the RBAC rules that a controller needs.
+func Rules(Options) []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "toys", "get list watch"), // get finds out what became of a write without an answer
+		manifests.Rule(v1alpha1.GroupName, "toys/status", "patch"),
+		manifests.Rule("", "pods", "list watch"),
+	}
+}
