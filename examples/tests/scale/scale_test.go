@@ -19,8 +19,8 @@ import (
 //go:embed testdata/small.txt
 var small string
 
-// worse is how much worse than that a figure may be.
-const worse = 1.1
+// worse is how much worse than that a figure may be, and slack what it may be beside: now and then something is due by itself.
+const worse, slack = 1.1, 0.05
 
 // TestSmall wants no figure that is the same on each machine to be worse than it was.
 func TestSmall(t *testing.T) {
@@ -39,9 +39,9 @@ func TestSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, was := range limits {
-		if is, measured := found[name]; !measured || is > was*worse {
+		if is, measured := found[name]; !measured || is > was*worse+slack {
 			t.Errorf("%s: found %.4g (measured: %v), want %.4g, or a tenth more at most", name, is, measured, was)
-		} else if is < was/worse/worse {
+		} else if is+slack < was/worse/worse {
 			t.Logf("%s: found %.4g: testdata/small.txt can say less than %.4g", name, is, was)
 		}
 	}
