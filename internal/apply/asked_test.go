@@ -26,6 +26,15 @@ func labelled(name string) *corev1.Pod {
 	return p
 }
 
+// placement changes pods that are to be created.
+type placement func(*corev1.Pod)
+
+func (p placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	pod = pod.DeepCopy()
+	p(pod)
+	return pod, nil
+}
+
 // TestCreationsThatAreNotAsAsked has admission, or Placement, change pods that are to be created.
 func TestCreationsThatAreNotAsAsked(t *testing.T) {
 	for _, test := range []struct {
@@ -52,7 +61,7 @@ func TestCreationsThatAreNotAsAsked(t *testing.T) {
 					object.SetLabels(set(object.GetLabels()))
 				}
 			})
-			err := s.CreatePods(t.Context(), []rollout.PodCreation{{Pod: labelled("web-0")}})
+			err := s.createPods(rollout.PodCreation{Pod: labelled("web-0")})
 			want := []string{"create pods", "delete pods web-0"}
 			if test.refused == "" {
 				want = want[:1]
@@ -67,12 +76,8 @@ func TestCreationsThatAreNotAsAsked(t *testing.T) {
 		t.Run(test.name+", by Placement", func(t *testing.T) {
 			s := newFixture(t)
 			s.Selected = labels.SelectorFromSet(labels.Set{"app": "web"})
-			s.Place = func(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-				pod = pod.DeepCopy()
-				set(pod.Labels)
-				return pod, nil
-			}
-			err := s.CreatePods(t.Context(), []rollout.PodCreation{{Pod: labelled("web-0")}})
+			s.Placement = placement(func(pod *corev1.Pod) { set(pod.Labels) })
+			err := s.createPods(rollout.PodCreation{Pod: labelled("web-0")})
 			if (err != nil) != (test.refused != "") || err != nil && (!strings.Contains(err.Error(), test.refused) || len(s.requests()) > 0) {
 				t.Errorf("error %v, requests %v", err, s.requests())
 			}
@@ -89,7 +94,7 @@ func TestCreationsBackOff(t *testing.T) {
 	s.Mutate(func(r fakecluster.Request, object *unstructured.Unstructured) { object.SetLabels(nil) })
 	try := func() bool {
 		s.ForgetRequests()
-		if err := s.CreatePods(t.Context(), []rollout.PodCreation{{Pod: labelled("web-0")}}); err == nil {
+		if err := s.createPods(rollout.PodCreation{Pod: labelled("web-0")}); err == nil {
 			t.Fatal("no error")
 		}
 		return slices.Contains(s.requests(), "create pods")

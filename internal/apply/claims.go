@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 )
 
@@ -30,6 +28,20 @@ func (p *Sync) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	return err
 }
 
+// CreateClaimsOf creates the claims of a new pod, or finds them there for it to use.
+func (p *Sync) CreateClaimsOf(ctx context.Context, c *rollout.PodCreation) error {
+	for _, claim := range c.Claims {
+		err := p.createClaim(ctx, claim, c.Pod.Name)
+		if apierrors.IsAlreadyExists(err) {
+			err = p.mayUse(ctx, claim)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // createClaim creates a claim of a new pod, or of one that exists if pod is
 // empty. That the name is taken is returned unchanged: what it means is for the
 // caller to say.
@@ -38,7 +50,7 @@ func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	if apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	p.recordOutcome(Outcome{Action: Create, Claim: claim.Name, Pod: pod, Err: err})
+	p.RecordOutcome(Outcome{Action: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
 		return &creationError{name: pod, claim: claim.Name, generated: p.GeneratedNames && pod != "",
 			err: p.Unanswered(caches.Claims, claim.Name, err)}
@@ -69,64 +81,6 @@ func (p *Sync) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim)
 		return nil
 	}
 	return fmt.Errorf("create claim %s: %w", wanted.Name, err)
-}
-
-// late is how long after it was sent a write may still be served: a connection that
-// stands still holds it up, also if its sender is gone.
-const late = 2 * time.Minute
-
-// noteReuse changes the claims that a new pod finds there, so that deletions of them
-// which the manager before this one has sent are refused. It does so while such writes
-// may be under way: those of one manager are in order. If a claim has changed since it
-// was observed, it may be on its way out already: the next reconcile sees it. A pod is
-// needed more than the note, if that is refused.
-func (p *Sync) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
-	if p.Reused == nil || p.ReusedBy == "" {
-		return nil
-	}
-	for _, claim := range p.Reused(c.Pod) {
-		if claim.Annotations[p.ReuseNote] == p.ReusedBy {
-			continue
-		}
-		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": claim.UID, "resourceVersion": claim.ResourceVersion,
-			"annotations": map[string]string{p.ReuseNote: p.ReusedBy}}})
-		if err != nil {
-			return err
-		}
-		if err := p.PatchClaim(ctx, claim, data); err != nil && !apiwriter.Final(err) {
-			return fmt.Errorf("create pod %s: note that it reuses claim %s: %w", c.Pod.Name, claim.Name, err)
-		}
-	}
-	return nil
-}
-
-// deleteUnlessReused deletes a claim, unless another manager has given it to a new pod
-// since it was observed.
-func (p *Sync) deleteUnlessReused(ctx context.Context, claim *corev1.PersistentVolumeClaim) (version string, err error) {
-	version, err = p.Claims.DeleteUnchanged(ctx, claim)
-	if !apierrors.IsConflict(err) {
-		return version, err
-	}
-	live, err := apiwriter.Found(p.Kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Get(ctx, claim.Name, metav1.GetOptions{}))
-	if err != nil || live == nil || live.UID != claim.UID ||
-		live.Annotations[p.ReuseNote] != claim.Annotations[p.ReuseNote] {
-		return "", err
-	}
-	return p.Claims.DeleteUnchanged(ctx, live)
-}
-
-// DeleteClaim deletes a claim. One that is gone already, or another one by now, is no
-// error, nor is one that another manager uses again.
-func (p *Sync) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	version, err := p.deleteUnlessReused(ctx, claim)
-	if err != nil {
-		p.recordOutcome(Outcome{Action: Delete, Claim: claim.Name, Err: err})
-		return fmt.Errorf("delete claim %s: %w", claim.Name, p.Unanswered(caches.Claims, claim.Name, err))
-	}
-	if version != "" {
-		p.Wrote(caches.Claims, version)
-	}
-	return nil
 }
 
 // PatchClaim sends a strategic-merge patch of a claim, which should name the

@@ -25,12 +25,17 @@ func budgetOf(pod *corev1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}
 }
 
-// mayUpdate asks AllowUpdate, about one pod at a time, in the order of the plan. After it has refused one it is asked
+// Budget tells whether an update may take a pod out of service now. An error allows nothing.
+type Budget interface {
+	AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error)
+}
+
+// mayUpdate asks the budget, about one pod at a time, in the order of the plan. After it has refused one it is asked
 // only about pods of other budgets, and about those that are not ready: those that the update repairs would
 // wait for the one that has to wait for them. After an error it is asked no more. (CT-10)
 func (a *Applier[S]) mayUpdate(ctx context.Context, turns *turns, i int, pod *corev1.Pod) (bool, error) {
 	defer turns.end(i)
-	if a.AllowUpdate == nil {
+	if a.Budget == nil {
 		return true, nil
 	}
 	if err := turns.wait(ctx, i); err != nil {
@@ -40,11 +45,11 @@ func (a *Applier[S]) mayUpdate(ctx context.Context, turns *turns, i int, pod *co
 	if a.unknown || a.exhausted[budget] && lifecycle.Ready(pod) {
 		return false, nil
 	}
-	allowed, err := a.AllowUpdate(ctx, pod)
+	allowed, err := a.Budget.AllowUpdate(ctx, pod)
 	if a.unknown = err != nil; a.unknown {
 		return allowed, err
 	}
-	a.denials.answered(a.Workload, pod, a.Now, allowed)
+	a.Sync.denials.answered(a.Sync.Workload, pod, a.Now, allowed)
 	if !allowed {
 		if a.exhausted == nil {
 			a.exhausted = map[types.NamespacedName]bool{}

@@ -33,10 +33,10 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 		refused string
 		create  func(*fixture) error
 	}{
-		{"create pods", func(s *fixture) error { return s.CreatePods(t.Context(), creation[1:]) }},
-		{"create persistentvolumeclaims", func(s *fixture) error { return s.CreatePods(t.Context(), creation[:1]) }},
+		{"create pods", func(s *fixture) error { return s.createPods(creation[1:]...) }},
+		{"create persistentvolumeclaims", func(s *fixture) error { return s.createPods(creation[:1]...) }},
 		{"create controllerrevisions", func(s *fixture) error {
-			_, err := s.PrepareRevisions(t.Context(), &revision.Changes{Create: history("web-2", "nginx:2")}, nil, nil)
+			_, err := s.PrepareRevisions(t.Context(), &revision.Changes{Create: history("web-2", "nginx:2")}, nil, SameTemplate)
 			return err
 		}},
 	} {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -119,6 +120,11 @@ func (s *fixture) remove(name string) {
 	s.t.Helper()
 	now := int64(0)
 	s.must(s.user.CoreV1().Pods("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+}
+
+// createPods creates pods with their claims.
+func (s *fixture) createPods(creations ...rollout.PodCreation) error {
+	return s.CreatePods(s.t.Context(), creations, (&Applier[struct{}]{Sync: s.Sync}).Create)
 }
 
 // requests lists what the controller sent, sorted.

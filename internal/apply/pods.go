@@ -21,12 +21,12 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 )
 
-// CreatePods creates pods, each after its claims, in batches of 1, 2, 4 and so
+// CreatePods creates pods by create, in batches of 1, 2, 4 and so
 // on. A failure ends it, since the next pod would most likely fail for the same
 // reason. If pods keep their names, the reason may be the name. Then one more
 // is tried first, so that a pod that never succeeds does not keep all others
 // from it.
-func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation) error {
+func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation, create func(context.Context, *rollout.PodCreation) error) error {
 	patience := 2
 	if p.GeneratedNames {
 		patience = 1
@@ -34,8 +34,8 @@ func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation) 
 	var lock sync.Mutex
 	var taken []error // the names of others are no reason to stop if names are generated
 	_, err := apiwriter.SlowStart(ctx, len(creations), atOnce, patience, func(i int) error {
-		err := p.createPod(ctx, &creations[i])
-		if p.GeneratedNames && isTaken(err) {
+		err := create(ctx, &creations[i])
+		if p.GeneratedNames && NameTaken(err) {
 			lock.Lock()
 			defer lock.Unlock()
 			taken = append(taken, err)
@@ -46,59 +46,35 @@ func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation) 
 	return errors.Join(append(taken, err)...)
 }
 
-// isTaken tells whether a name was taken.
-func isTaken(err error) bool {
+// NameTaken tells whether the name of a new pod, or of one of its claims, is another owner's, or perhaps that of an own one that no
+// cache shows yet.
+func NameTaken(err error) bool {
 	return apierrors.IsAlreadyExists(err) || errors.Is(err, errForeignClaim)
 }
 
-func (p *Sync) createPod(ctx context.Context, c *rollout.PodCreation) error {
-	err := p.createWithClaims(ctx, c)
-	if p.Taken != nil && isTaken(err) {
-		return errors.Join(err, p.Taken(ctx, c, err)) // taken it is, also if nothing could be done about it
-	}
-	if p.Attempted != nil && !isTaken(err) {
-		p.Attempted(c.Pod, err)
-	}
-	return err
-}
-
-func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) error {
-	for _, claim := range c.Claims {
-		err := p.createClaim(ctx, claim, c.Pod.Name)
-		if apierrors.IsAlreadyExists(err) {
-			err = p.mayUse(ctx, claim)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := p.noteReuse(ctx, c); err != nil {
-		return err
-	}
-	made, sent, err := p.createPlaced(ctx, c.Pod)
+// CreatePod creates a pod, where Placement says. Its claims are there already.
+func (p *Sync) CreatePod(ctx context.Context, pod *corev1.Pod) error {
+	made, sent, err := p.createPlaced(ctx, pod)
 	if sent && apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
-		p.Own.Lost(p.Key, caches.Pods, c.Pod.Name)
+		p.Own.Lost(p.Key, caches.Pods, pod.Name)
 	}
 	if sent {
-		p.podWrites.ended(c.Pod, err)
+		p.podWrites.ended(pod, err)
 	}
 	if sent && err != nil {
-		err = p.Unanswered(caches.Pods, c.Pod.Name, err)
+		err = p.Unanswered(caches.Pods, pod.Name, err)
 	}
 	if err == nil {
 		p.Wrote(caches.Pods, made.ResourceVersion)
-		if differs := p.unlike(c.Pod, made); differs != nil {
+		if differs := p.unlike(pod, made); differs != nil {
 			err = p.undo(ctx, made, differs)
 		}
 	}
-	p.recordOutcome(Outcome{Action: Create, Pod: c.Pod.Name, Err: err})
-	if p.Tried != nil {
-		p.Tried(c.Pod, err)
-	}
+	p.RecordOutcome(Outcome{Action: Create, Pod: pod.Name, Err: err})
 	if err != nil {
-		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: err}
+		return &creationError{name: pod.Name, generated: p.GeneratedNames, err: err}
 	}
-	p.Own.Created(p.Key, apiwriter.Creation{Resource: caches.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
+	p.Own.Created(p.Key, apiwriter.Creation{Resource: caches.Pods, Name: pod.Name, Owner: p.Workload.GetUID()})
 	return nil
 }
 
@@ -108,9 +84,9 @@ func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (made *metav1.
 	if err := p.misfits.waits(p.Workload, p.now()); err != nil {
 		return nil, false, err
 	}
-	if p.Place != nil {
+	if p.Placement != nil {
 		asked := pod
-		if pod, err = p.Place(ctx, pod); err != nil {
+		if pod, err = p.Placement.PlacePod(ctx, pod); err != nil {
 			return nil, false, fmt.Errorf("find its place: %w", err)
 		}
 		if differs := p.unlike(asked, pod); differs != nil {
@@ -144,7 +120,7 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 	p.podWrites.ended(pod, err)
 	if err != nil {
 		if !apierrors.IsConflict(err) {
-			p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
+			p.RecordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
 		}
 		return false, fmt.Errorf("delete pod %s: %w", pod.Name, p.Unanswered(caches.Pods, pod.Name, err))
 	}
@@ -152,26 +128,24 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 		return false, nil
 	}
 	p.Wrote(caches.Pods, version)
-	p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
+	p.RecordOutcome(Outcome{Action: action, Pod: pod.Name})
 	return true, nil
 }
 
-// Allow tells whether the i-th of the patches may be sent now. One that may not is passed over.
-type Allow func(ctx context.Context, i int) (bool, error)
-
-// PatchPods changes pods, those that allow allows; nil allows all. What another writer takes back is written again with
-// pauses. (CT-12)
-func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
-	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error { return p.putPod(ctx, patches, i, allow) })
+// PatchPods changes pods. What another writer takes back is written again with pauses. (CT-12)
+func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch) error {
+	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
+		return p.PutPod(&patches[i], func() error { return p.PatchPod(ctx, &patches[i]) })
+	})
 }
 
-// putPod changes a pod, unless it is to wait: then allow is not asked.
-func (p *Sync) putPod(ctx context.Context, patches []rollout.PodPatch, i int, allow Allow) error {
-	what, wanted, err := p.wantedOf(&patches[i])
+// PutPod has a patch sent, unless it is to wait since another writer takes it back each time. (CT-12)
+func (p *Sync) PutPod(patch *rollout.PodPatch, send func() error) error {
+	what, wanted, err := p.wantedOf(patch)
 	if err != nil {
 		return err
 	}
-	return p.PutBack(what, wanted, func() error { return p.tryPatch(ctx, patches, i, allow) })
+	return p.PutBack(what, wanted, send)
 }
 
 // wantedOf names a pod, and what a patch wants of it.
@@ -184,24 +158,8 @@ func (p *Sync) wantedOf(patch *rollout.PodPatch) (what, wanted string, err error
 	return "pod " + p.nameOf(patch.Pod), wanted, err
 }
 
-// tryPatch changes a pod, if that is allowed.
-func (p *Sync) tryPatch(ctx context.Context, patches []rollout.PodPatch, i int, allow Allow) error {
-	if allow != nil {
-		if allowed, err := allow(ctx, i); !allowed || err != nil {
-			return cmp.Or(err, apiwriter.ErrNotSent)
-		}
-	}
-	err := apiwriter.Safely(ctx, func() error { return p.patchPod(ctx, &patches[i]) })
-	if p.Patched != nil {
-		p.Patched(&patches[i], err)
-	}
-	if p.Updated != nil && patches[i].Tries() {
-		p.Updated(asLeft(&patches[i], err), err)
-	}
-	return err
-}
-
-func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
+// PatchPod sends the writes of a patch. A pod that is gone is no error.
+func (p *Sync) PatchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	pod := patch.Pod
 	writes, err := patch.Patch.Writes(pod)
 	if err != nil {
@@ -234,14 +192,14 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 		}
 		if err != nil {
 			if recorded && !apierrors.IsConflict(err) {
-				p.recordOutcome(Outcome{Action: action, Pod: p.nameOf(pod), Err: err})
+				p.RecordOutcome(Outcome{Action: action, Pod: p.nameOf(pod), Err: err})
 			}
 			return fmt.Errorf("patch pod %s (%s): %w", p.nameOf(pod), patch.Kind, p.Unanswered(caches.Pods, p.nameOf(pod), err))
 		}
 		p.Wrote(caches.Pods, version)
 	}
 	if recorded {
-		p.recordOutcome(Outcome{Action: action, Pod: p.nameOf(pod)})
+		p.RecordOutcome(Outcome{Action: action, Pod: p.nameOf(pod)})
 	}
 	return nil
 }

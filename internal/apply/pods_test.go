@@ -94,7 +94,7 @@ func TestCreatePods(t *testing.T) {
 			if test.set != nil {
 				test.set(s)
 			}
-			got := s.outcome(s.CreatePods(t.Context(), []rollout.PodCreation{test.creation}))
+			got := s.outcome(s.createPods(test.creation))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
@@ -110,18 +110,16 @@ func TestLostAnswers(t *testing.T) {
 		want []string
 	}{
 		{"create pods", func(s *fixture) error {
-			return s.CreatePods(s.t.Context(), []rollout.PodCreation{{Pod: pod("web-0")}})
+			return s.createPods(rollout.PodCreation{Pod: pod("web-0")})
 		}, []string{"pods web-0"}},
 		{"create persistentvolumeclaims", func(s *fixture) error {
-			return s.CreatePods(s.t.Context(), []rollout.PodCreation{{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data")}}})
+			return s.createPods(rollout.PodCreation{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data")}})
 		}, []string{"persistentvolumeclaims data"}},
 		{"delete pods", func(s *fixture) error { return second(s.DeletePod(s.t.Context(), pod("web-0"), Delete)) }, []string{"pods web-0"}},
-		{"delete persistentvolumeclaims", func(s *fixture) error { return s.DeleteClaim(s.t.Context(), claim("data")) },
-			[]string{"persistentvolumeclaims data"}},
 		{"patch persistentvolumeclaims", func(s *fixture) error { return s.PatchClaim(s.t.Context(), claim("data"), []byte("{}")) },
 			[]string{"persistentvolumeclaims data"}},
 		{"patch pods", func(s *fixture) error {
-			return s.PatchPods(s.t.Context(), []rollout.PodPatch{{Pod: pod("web-0"), Patch: label("a", "b")}}, nil)
+			return s.PatchPods(s.t.Context(), []rollout.PodPatch{{Pod: pod("web-0"), Patch: label("a", "b")}})
 		}, []string{"pods web-0"}},
 	} {
 		for _, failure := range []error{errLost, errInternal} {
@@ -156,11 +154,11 @@ func TestCreationSlowsDown(t *testing.T) {
 				creations[i].Pod = pod(fmt.Sprintf("web-%d", i))
 			}
 			s.fail("create pods", errQuota)
-			if err := s.CreatePods(t.Context(), creations); !apierrors.IsForbidden(Separate(err)[0]) || len(s.requests()) != test.requests {
+			if err := s.createPods(creations...); !apierrors.IsForbidden(Separate(err)[0]) || len(s.requests()) != test.requests {
 				t.Errorf("%d requests, error %v: want %d that fail", len(s.requests()), err, test.requests)
 			}
 			s.FailBefore(nil)
-			if err := s.CreatePods(t.Context(), creations); err != nil {
+			if err := s.createPods(creations...); err != nil {
 				t.Error(err)
 			}
 			if recorded := len(s.events.events); recorded != test.requests+eventsPerReason {
@@ -217,30 +215,25 @@ func TestPatchPods(t *testing.T) {
 		name  string
 		kind  rollout.PatchKind
 		patch *podpatch.Patch
-		allow Allow
 		set   func(*fixture)
 		want  outcome
 	}{
-		{"a patch that is not recorded", rollout.PatchRefresh, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
-		{"a patch that is recorded once", rollout.PatchUpdateInPlace, twoWrites, nil, nil, outcome{
+		{"a patch that is not recorded", rollout.PatchRefresh, label("a", "b"), nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
+		{"a patch that is recorded once", rollout.PatchUpdateInPlace, twoWrites, nil, outcome{
 			Requests: []string{"patch pods web-0", "patch pods/status web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdatePodInPlace: started to update pod web-0 in place"}}},
-		{"another one that is recorded", rollout.PatchCancelDelete, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
+		{"another one that is recorded", rollout.PatchCancelDelete, label("a", "b"), nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdate: updated pod web-0"}}},
-		{"what stands costs nothing", rollout.PatchRefresh, &podpatch.Patch{}, nil, nil, outcome{}},
-		{"allowed", rollout.PatchAdopt, label("a", "b"), func(_ context.Context, i int) (bool, error) { return i == 0, nil }, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
-		{"not allowed", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, int) (bool, error) { return false, nil }, nil, outcome{}},
-		{"whether it is allowed is unknown", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, int) (bool, error) { return true, errLost }, nil,
-			outcome{Err: errLost.Error()}},
-		{"a pod that is gone", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *fixture) { s.remove("web-0") },
+		{"what stands costs nothing", rollout.PatchRefresh, &podpatch.Patch{}, nil, outcome{}},
+		{"a pod that is gone", rollout.PatchUpdateInPlace, twoWrites, func(s *fixture) { s.remove("web-0") },
 			outcome{Requests: []string{"patch pods/status web-0"}}},
-		{"a pod that has been replaced", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *fixture) { s.remove("web-0"); s.existing("web-0") },
+		{"a pod that has been replaced", rollout.PatchUpdateInPlace, twoWrites, func(s *fixture) { s.remove("web-0"); s.existing("web-0") },
 			outcome{Requests: []string{"patch pods/status web-0"}}},
-		{"the second write waits for the first", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *fixture) { s.fail("patch pods/status", errQuota) }, outcome{
+		{"the second write waits for the first", rollout.PatchUpdateInPlace, twoWrites, func(s *fixture) { s.fail("patch pods/status", errQuota) }, outcome{
 			Requests: []string{"patch pods/status web-0"},
 			Events:   []string{"Warning FailedUpdatePodInPlace: update pod web-0 in place: pods is forbidden: exceeded quota"},
 			Err:      "patch pod web-0 (UpdateInPlace): pods is forbidden: exceeded quota"}},
-		{"a conflict is not recorded", rollout.PatchUpdateInPlace, label("a", "b"), nil, func(s *fixture) { s.fail("patch pods", conflict) }, outcome{
+		{"a conflict is not recorded", rollout.PatchUpdateInPlace, label("a", "b"), func(s *fixture) { s.fail("patch pods", conflict) }, outcome{
 			Requests: []string{"patch pods web-0"}, Err: "patch pod web-0 (UpdateInPlace): " + conflict.Error()}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -250,7 +243,7 @@ func TestPatchPods(t *testing.T) {
 			if test.set != nil {
 				test.set(s)
 			}
-			if diff := cmp.Diff(test.want, s.outcome(s.PatchPods(t.Context(), patches, test.allow))); diff != "" {
+			if diff := cmp.Diff(test.want, s.outcome(s.PatchPods(t.Context(), patches))); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
 		})
@@ -298,7 +291,7 @@ func TestPatchesThatHoldThroughout(t *testing.T) {
 				s.must(err)
 				return nil
 			})
-			err := s.PatchPods(t.Context(), patches, nil)
+			err := s.PatchPods(t.Context(), patches)
 			if diff := cmp.Diff(test.want, s.requests()); diff != "" || apierrors.IsConflict(err) != test.conflict || err != nil && !test.conflict {
 				t.Errorf("error %v, requests (-want +got):\n%s", err, diff)
 			}
@@ -325,7 +318,7 @@ func TestMessages(t *testing.T) {
 		return fmt.Sprintf("%s Pod %s in StatefulSet %s: %v, 100%%", o.Action, o.Pod, o.Workload, o.Err)
 	}
 	creation := rollout.PodCreation{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}
-	s.must(s.CreatePods(t.Context(), []rollout.PodCreation{creation}))
+	s.must(s.createPods(creation))
 	want := []string{
 		"Normal SuccessfulCreate: Create Claim data-web-0 Pod web-0 in StatefulSet web: <nil>",
 		"Normal SuccessfulCreate: Create Pod web-0 in StatefulSet web: <nil>, 100%",
@@ -334,7 +327,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	s.Recorder = nil
-	s.must(s.CreatePods(t.Context(), []rollout.PodCreation{{Pod: pod("web-1")}}))
+	s.must(s.createPods(rollout.PodCreation{Pod: pod("web-1")}))
 	if len(s.events.events) != 2 {
 		t.Errorf("without a recorder, it records %q", s.events.events)
 	}

@@ -143,7 +143,7 @@ func TestLastWriteIsTriedFirst(t *testing.T) {
 				}
 				return nil
 			})
-			err := s.PatchPods(t.Context(), []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: patch, Kind: rollout.PatchUpdateInPlace}}, nil)
+			err := s.PatchPods(t.Context(), []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: patch, Kind: rollout.PatchUpdateInPlace}})
 			if diff := cmp.Diff(test.want, s.requests()); diff != "" || (err != nil) != (len(test.want) == 1) {
 				t.Errorf("error %v, requests (-want +got):\n%s", err, diff)
 			}

@@ -45,17 +45,26 @@ func (p *Sync) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 	})
 }
 
-// PrepareRevisions writes the update revision, before any pod refers to it. It
-// returns false when the revision turned out to be another one than planned, or
-// the current one to be there after all. Then the next reconcile has to plan again. (CS-CR5)
-//
-// The selector is the workload's; collided counts one collision of names more
-// in its status.
+// RevisionState says what came of the revisions of a plan.
+type RevisionState int
+
+const (
+	// Unsettled: the next reconcile has to plan again, since the update revision turned out to be another one, or the current one
+	// to be there after all.
+	Unsettled RevisionState = iota
+	// Settled: pods may refer to the revisions.
+	Settled
+	// Collided: the name of the update revision is taken. The status is to count one collision more, for another name. (CS-CR5)
+	Collided
+)
+
+// PrepareRevisions writes the update revision, before any pod refers to it. The selector is the workload's; same
+// tells whether two revisions hold the same, and is SameTemplate if they hold pod templates. (CS-CR5)
 func (p *Sync) PrepareRevisions(
-	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, collided func(context.Context) error,
-) (settled bool, err error) {
+	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, same func(found, wanted *appsv1.ControllerRevision) bool,
+) (RevisionState, error) {
 	if unseen, err := p.currentUnseen(ctx, c.Missing, selector); unseen || err != nil {
-		return false, err
+		return Unsettled, err
 	}
 	if c.Create != nil {
 		version, err := p.create(func() (string, error) {
@@ -63,10 +72,10 @@ func (p *Sync) PrepareRevisions(
 			return created.GetResourceVersion(), err
 		})
 		if apierrors.IsAlreadyExists(err) {
-			return false, p.revisionExists(ctx, c.Create, selector, collided)
+			return p.revisionExists(ctx, c.Create, selector, same)
 		}
 		if err != nil {
-			return false, fmt.Errorf("create ControllerRevision %s: %w", c.Create.Name, err)
+			return Unsettled, fmt.Errorf("create ControllerRevision %s: %w", c.Create.Name, err)
 		}
 		p.Wrote(caches.Revisions, version)
 	}
@@ -74,23 +83,26 @@ func (p *Sync) PrepareRevisions(
 		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, c.Raise.UID, c.RaiseTo)
 		raised, err := p.revisions().Patch(ctx, c.Raise.Name, types.MergePatchType, data, metav1.PatchOptions{})
 		if err != nil {
-			return false, fmt.Errorf("raise ControllerRevision %s to %d: %w", c.Raise.Name, c.RaiseTo, err)
+			return Unsettled, fmt.Errorf("raise ControllerRevision %s to %d: %w", c.Raise.Name, c.RaiseTo, err)
 		}
 		p.Wrote(caches.Revisions, raised.ResourceVersion)
 	}
-	return true, nil
+	return Settled, nil
 }
 
-// RefusesRevision tells whether err says that the API server has refused for certain to create the update revision, if there is a
-// current one to go on with. (CT-9)
-func RefusesRevision(c *revision.Changes, err error) bool {
+// RefusedRevision returns why, if err says that the API server has refused for certain to create the update revision, and there is a
+// current one to go on with. It returns nil otherwise. (CT-9)
+func RefusedRevision(c *revision.Changes, err error) error {
 	var status apierrors.APIStatus
 	if c.Create == nil || c.Current == c.Create || c.Missing != "" || !errors.As(err, &status) || inEndingNamespace(err) {
-		return false
+		return nil
 	}
 	code := status.Status().Code
-	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && !Gone(err) &&
-		code != http.StatusConflict && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
+	if code < http.StatusBadRequest || code >= http.StatusInternalServerError || Gone(err) ||
+		code == http.StatusConflict || code == http.StatusRequestTimeout || code == http.StatusTooManyRequests {
+		return nil
+	}
+	return summary(err)
 }
 
 // currentUnseen tells whether the current revision, which the history lacks, does
@@ -122,27 +134,21 @@ func (p *Sync) currentUnseen(ctx context.Context, name string, selector *metav1.
 // templates have the same hash: the next reconcile counts one collision more. So it
 // does if the revision is one that no reconcile of this workload will find or use.
 func (p *Sync) revisionExists(
-	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, collided func(context.Context) error,
-) error {
+	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, same func(found, wanted *appsv1.ControllerRevision) bool,
+) (RevisionState, error) {
 	found, err := p.revisions().Get(ctx, wanted.Name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("read ControllerRevision %s, which exists already: %w", wanted.Name, err)
+		return Unsettled, fmt.Errorf("read ControllerRevision %s, which exists already: %w", wanted.Name, err)
 	}
-	if !p.finds(found, selector) {
-		return collided(ctx) // whatever is in it
-	}
-	if !p.same(found, wanted) {
-		return collided(ctx)
+	if !p.finds(found, selector) || !same(found, wanted) { // one that it does not find collides, whatever is in it
+		return Collided, nil
 	}
 	p.Wrote(caches.Revisions, found.ResourceVersion)
-	return nil
+	return Unsettled, nil
 }
 
-// same tells whether a revision holds what the wanted one does.
-func (p *Sync) same(found, wanted *appsv1.ControllerRevision) bool {
-	if p.SameRevision != nil {
-		return p.SameRevision(found, wanted)
-	}
+// SameTemplate tells whether two revisions hold the same pod template.
+func SameTemplate(found, wanted *appsv1.ControllerRevision) bool {
 	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
 	return err == nil && next.Action != revision.Create // if wanted is of no pod template, only the same bytes are equal
 }

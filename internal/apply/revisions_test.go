@@ -3,8 +3,6 @@
 package apply
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -99,48 +97,47 @@ func TestPrepareRevisions(t *testing.T) {
 		selector *metav1.LabelSelector
 		set      func(*fixture)
 		want     []string
-		settled  bool
-		collided bool
+		state    RevisionState
 		fails    bool
 	}{
-		{"CS-CR5: the revision is created", selector, nil, []string{"create controllerrevisions"}, true, false, false},
+		{"CS-CR5: the revision is created", selector, nil, []string{"create controllerrevisions"}, Settled, false},
 		{"CS-CR5: a failure", selector, func(s *fixture) { s.fail("create controllerrevisions", errQuota) },
-			[]string{"create controllerrevisions"}, false, false, true},
+			[]string{"create controllerrevisions"}, Unsettled, true},
 		{"CS-CR5: other data of that name collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.Data = history("", "other").Data
-		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, Collided, false},
 		{"CS-CR5: equal data of nobody is found", selector, taken(func(*fixture, *appsv1.ControllerRevision) {}),
-			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, Unsettled, false},
 		{"CS-CR5: equal data of its own is found", nil, taken(func(s *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences, r.Labels = []metav1.OwnerReference{owner(s.set.UID)}, nil
 			r.OwnerReferences[0].Controller = ptr.To(true)
-		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, Unsettled, false},
 		{"CS-CR4: equal data that another one keeps, and does not control, is found", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
-		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, Unsettled, false},
 		{"CS-CR4: equal data that another one controls collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
 			r.OwnerReferences[0].Controller = ptr.To(true)
-		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, Collided, false},
 		{"CS-CR4: equal data that is not selected collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) { r.Labels = nil }),
-			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, Collided, false},
 		{"CS-CR4: equal data without a selector collides", nil, taken(func(*fixture, *appsv1.ControllerRevision) {}),
-			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, Collided, false},
 		{"CS-CR5: data of another kind of owner collides, whatever it is", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.Labels, r.Data = nil, runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
-		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, Collided, false},
 		{"CS-CR5: an unreadable one of nobody collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
-		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, Collided, false},
 		{"CS-CR5: an unreadable one of its own is found", selector, taken(func(s *fixture, r *appsv1.ControllerRevision) {
 			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 			r.OwnerReferences = []metav1.OwnerReference{owner(s.set.UID)}
 			r.OwnerReferences[0].Controller = ptr.To(true)
-		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, Unsettled, false},
 		{"CS-CR5: it is gone again", selector, func(s *fixture) {
 			taken(func(*fixture, *appsv1.ControllerRevision) {})(s)
 			s.fail("get controllerrevisions", errInternal)
-		}, []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, true},
+		}, []string{"create controllerrevisions", "get controllerrevisions web-2"}, Unsettled, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newFixture(t)
@@ -148,12 +145,11 @@ func TestPrepareRevisions(t *testing.T) {
 				test.set(s)
 			}
 			changes := &revision.Changes{Create: history("web-2", "nginx:2")}
-			collided := false
-			settled, err := s.PrepareRevisions(t.Context(), changes, test.selector, func(context.Context) error { collided = true; return nil })
-			if settled != test.settled || collided != test.collided || (err != nil) != test.fails {
-				t.Errorf("settled %v, collided %v, error %v", settled, collided, err)
+			state, err := s.PrepareRevisions(t.Context(), changes, test.selector, SameTemplate)
+			if state != test.state || (err != nil) != test.fails {
+				t.Errorf("state %v, error %v", state, err)
 			}
-			if waits := s.waitsFor() != ""; waits == (test.collided || test.fails) {
+			if waits := s.waitsFor() != ""; waits == (test.state == Collided || test.fails) {
 				t.Errorf("the next reconcile waits for %q", s.waitsFor())
 			}
 			if diff := cmp.Diff(test.want, s.requests()); diff != "" {
@@ -164,24 +160,16 @@ func TestPrepareRevisions(t *testing.T) {
 	t.Run("CS-CR5: an older revision is raised", func(t *testing.T) {
 		s := newFixture(t)
 		changes := &revision.Changes{Raise: s.stored(history("web-1", "nginx:1")), RaiseTo: 7}
-		if settled, err := s.PrepareRevisions(t.Context(), changes, selector, nil); !settled || err != nil || s.waitsFor() == "" {
-			t.Errorf("settled %v, error %v, the next reconcile waits for %q", settled, err, s.waitsFor())
+		if state, err := s.PrepareRevisions(t.Context(), changes, selector, SameTemplate); state != Settled || err != nil || s.waitsFor() == "" {
+			t.Errorf("state %v, error %v, the next reconcile waits for %q", state, err, s.waitsFor())
 		}
 		if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err != nil || now.Revision != 7 {
 			t.Errorf("error %v, number %d", err, now.Revision)
 		}
 		s.removeRevision("web-1")
 		s.stored(history("web-1", "other"))
-		if settled, err := s.PrepareRevisions(t.Context(), changes, selector, nil); settled || err == nil {
+		if state, err := s.PrepareRevisions(t.Context(), changes, selector, SameTemplate); state == Settled || err == nil {
 			t.Error("another revision of the name was raised")
-		}
-	})
-	t.Run("a failure to count the collision is returned", func(t *testing.T) {
-		s := newFixture(t)
-		s.stored(history("web-2", "other"))
-		changes := &revision.Changes{Create: history("web-2", "nginx:2")}
-		if _, err := s.PrepareRevisions(t.Context(), changes, selector, func(context.Context) error { return errLost }); !errors.Is(err, errLost) {
-			t.Errorf("error %v", err)
 		}
 	})
 }
@@ -216,7 +204,8 @@ func TestCurrentRevisionThatTheCacheLacks(t *testing.T) {
 			s := newFixture(t)
 			test.set(s)
 			prepare := func() (bool, error) {
-				return s.PrepareRevisions(t.Context(), &revision.Changes{Missing: "web-1"}, selector, nil)
+				state, err := s.PrepareRevisions(t.Context(), &revision.Changes{Missing: "web-1"}, selector, SameTemplate)
+				return state == Settled, err
 			}
 			settled, err := prepare()
 			if settled == (test.waits || test.fails) || (err != nil) != test.fails || (s.waitsFor() != "") != test.waits {

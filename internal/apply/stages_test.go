@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -75,27 +74,6 @@ func TestStagesAfterACreation(t *testing.T) {
 		s.podWrites.ended(pod("web-0"), errInternal)
 		if got := s.podWrites.any(t.Context(), s.Sync); got != want {
 			t.Errorf("it is there: %t, and was created: %t", there, got)
-		}
-	}
-}
-
-// The next reconcile comes when the plan wants it, or before, if a budget could not tell, or has refused. (CT-10)
-func TestRequeueAfter(t *testing.T) {
-	for _, test := range []struct {
-		plan    time.Duration
-		unknown bool
-		want    time.Duration
-	}{
-		{0, false, 0},
-		{time.Minute, false, time.Minute},
-		{0, true, refusedRetry},
-		{time.Minute, true, refusedRetry},
-		{time.Millisecond, true, time.Millisecond},
-	} {
-		s := newFixture(t)
-		a := &Applier[struct{}]{Sync: s.Sync, Plan: &rollout.Plan{RequeueAfter: test.plan}, unknown: test.unknown, Now: time.Unix(1000, 0)}
-		if got := a.requeueAfter(); got != test.want {
-			t.Errorf("plan %s, unknown %t: %s, want %s", test.plan, test.unknown, got, test.want)
 		}
 	}
 }

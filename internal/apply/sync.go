@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,41 +33,23 @@ type Sync struct {
 	// Gone says that a write of the status has found no workload any more.
 	Gone bool
 
-	// Taken is called if the name of a new pod, or of one of its claims, is
-	// another owner's or perhaps an own one that no cache shows yet. Nil does
-	// nothing. It is called by several goroutines.
-	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
-	// Attempted is called with what came of the creation of a pod, of its claims perhaps, unless a name was taken; nil
-	// does nothing. It is called by several goroutines.
-	Attempted func(pod *corev1.Pod, err error)
-	// Place returns a new pod as it should be created, or an error if it cannot be told; nil
-	// leaves it unchanged. It is called by several goroutines, and does not change what it is given.
-	Place func(context.Context, *corev1.Pod) (*corev1.Pod, error)
+	// Placement says how new pods are created. Nil creates them as planned.
+	Placement Placement
 	// Selected is the selector of the workload, which new pods have to match. Nil: it has none.
 	Selected labels.Selector
-	// Tried is called with the end of every creation of a pod. May be nil. It is called
-	// by several goroutines.
-	Tried func(pod *corev1.Pod, err error)
-	// Reused returns the claims that were there before a new pod which mounts them, and
-	// ReusedBy is written to them as the annotation ReuseNote. Nil and empty do nothing.
-	// See noteReuse.
-	Reused              func(*corev1.Pod) []*corev1.PersistentVolumeClaim
-	ReuseNote, ReusedBy string
 	// Refusals are the updates in place that the API server has refused before this
 	// reconcile. If there are any, it is asked by a dry run whether it refuses the
 	// next one, before that takes the pod out of service.
 	Refusals rollout.Refusals
-	// Updated is called with the end of every update that was tried, or its preparation. May be nil.
-	Updated func(pod *corev1.Pod, err error)
-	// Patched is called with the end of every patch of a pod that was tried. May be nil. It
-	// is called by several goroutines.
-	Patched func(patch *rollout.PodPatch, err error)
-
-	// SameRevision tells whether two revisions hold the same. Default: the same pod template.
-	SameRevision func(found, wanted *appsv1.ControllerRevision) bool
 
 	recorded  sync.Map // reason to the number of events in this reconcile
 	podWrites podWrites
+}
+
+// Placement returns a new pod as it is to be created, or an error if that cannot be told. It is called by several goroutines, and
+// does not change what it is given.
+type Placement interface {
+	PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 }
 
 // Begin begins a reconcile of a workload as it was observed.
@@ -169,8 +150,8 @@ func (p *Sync) Begins(state string, holds bool) bool {
 	return holds
 }
 
-// recordOutcome records the outcome of a write.
-func (p *Sync) recordOutcome(o Outcome) {
+// RecordOutcome records the outcome of a write.
+func (p *Sync) RecordOutcome(o Outcome) {
 	message := p.Message
 	if message == nil {
 		message = Plain

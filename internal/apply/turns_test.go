@@ -18,6 +18,22 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
+// budget says which pods may be updated.
+type budget func(*corev1.Pod) (bool, error)
+
+func (b budget) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) { return b(pod) }
+
+// patched is told of patches.
+type patched struct {
+	PodControl
+	patch func(*rollout.PodPatch)
+}
+
+func (p patched) Patch(ctx context.Context, patch *rollout.PodPatch) error {
+	p.patch(patch)
+	return p.PodControl.Patch(ctx, patch)
+}
+
 // TestBudgetsAreAskedInOrder has pods whose patches change nothing be asked about: those that are asked first come first in the
 // plan, whichever goroutine is fastest. Pods for which no budget is asked do not wait.
 func TestBudgetsAreAskedInOrder(t *testing.T) {
@@ -37,17 +53,17 @@ func TestBudgetsAreAskedInOrder(t *testing.T) {
 				var free atomic.Int32
 				begin := time.Now()
 				a := &Applier[string]{Sync: (&Writer{}).Begin(&corev1.Pod{}), Kind: &Kind[string]{}}
-				a.Patched = func(p *rollout.PodPatch, _ error) {
-					if !p.ForUpdate && time.Since(begin) == 0 {
-						free.Add(1)
-					}
-				}
-				a.AllowUpdate = func(_ context.Context, pod *corev1.Pod) (bool, error) {
+				a.Budget = budget(func(pod *corev1.Pod) (bool, error) {
 					time.Sleep(time.Millisecond)
 					asked = append(asked, pod.Name)
 					return true, nil
-				}
-				if err := a.patchPods(t.Context(), stage); err != nil {
+				})
+				control := patched{a, func(p *rollout.PodPatch) {
+					if !p.ForUpdate && time.Since(begin) == 0 {
+						free.Add(1)
+					}
+				}}
+				if err := a.patchPods(t.Context(), control, stage); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(asked, want) || free.Load() < 2 {
@@ -71,16 +87,16 @@ func TestTurnsEndWithoutAQuestion(t *testing.T) {
 					{Pod: pod("web-1"), Patch: &podpatch.Patch{}, ForUpdate: true}}}
 				a := &Applier[string]{Sync: (&Writer{}).Begin(pod("web")), Kind: &Kind[string]{}}
 				for range 4 {
-					a.Own.Contests.Wrote(a.Key, "pod /web-0", "", time.Now())
+					a.Sync.Own.Contests.Wrote(a.Sync.Key, "pod /web-0", "", time.Now())
 				}
 				asked := []string{}
-				a.AllowUpdate = func(_ context.Context, pod *corev1.Pod) (bool, error) {
+				a.Budget = budget(func(pod *corev1.Pod) (bool, error) {
 					asked = append(asked, pod.Name)
 					return true, nil
-				}
+				})
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				if err := a.patchPods(ctx, stage); err == nil || ctx.Err() != nil || !slices.Equal(asked, []string{"web-1"}) {
+				if err := a.patchPods(ctx, a, stage); err == nil || ctx.Err() != nil || !slices.Equal(asked, []string{"web-1"}) {
 					t.Errorf("asked about %v, error %v, %v", asked, err, ctx.Err())
 				}
 			})

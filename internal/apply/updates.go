@@ -36,7 +36,7 @@ func (u *updates) tries(pod *corev1.Pod) {
 // updated takes note of how an update ended.
 func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
 	a.updates.tries(pod)
-	a.refusals.ended(a.Workload, pod, a.version(pod), a.Now, err)
+	a.Sync.refusals.ended(a.Sync.Workload, pod, a.Sync.version(pod), a.Now, err)
 }
 
 // failedUpdates has an error of updates reported by a condition, and returns it.
@@ -58,7 +58,7 @@ func (a *Applier[S]) reports() Failures {
 	if len(a.updates.errs) == 0 {
 		return a.failures
 	}
-	left := maps.Clone(a.Refusals.Pods)
+	left := maps.Clone(a.Sync.Refusals.Pods)
 	maps.DeleteFunc(left, func(pod types.UID, _ error) bool { return a.updates.tried[pod] })
 	report := summary(errors.Join(errors.Join(a.updates.errs...), errors.Join(slices.Collect(maps.Values(left))...)))
 	if report == nil {

@@ -4,7 +4,6 @@ package apply
 
 import (
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,8 +72,6 @@ type Writer struct {
 	states    apiwriter.Last[map[string]types.UID] // see Begins
 	held      heldup.Tracker
 
-	began atomic.Pointer[time.Time] // when the first reconcile did
-
 	statuses apiwriter.Last[statusWrite] // the last own write of the status that was answered
 	intended apiwriter.Last[any]         // the status of the last own write, before it is answered
 }
@@ -107,12 +104,6 @@ func (w *Writer) now() time.Time {
 		return w.Clock.Now()
 	}
 	return time.Now()
-}
-
-// since returns when the first reconcile began, which is now if none has.
-func (w *Writer) since(now time.Time) time.Time {
-	w.began.CompareAndSwap(nil, &now)
-	return *w.began.Load()
 }
 
 // WroteStatus tells whether a version of a workload, which has the status, is

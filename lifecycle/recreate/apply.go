@@ -88,7 +88,7 @@ func (a *applier) write(ctx context.Context, step *Step) (goOn bool, err error) 
 	case step.Change != nil:
 		return a.patchRequest(ctx, step.Change)
 	case step.Pod != nil:
-		err := a.PatchPods(ctx, []rollout.PodPatch{{Pod: a.snapshot.Pod, Patch: step.Pod, Kind: patchReadiness}}, nil)
+		err := a.PatchPods(ctx, []rollout.PodPatch{{Pod: a.snapshot.Pod, Patch: step.Pod, Kind: patchReadiness}})
 		if err != nil {
 			a.RecordFailure(apply.Update, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,38 +42,39 @@ var statusKind = apply.Kind[v1alpha1.SidecarSetStatus]{
 	FailedUpdate: failedUpdate,
 	FailedDelete: failedUpdate,
 	Status:       &statuses,
-	Shrinks:      func(_, _ *v1alpha1.SidecarSetStatus) bool { return false },
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*apply.Applier[v1alpha1.SidecarSetStatus]
 	*reconciler
+	*apply.Sync
+	*apply.Applier[v1alpha1.SidecarSetStatus]
 	set  *v1alpha1.SidecarSet
 	plan *Plan
 }
 
 // begin returns the applier of a plan for a SidecarSet.
 func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.SidecarSetStatus]{
-		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Now: s.Now,
+	sync := r.writer.Begin(s.Set)
+	sync.Refusals = s.Refused
+	return &applier{reconciler: r, Sync: sync, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.SidecarSetStatus]{
+		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Budget: r.options.Budget, Now: s.Now,
 	}}
-	a.Refusals, a.Patched = s.Refused, a.recordPatch
-	if r.options.Budget != nil {
-		a.AllowUpdate = r.options.Budget.AllowUpdate
-	}
-	return a
 }
 
-// apply applies the plan. One pod's failure does not stop the others.
+// apply applies the plan: the revision, before any pod refers to it; pods; the status; and what is left of the history.
+// One pod's failure does not stop the others.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
 	r.options.SetMetrics.Counted(a.Key.Name, cmp.Or(plan.Status, &s.Set.Status), len(plan.NotInjected))
-	requeueAfter, settled, err := a.Apply(ctx, nil, []apply.Step{a.labelRevision, a.ApplyPods}, a.recordEvents)
-	if !settled {
+	if settled, err := a.WriteRevisions(ctx); err != nil {
+		return 0, a.Abandon(ctx, err)
+	} else if !settled {
 		return controller.StaleRetry, nil
 	}
-	return requeueAfter, err
+	err = errors.Join(a.labelRevision(ctx), a.ApplyPods(ctx, a), a.Report(ctx))
+	a.recordEvents()
+	return a.RequeueAfter(), apply.WorthRetrying(err, a.TruncateHistory(ctx))
 }
 
 // labelRevision gives the latest revision the custom version of the SidecarSet. (SCS-R4)
@@ -100,6 +102,13 @@ func (a *applier) sendLabel(ctx context.Context, revision string, data []byte) e
 	return nil
 }
 
+// Patch sends a patch of a pod, and records on the pod what came of it.
+func (a *applier) Patch(ctx context.Context, patch *rollout.PodPatch) error {
+	err := a.Applier.Patch(ctx, patch)
+	a.recordPatch(patch, err)
+	return err
+}
+
 // recordPatch records on a pod that its hot container was emptied, or why not; and which annotations its update could not
 // merge. (SCS-W8)
 func (a *applier) recordPatch(patch *rollout.PodPatch, err error) {
@@ -122,12 +131,11 @@ func (a *applier) recordPatch(patch *rollout.PodPatch, err error) {
 }
 
 // recordEvents records the events of the plan, once its status is written.
-func (a *applier) recordEvents(context.Context) error {
+func (a *applier) recordEvents() {
 	if a.Version == a.set.ResourceVersion {
-		return nil
+		return
 	}
 	for _, e := range a.plan.Events {
 		a.Event(e.Type, e.Reason, "%s", e.Message)
 	}
-	return nil
 }

@@ -4,6 +4,7 @@ package broadcastjob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -13,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/nodefit"
@@ -48,7 +48,6 @@ type applier struct {
 // collected, so that the reconcile is repeated.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan, written: &s.Job.Status}
-	a.Taken = a.nameTaken
 	if plan.StatusFirst || a.shrinks() {
 		if err := a.status(ctx); err != nil || a.Gone {
 			return 0, apply.WorthRetrying(err)
@@ -103,7 +102,11 @@ const (
 // is not active. (BJ-23)
 func (a *applier) createPods(ctx context.Context) error {
 	created, err := apiwriter.SlowStart(ctx, len(a.plan.Create), atOnce, patience, func(i int) error {
-		return a.CreatePods(ctx, a.plan.Create[i:i+1])
+		err := a.CreatePod(ctx, a.plan.Create[i].Pod)
+		if apply.NameTaken(err) {
+			return errors.Join(err, a.nameTaken(ctx, a.plan.Create[i].Pod.Name))
+		}
+		return err
 	})
 	a.missed += int32(len(a.plan.Create) - created)
 	if len(a.taken) > 0 {
@@ -121,19 +124,19 @@ func (a *applier) createPods(ctx context.Context) error {
 
 // nameTaken finds out whether the name of a new pod is another owner's, as when a user has
 // taken a pod out of the job: then the pod gets another one next time. (BJ-12)
-func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, _ error) error {
-	found, err := a.Pods.Read(ctx, a.Key.Namespace, c.Pod.Name)
+func (a *applier) nameTaken(ctx context.Context, name string) error {
+	found, err := a.Pods.Read(ctx, a.Key.Namespace, name)
 	switch {
 	case apierrors.IsNotFound(err): // it is gone by now
 		return nil
 	case err != nil:
-		return fmt.Errorf("read pod %s, which has the name of a new one: %w", c.Pod.Name, err)
+		return fmt.Errorf("read pod %s, which has the name of a new one: %w", name, err)
 	case metav1.IsControlledBy(found, a.job): // the cache will show it
 		return nil
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()
-	a.taken = append(a.taken, c.Pod.Name)
+	a.taken = append(a.taken, name)
 	return nil
 }
 

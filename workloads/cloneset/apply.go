@@ -3,8 +3,10 @@
 package cloneset
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,58 +37,66 @@ var statusKind = apply.Kind[v1alpha1.CloneSetStatus]{
 	FailedDelete: failedScale,
 	Recreates:    true,
 	Status:       &statuses,
-	Shrinks:      func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*apply.Applier[v1alpha1.CloneSetStatus]
 	*reconciler
-	set  *v1alpha1.CloneSet
-	plan *Plan
-	// claims are those of the CloneSet, as they were observed.
-	claims []*corev1.PersistentVolumeClaim
-	unused attempts
+	*apply.Sync
+	*apply.Applier[v1alpha1.CloneSetStatus]
+	snapshot *Snapshot
+	set      *v1alpha1.CloneSet
+	plan     *Plan
+	reusedBy string // see reconciler.reusedBy
+	tried    attempts
 }
 
 // begin returns the applier of a plan for a CloneSet.
 func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{reconciler: r, set: s.Set, plan: plan, claims: s.Claims, Applier: &apply.Applier[v1alpha1.CloneSetStatus]{
-		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
-		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
+	sync := r.writer.Begin(s.Set)
+	sync.Refusals, sync.Placement = s.Refused, r.options.Placement
+	a := &applier{reconciler: r, Sync: sync, snapshot: s, set: s.Set, plan: plan, reusedBy: r.reusedBy(s.Now), Applier: &apply.Applier[v1alpha1.CloneSetStatus]{
+		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
+		Selector: s.Set.Spec.Selector, Budget: r.options.Budget, Now: s.Now,
 	}}
-	a.Taken, a.Refusals = a.nameTaken, s.Refused
-	a.Hold = func(err error) *rollout.Plan {
-		held := *s
-		held.Refused.Revision = err
-		a.plan = NewPlan(&held)
-		return &a.plan.Plan
-	}
-	a.Uncreated = func(status *v1alpha1.CloneSetStatus, pods []rollout.PodCreation) *v1alpha1.CloneSetStatus {
-		return withoutUncreated(s.Set, a.plan, status, pods, s.Now)
-	}
-	if s.Set.Spec.ScaleStrategy.DisablePVCReuse && len(s.Set.Spec.VolumeClaimTemplates) > 0 {
-		a.Attempted = a.unused.note
-	}
-	a.Reused, a.ReuseNote = a.reused, v1alpha1.CloneSetClaimReusedAnnotation
-	if r.options.Budget != nil {
-		a.AllowUpdate = r.options.Budget.AllowUpdate
-	}
-	if r.options.Placement != nil {
-		a.Place = r.options.Placement.PlacePod
+	if len(plan.Create) > 0 {
+		a.Uncreated = withoutUncreated(s.Set, plan, cmp.Or(plan.Status, a.Observed), plan.Create, s.Now)
+		a.Shrinks = a.Uncreated.Replicas < a.Observed.Replicas
 	}
 	return a
 }
 
-// apply applies the plan. One pod's failure does not stop the others.
+// apply applies the plan: revisions, before any pod refers to them; claims and pods; the status; and what is left of the history.
+// One pod's failure does not stop the others.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
-	defer r.rememberUnused(s, &a.unused)
-	requeueAfter, settled, err := a.Apply(ctx, nil, []apply.Step{a.disownClaims, a.CreateClaims, a.applyPods, a.PullAhead}, a.prune)
-	if !settled {
+	defer r.rememberUnused(s, &a.tried)
+	if settled, err := a.revisions(ctx); err != nil {
+		return 0, a.Abandon(ctx, err)
+	} else if !settled {
 		return controller.StaleRetry, nil
 	}
-	return requeueAfter, err
+	if outdated, err := a.Outdated(ctx); outdated {
+		return 0, err
+	}
+	err = errors.Join(a.disownClaims(ctx), a.CreateClaims(ctx), a.applyPods(ctx), a.PullAhead(ctx, r.options.Jobs))
+	a.uncount()
+	err = errors.Join(err, a.Report(ctx), a.prune(ctx), a.TruncateHistory(ctx))
+	return a.RequeueAfter(), apply.WorthRetrying(err)
+}
+
+// revisions writes the revisions. While the API server refuses the update revision, the plan goes on without it. (CT-9)
+func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
+	settled, err = a.WriteRevisions(ctx)
+	refused := apply.RefusedRevision(&a.plan.Revisions, err)
+	if refused == nil {
+		return settled, err
+	}
+	held := *a.snapshot
+	held.Refused.Revision = refused
+	a.plan = NewPlan(&held)
+	a.Hold(&a.plan.Plan, err)
+	return true, nil
 }
 
 // applyPods applies the stages of the plan, and records an event when
@@ -96,7 +106,47 @@ func (a *applier) applyPods(ctx context.Context) error {
 		a.Event(corev1.EventTypeWarning, "ScaleUpLimited", "%d of %d missing pods are created now, scaleStrategy.maxUnavailable holds back the others",
 			d.Create, d.ScaleUp)
 	}
-	return a.ApplyPods(ctx)
+	return a.ApplyPods(ctx, a)
+}
+
+// uncount has the status not count the pods that could not be created.
+func (a *applier) uncount() {
+	if missed := a.tried.missed(a.plan.Create); len(missed) > 0 && !a.Held() {
+		a.SetStatus(withoutUncreated(a.set, a.plan, cmp.Or(a.Status, a.Observed), missed, a.Now))
+	}
+}
+
+// Create creates a pod. If its name or that of one of its claims is taken, it cannot be the one of its instance.
+func (a *applier) Create(ctx context.Context, c *rollout.PodCreation) error {
+	err := a.create(ctx, c)
+	if apply.NameTaken(err) {
+		return errors.Join(err, a.nameTaken(ctx, c, err)) // taken it is, also if nothing could be done about it
+	}
+	a.tried.note(c.Pod, err)
+	return err
+}
+
+func (a *applier) create(ctx context.Context, c *rollout.PodCreation) error {
+	if err := a.CreateClaimsOf(ctx, c); err != nil {
+		return err
+	}
+	if err := a.noteReuse(ctx, c); err != nil {
+		return err
+	}
+	return a.CreatePod(ctx, c.Pod)
+}
+
+// Delete deletes a pod, and then its claims. (CS-24)
+func (a *applier) Delete(ctx context.Context, d *rollout.PodDeletion) (deleted bool, err error) {
+	deleted, err = a.Applier.Delete(ctx, d)
+	if err != nil || !deleted { // a new pod of its name may mount the claims
+		return deleted, err
+	}
+	var errs []error
+	for _, claim := range d.DeleteClaims {
+		errs = append(errs, a.deleteClaim(ctx, claim))
+	}
+	return true, errors.Join(errs...)
 }
 
 // prune drops the names of pods that are gone from podsToDelete.

@@ -4,8 +4,10 @@ package cloneset
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,7 +54,7 @@ func (a *applier) deleteUnused(ctx context.Context, claims []*corev1.PersistentV
 	var errs []error
 	for _, claim := range claims {
 		if pod == nil {
-			errs = append(errs, a.DeleteClaim(ctx, claim))
+			errs = append(errs, a.deleteClaim(ctx, claim))
 		} else {
 			errs = append(errs, a.releaseClaim(ctx, claim, pod))
 		}
@@ -62,12 +64,81 @@ func (a *applier) deleteUnused(ctx context.Context, claims []*corev1.PersistentV
 
 // reused returns the claims of a new pod that were there before it.
 func (a *applier) reused(pod *corev1.Pod) (claims []*corev1.PersistentVolumeClaim) {
-	for _, claim := range a.claims {
+	for _, claim := range a.snapshot.Claims {
 		if claim.Labels[v1alpha1.CloneSetInstanceIDLabel] == instanceID(pod) && mounts(pod, claim.Name) {
 			claims = append(claims, claim)
 		}
 	}
 	return claims
+}
+
+// late is how long after it was sent a write may still be served: a connection that
+// stands still holds it up, also if its sender is gone.
+const late = 2 * time.Minute
+
+// reusedBy is what the manager writes to claims that a new pod finds there: when its first reconcile began. It is empty when the
+// writes of the manager before this one are over.
+func (r *reconciler) reusedBy(now time.Time) string {
+	r.began.CompareAndSwap(nil, &now)
+	began := *r.began.Load()
+	if now.Sub(began) >= late {
+		return ""
+	}
+	return began.UTC().Format(time.RFC3339Nano)
+}
+
+// noteReuse changes the claims that a new pod finds there, so that deletions of them
+// which the manager before this one has sent are refused. It does so while such writes
+// may be under way: those of one manager are in order. If a claim has changed since it
+// was observed, it may be on its way out already: the next reconcile sees it. A pod is
+// needed more than the note, if that is refused.
+func (a *applier) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
+	if a.reusedBy == "" {
+		return nil
+	}
+	for _, claim := range a.reused(c.Pod) {
+		if claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] == a.reusedBy {
+			continue
+		}
+		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": claim.UID, "resourceVersion": claim.ResourceVersion,
+			"annotations": map[string]string{v1alpha1.CloneSetClaimReusedAnnotation: a.reusedBy}}})
+		if err != nil {
+			return err
+		}
+		if err := a.PatchClaim(ctx, claim, data); err != nil && !apiwriter.Final(err) {
+			return fmt.Errorf("create pod %s: note that it reuses claim %s: %w", c.Pod.Name, claim.Name, err)
+		}
+	}
+	return nil
+}
+
+// deleteClaim deletes a claim. One that is gone already, or another one by now, is no
+// error, nor is one that another manager uses again. (CS-24)
+func (a *applier) deleteClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	version, err := a.deleteUnlessReused(ctx, claim)
+	if err != nil {
+		a.RecordOutcome(apply.Outcome{Action: apply.Delete, Claim: claim.Name, Err: err})
+		return fmt.Errorf("delete claim %s: %w", claim.Name, a.Unanswered(ResourceClaims, claim.Name, err))
+	}
+	if version != "" {
+		a.Wrote(ResourceClaims, version)
+	}
+	return nil
+}
+
+// deleteUnlessReused deletes a claim, unless another manager has given it to a new pod
+// since it was observed.
+func (a *applier) deleteUnlessReused(ctx context.Context, claim *corev1.PersistentVolumeClaim) (version string, err error) {
+	version, err = a.Claims.DeleteUnchanged(ctx, claim)
+	if !apierrors.IsConflict(err) {
+		return version, err
+	}
+	live, err := apiwriter.Found(a.Kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Get(ctx, claim.Name, metav1.GetOptions{}))
+	if err != nil || live == nil || live.UID != claim.UID ||
+		live.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] != claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] {
+		return "", err
+	}
+	return a.Claims.DeleteUnchanged(ctx, live)
 }
 
 // nameTaken drops the instance of a pod whose name, or that of a claim of its,
@@ -84,7 +155,7 @@ func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, cause e
 		return nil
 	}
 	var errs []error
-	for _, claim := range a.claims {
+	for _, claim := range a.snapshot.Claims {
 		if claim.DeletionTimestamp == nil && claim.Labels[v1alpha1.CloneSetInstanceIDLabel] == instanceID(c.Pod) {
 			errs = append(errs, a.releaseClaim(ctx, claim, pod))
 		}

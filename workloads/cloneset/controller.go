@@ -3,6 +3,9 @@
 package cloneset
 
 import (
+	"sync/atomic"
+	"time"
+
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
@@ -36,4 +39,5 @@ type reconciler struct {
 	options Options
 	writer  *apply.Writer
 	unused  apiwriter.Last[map[string]bool] // see Snapshot.Unused
+	began   atomic.Pointer[time.Time]       // when the first reconcile did, see reusedBy
 }

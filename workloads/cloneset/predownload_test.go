@@ -194,7 +194,7 @@ func TestApplyPreDownload(t *testing.T) {
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
 	r := &reconciler{options: Options{Jobs: jobs}, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), Recorder: recorder})}
 
-	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
+	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background(), r.options.Jobs); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{plan.Revisions.Update.Name + "-main"}, jobs.made); diff != "" {
@@ -215,7 +215,7 @@ func TestApplyPreDownload(t *testing.T) {
 
 func TestApplyWithoutImagePullJobs(t *testing.T) {
 	plan := &Plan{Plan: rollout.Plan{Revisions: revision.Changes{Update: &appsv1.ControllerRevision{}}, PreDownload: rollout.PreDownload{Label: "x"}}}
-	if err := (&apply.Applier[v1alpha1.CloneSetStatus]{Plan: &plan.Plan}).PullAhead(context.Background()); err != nil {
+	if err := (&apply.Applier[v1alpha1.CloneSetStatus]{Plan: &plan.Plan}).PullAhead(context.Background(), nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,10 +4,10 @@ package cloneset
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -33,12 +33,11 @@ func TestSimulationFindsBugsOfProgress(t *testing.T) {
 		{"a status counts pods that could not be created", invariants.Status, 0, bug{Reconciler: func(r Reconciler) {
 			controller.KindOf(r).Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				a := controller.KindOf(r).Self.(*reconciler).begin(s, p)
-				a.Uncreated = func(status *v1alpha1.CloneSetStatus, _ []rollout.PodCreation) *v1alpha1.CloneSetStatus { return status }
-				after, settled, err := a.Apply(ctx, nil, []apply.Step{a.disownClaims, a.CreateClaims, a.applyPods}, a.prune)
-				if !settled {
-					return controller.StaleRetry, nil
+				if settled, err := a.revisions(ctx); err != nil || !settled {
+					return controller.StaleRetry, err
 				}
-				return after, err
+				err := errors.Join(a.disownClaims(ctx), a.CreateClaims(ctx), a.applyPods(ctx), a.Report(ctx), a.prune(ctx))
+				return a.RequeueAfter(), apply.WorthRetrying(err)
 			}
 		}}},
 		{"the first status of a new generation misleads", invariants.Status, 13, inPlan(func(s *Snapshot, p *Plan) {

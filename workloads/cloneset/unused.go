@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -27,11 +28,27 @@ func (a *attempts) note(pod *corev1.Pod, err error) {
 	a.failed[instanceID(pod)] = err != nil
 }
 
-// rememberUnused remembers of which instances no pod could be created, as long as they have claims and no pod is seen. If
-// an answer was lost, the pod may be there: the next reconcile waits until it is known. A restart
+// missed returns those of the planned creations that did not come about, or of which it is not known.
+func (a *attempts) missed(planned []rollout.PodCreation) (missed []rollout.PodCreation) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	for i := range planned {
+		if failed, tried := a.failed[instanceID(planned[i].Pod)]; failed || !tried {
+			missed = append(missed, planned[i])
+		}
+	}
+	return missed
+}
+
+// rememberUnused remembers of which instances no pod could be created, as long as they have claims that are not to be reused, and no
+// pod is seen. If an answer was lost, the pod may be there: the next reconcile waits until it is known. A restart
 // of the manager forgets them, and has their claims made again. (CS-39)
 func (r *reconciler) rememberUnused(s *Snapshot, tried *attempts) {
-	if len(s.Unused) == 0 && len(tried.failed) == 0 {
+	var failed map[string]bool
+	if s.Set.Spec.ScaleStrategy.DisablePVCReuse && len(s.Set.Spec.VolumeClaimTemplates) > 0 {
+		failed = tried.failed
+	}
+	if len(s.Unused) == 0 && len(failed) == 0 {
 		return
 	}
 	unused := map[string]bool{}
@@ -43,7 +60,7 @@ func (r *reconciler) rememberUnused(s *Snapshot, tried *attempts) {
 	for _, pod := range s.Pods {
 		delete(unused, instanceID(pod))
 	}
-	for id, failed := range tried.failed {
+	for id, failed := range failed {
 		if delete(unused, id); failed {
 			unused[id] = true
 		}

@@ -5,6 +5,7 @@ package daemonset
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -36,64 +37,65 @@ var statusKind = apply.Kind[v1alpha1.DaemonSetStatus]{
 	FailedCreate: failedCreate,
 	FailedUpdate: failedUpdate,
 	FailedDelete: failedUpdate,
-	Ended:        ended,
 	Status:       &statuses,
-	Shrinks: func(before, after *v1alpha1.DaemonSetStatus) bool {
-		return after.CurrentNumberScheduled < before.CurrentNumberScheduled
-	},
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*apply.Applier[v1alpha1.DaemonSetStatus]
 	*reconciler
-	set  *v1alpha1.DaemonSet
-	plan *Plan
+	*apply.Sync
+	*apply.Applier[v1alpha1.DaemonSetStatus]
+	snapshot *Snapshot
+	set      *v1alpha1.DaemonSet
+	plan     *Plan
 }
 
 // begin returns the applier of a plan for a DaemonSet.
 func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{
-		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
-		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
+	sync := r.writer.Begin(s.Set)
+	sync.Refusals = s.Refused
+	return &applier{reconciler: r, Sync: sync, snapshot: s, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{
+		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
+		Shrinks:  cmp.Or(plan.Status, &s.Set.Status).CurrentNumberScheduled < s.Set.Status.CurrentNumberScheduled,
+		Selector: s.Set.Spec.Selector, Budget: r.options.Budget, Now: s.Now,
 	}}
-	a.Hold = func(err error) *rollout.Plan {
-		held := *s
-		held.Refused.Revision = err
-		a.plan = NewPlan(&held)
-		return &a.plan.Plan
-	}
-	a.Replaced, a.Taken, a.Tried, a.Refusals = a.replaced, a.nameTaken, a.tried, s.Refused
-	a.AllowUpdate = a.allowUpdate
-	return a
 }
 
-// allowUpdate asks the budget, and takes note that the pod is out of service from now on.
-// It may be so although the write then fails, or its answer is lost. (DS-11)
-func (a *applier) allowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	if a.options.Budget != nil {
-		if allowed, err := a.options.Budget.AllowUpdate(ctx, pod); !allowed || err != nil {
-			return allowed, err
-		}
-	}
-	if a.plan.Rollout.MaxSurge == 0 {
-		a.attempts.disrupts(a.set, nodefit.NodeOf(pod))
-	}
-	return true, nil
-}
-
-// apply applies the plan. One pod's failure does not stop the others.
+// apply applies the plan: revisions, before any pod refers to them; pods; the status; and what is left of the history.
+// One pod's failure does not stop the others.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
 	r.options.SetMetrics.Counted(a.Key, cmp.Or(plan.Status, &s.Set.Status))
 	if a.Begins("SelectingAll", plan.SelectsAll) {
 		a.Event(corev1.EventTypeWarning, "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
 	}
-	requeueAfter, settled, err := a.Apply(ctx, a.adopt, []apply.Step{a.ApplyPods, a.PullAhead}, nil)
-	if !settled {
+	if settled, err := a.revisions(ctx); err != nil {
+		return 0, a.Abandon(ctx, err)
+	} else if !settled {
 		return controller.StaleRetry, nil
 	}
-	return requeueAfter, err
+	if outdated, err := a.Outdated(ctx); outdated {
+		return 0, err
+	}
+	err = errors.Join(a.ApplyPods(ctx, a), a.PullAhead(ctx, r.options.Jobs), a.Report(ctx), a.TruncateHistory(ctx))
+	return a.RequeueAfter(), apply.WorthRetrying(err)
+}
+
+// revisions adopts and writes revisions. While the API server refuses the update revision, the plan goes on without it. (CT-9)
+func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
+	if err := a.adopt(ctx); err != nil {
+		return false, err
+	}
+	settled, err = a.WriteRevisions(ctx)
+	refused := apply.RefusedRevision(&a.plan.Revisions, err)
+	if refused == nil {
+		return settled, err
+	}
+	held := *a.snapshot
+	held.Refused.Revision = refused
+	a.plan = NewPlan(&held)
+	a.Hold(&a.plan.Plan, err)
+	return true, nil
 }
 
 // adopt adopts revisions without a controller. The pods to adopt are among the
@@ -121,22 +123,22 @@ func (a *applier) mayAdopt(ctx context.Context) error {
 	return nil
 }
 
-// replaced remembers a pod that has ended, so that the next one waits. (DS-4)
-func (a *applier) replaced(pod *corev1.Pod) {
-	a.reconciler.ended.Replaced(a.Key, backOffName(a.set, nodefit.NodeOf(pod)), a.options.Clock.Now())
-}
-
-// tried remembers whether the pod of a node could be created. (DS-7)
-func (a *applier) tried(pod *corev1.Pod, err error) {
-	a.attempts.ended(a.set, nodefit.NodeOf(pod), err)
+// Create creates the pod of a node, and remembers whether it could. (DS-7)
+func (a *applier) Create(ctx context.Context, c *rollout.PodCreation) error {
+	err := a.Applier.Create(ctx, c)
+	a.attempts.ended(a.set, nodefit.NodeOf(c.Pod), err)
+	if apply.NameTaken(err) {
+		return errors.Join(err, a.nameTaken(ctx, c.Pod.Name))
+	}
+	return err
 }
 
 // nameTaken takes note of a name that another owner's pod has, so that another one is
 // tried: a pod of the node that was released, for example. (DS-7)
-func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, _ error) error {
-	pod, err := a.Kubernetes.CoreV1().Pods(a.set.Namespace).Get(ctx, c.Pod.Name, metav1.GetOptions{})
+func (a *applier) nameTaken(ctx context.Context, name string) error {
+	pod, err := a.Kubernetes.CoreV1().Pods(a.set.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err == nil && !metav1.IsControlledBy(pod, a.set) { // otherwise the cache will show it
-		a.attempts.taken(a.set, c.Pod.Name)
+		a.attempts.taken(a.set, name)
 	}
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -144,13 +146,44 @@ func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, _ error
 	return err
 }
 
-// ended is the event about a pod that has ended. (DS-4)
-func ended(pod *corev1.Pod) (eventType, reason, message string) {
-	eventType, reason = corev1.EventTypeWarning, "FailedDaemonPod"
+// Delete deletes a pod. An event tells of one that has ended, which is remembered, so that the next one waits. (DS-4)
+func (a *applier) Delete(ctx context.Context, d *rollout.PodDeletion) (deleted bool, err error) {
+	if d.For == rollout.DeleteForUpdate {
+		a.disrupts(d.Pod)
+	}
+	if d.For != rollout.DeleteFailed {
+		return a.Remove(ctx, d)
+	}
+	a.recordEnded(d.Pod)
+	if deleted, err = a.Remove(ctx, d); err == nil {
+		a.ended.Replaced(a.Key, backOffName(a.set, nodefit.NodeOf(d.Pod)), a.options.Clock.Now())
+	}
+	return deleted, err
+}
+
+// Patch sends a patch of a pod.
+func (a *applier) Patch(ctx context.Context, p *rollout.PodPatch) error {
+	if p.ForUpdate && !p.InService {
+		a.disrupts(p.Pod)
+	}
+	return a.Applier.Patch(ctx, p)
+}
+
+// disrupts takes note that an update takes a pod out of service. It may be so although the write then fails, or its answer is
+// lost. (DS-11)
+func (a *applier) disrupts(pod *corev1.Pod) {
+	if a.plan.Rollout.MaxSurge == 0 {
+		a.attempts.disrupts(a.set, nodefit.NodeOf(pod))
+	}
+}
+
+// recordEnded records the event about a pod that has ended. (DS-4)
+func (a *applier) recordEnded(pod *corev1.Pod) {
+	eventType, reason := corev1.EventTypeWarning, "FailedDaemonPod"
 	if pod.Status.Phase == corev1.PodSucceeded {
 		eventType, reason = corev1.EventTypeNormal, "SucceededDaemonPod"
 	}
-	return eventType, reason, fmt.Sprintf("Pod %s on node %s has ended (%s) and is replaced", pod.Name, nodefit.NodeOf(pod), pod.Status.Phase)
+	a.Event(eventType, reason, "Pod %s on node %s has ended (%s) and is replaced", pod.Name, nodefit.NodeOf(pod), pod.Status.Phase)
 }
 
 // message is the text of the event about a write, that of the DaemonSets of Kubernetes

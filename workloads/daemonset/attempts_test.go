@@ -12,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -120,8 +118,8 @@ func TestTakenNames(t *testing.T) {
 				c.Must(err)
 			}
 			r := controller.KindOf(c.reconciler).Self.(*reconciler)
-			a := &applier{reconciler: r, set: set, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{Sync: r.writer.Begin(set)}}
-			if err := a.nameTaken(t.Context(), &rollout.PodCreation{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-x"}}}, nil); err != nil {
+			a := &applier{reconciler: r, set: set, Sync: r.writer.Begin(set)}
+			if err := a.nameTaken(t.Context(), "web-x"); err != nil {
 				t.Error(err)
 			}
 			if _, names := r.attempts.of(set); names["web-x"] != test.taken {

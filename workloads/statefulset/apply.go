@@ -3,13 +3,14 @@
 package statefulset
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -39,50 +40,63 @@ var statusKind = apply.Kind[v1beta1.StatefulSetStatus]{
 	FailedUpdate: failedUpdate,
 	FailedDelete: failedUpdate,
 	Status:       &statuses,
-	// A pod that comes back under the name of one that is gone is not ready yet.
-	Shrinks: func(before, after *v1beta1.StatefulSetStatus) bool {
-		return after.Replicas < before.Replicas || after.ReadyReplicas < before.ReadyReplicas
-	},
 }
 
 // applier applies one plan. Every write goes through it.
 type applier struct {
-	*apply.Applier[v1beta1.StatefulSetStatus]
 	*reconciler
-	set  *v1beta1.StatefulSet
-	plan *Plan
+	*apply.Sync
+	*apply.Applier[v1beta1.StatefulSetStatus]
+	snapshot *Snapshot
+	set      *v1beta1.StatefulSet
+	plan     *Plan
 }
 
 // begin returns the applier of a plan for a StatefulSet.
 func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
-	a := &applier{reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
-		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
-		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
+	sync := r.writer.Begin(s.Set)
+	sync.Refusals, sync.Placement = s.Refused, r.options.Placement
+	before, after := &s.Set.Status, cmp.Or(plan.Status, &s.Set.Status)
+	return &applier{reconciler: r, Sync: sync, snapshot: s, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
+		Sync: sync, Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: before,
+		// A pod that comes back under the name of one that is gone is not ready yet.
+		Shrinks:  after.Replicas < before.Replicas || after.ReadyReplicas < before.ReadyReplicas,
+		Selector: s.Set.Spec.Selector, Budget: r.options.Budget, Now: s.Now,
 	}}
-	a.Hold = func(err error) *rollout.Plan {
-		held := *s
-		held.Refused.Revision = err
-		a.plan = NewPlan(&held)
-		return &a.plan.Plan
-	}
-	a.Replaced, a.Refusals = a.replaced, s.Refused
-	if r.options.Budget != nil {
-		a.AllowUpdate = r.options.Budget.AllowUpdate
-	}
-	if r.options.Placement != nil {
-		a.Place = r.options.Placement.PlacePod
-	}
-	return a
 }
 
-// apply applies the plan. One pod's failure does not stop the others.
+// apply applies the plan: revisions, before any pod refers to them; claims and pods; the status; and what is left of the history.
+// One pod's failure does not stop the others.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
-	requeueAfter, settled, err := a.Apply(ctx, a.adopt, []apply.Step{a.changeClaims, a.CreateClaims, a.ApplyPods, a.PullAhead}, nil)
-	if !settled {
+	if settled, err := a.revisions(ctx); err != nil {
+		return 0, a.Abandon(ctx, err)
+	} else if !settled {
 		return controller.StaleRetry, nil
 	}
-	return requeueAfter, err
+	if outdated, err := a.Outdated(ctx); outdated {
+		return 0, err
+	}
+	err = errors.Join(a.changeClaims(ctx), a.CreateClaims(ctx), a.ApplyPods(ctx, a), a.PullAhead(ctx, r.options.Jobs))
+	err = errors.Join(err, a.Report(ctx), a.TruncateHistory(ctx))
+	return a.RequeueAfter(), apply.WorthRetrying(err)
+}
+
+// revisions adopts and writes revisions. While the API server refuses the update revision, the plan goes on without it. (CT-9)
+func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
+	if err := a.adopt(ctx); err != nil {
+		return false, err
+	}
+	settled, err = a.WriteRevisions(ctx)
+	refused := apply.RefusedRevision(&a.plan.Revisions, err)
+	if refused == nil {
+		return settled, err
+	}
+	held := *a.snapshot
+	held.Refused.Revision = refused
+	a.plan = NewPlan(&held)
+	a.Hold(&a.plan.Plan, err)
+	return true, nil
 }
 
 // adopt adopts revisions without a controller. The pods to adopt are among the
@@ -115,11 +129,13 @@ func (a *applier) changeClaims(ctx context.Context) error {
 	return a.Failed(failedUpdate, a.ChangeClaims(ctx, a.plan.PatchClaims))
 }
 
-// replaced remembers a pod that never ran, so that the next one waits.
-func (a *applier) replaced(pod *corev1.Pod) {
-	if !podplan.HasRun(pod) {
-		a.places.Replaced(a.Key, pod.Name, a.options.Clock.Now())
+// Delete deletes a pod, and remembers one that never ran, so that the next one waits.
+func (a *applier) Delete(ctx context.Context, d *rollout.PodDeletion) (deleted bool, err error) {
+	deleted, err = a.Applier.Delete(ctx, d)
+	if err == nil && d.For == rollout.DeleteFailed && !podplan.HasRun(d.Pod) {
+		a.places.Replaced(a.Key, d.Pod.Name, a.options.Clock.Now())
 	}
+	return deleted, err
 }
 
 // ownerReference says that a StatefulSet controls something.

@@ -46,7 +46,6 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, nil
 	}
 	a := &applier{reconciler: r, Sync: r.writer.Begin(s.Set), snapshot: s, plan: plan, status: plan.Status.DeepCopy()}
-	a.SameRevision = sameTemplate
 	a.recordPlan()
 	if current, err := a.current(ctx); err != nil || !current {
 		return controller.StaleRetry, err
@@ -57,7 +56,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		if err != nil {
 			a.Event(corev1.EventTypeWarning, ReasonFailedRevisionProvision, "%v", err)
 		}
-		if apply.RefusesRevision(&plan.Revisions, err) {
+		if apply.RefusedRevision(&plan.Revisions, err) != nil {
 			refused = err
 			settled, err = a.hold(ctx)
 		}
@@ -109,11 +108,13 @@ func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 	if err := a.AdoptRevisions(ctx, a.plan.Revisions.Adopt, owner); err != nil {
 		return false, err
 	}
-	return a.PrepareRevisions(ctx, &a.plan.Revisions, set.Spec.Selector, func(ctx context.Context) error {
+	state, err := a.PrepareRevisions(ctx, &a.plan.Revisions, set.Spec.Selector, sameTemplate)
+	if state == apply.Collided {
 		collided := set.Status.DeepCopy()
 		collided.CollisionCount = new(ptr.Deref(set.Status.CollisionCount, 0) + 1)
-		return a.WriteStatus(ctx, &set.Status, collided)
-	})
+		err = a.WriteStatus(ctx, &set.Status, collided)
+	}
+	return state == apply.Settled, err
 }
 
 // hold plans anew with the template of the current revision, while the one of a new template is refused: subsets get the pods that the spec
