@@ -25,7 +25,7 @@ func escapePointer(key string) string {
 
 // diff appends to ops the operations that lead from one decoded JSON value to
 // another. Objects are compared by key and lists by index, never by shifting
-// elements; keys are visited in sorted order, so the result is always the same.
+// elements. Keys are visited in sorted order, so the result is always the same.
 func diff(ops []operation, path string, from, to any) []operation {
 	switch a := from.(type) {
 	case map[string]any:

@@ -86,8 +86,8 @@ func missingContainer(pod *corev1.Pod, u *Update) (missing string) {
 }
 
 // unfinished returns the state of an earlier update that may still be running,
-// nil if there is none. Of a pod that is back in service nothing is left to
-// do, so what its record says does not matter; it has only to be a JSON object.
+// nil if there is none. Of a pod that is back in service nothing is left to do,
+// so what its record says does not matter. It has only to be a JSON object.
 func unfinished(pod *corev1.Pod) (*v1alpha1.State, error) {
 	value, _, found := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
 	if found && settled(pod) && strings.HasPrefix(value, "{") && json.Valid([]byte(value)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// putBack returns the containers, sorted, that were given another image and have one from before again: something else
+// putBack returns the containers, sorted, that were given another image and have one from before again. Something else
 // has changed it, a mutating webhook or a policy. An image that is neither is what the container gets. (IP-40)
 func putBack(pod *corev1.Pod, state *v1alpha1.State) (names []string) {
 	if !isOf(pod, state) {

@@ -113,9 +113,9 @@ func Serve(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 }
 
 // refreshResize goes on with a pod of whose update only the resize may be left. It stays
-// out of service while the node is about to restart containers, and not longer: a node
-// that has no room may have none for ever. If the record is of another revision
-// than the pod nothing of it is left to do. (IP-38)
+// out of service while the node is about to restart containers, and not longer. A node
+// that has no room may have none for ever. If the record is of another revision than the
+// pod nothing of it is left to do. (IP-38)
 func refreshResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	is, waiting := resizing(pod, state)
 	restarts := is == ResizeRequested && restartsForAny(pod, state.NextContainerResources) && !inService(pod)
@@ -199,10 +199,10 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 }
 
 // backInGrace gives up the update of a pod that another manager has put back into service during
-// its grace period. If that cannot be, since nothing says which revision it had, the
-// pod is taken out of service again and the period begins anew. Either is for the pod as
-// it was read only: who put it back knew an older one, but learns of the grace period
-// with that write at the latest, and does not do so again. (IP-34)
+// its grace period. If that cannot be, since nothing says which revision it had, the pod is
+// taken out of service again and the period begins anew. Either is for the pod as it was read
+// only. Who put it back knew an older one, but learns of the grace period with that write at the
+// latest, and does not do so again. (IP-34)
 func backInGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, previous string, period time.Duration, now time.Time) (Progress, error) {
 	const again = "the pod is in service again although its grace period runs; "
 	p.IfUnchanged = true
@@ -219,7 +219,7 @@ func backInGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, prev
 const clockSkew = time.Second
 
 // graceOfAnotherClock has a grace period begin now that begins in the future by the clock of the controller, which has taken
-// over from one whose clock is ahead: it would last as long as the clocks differ. (IP-20)
+// over from one whose clock is ahead. It would last as long as the clocks differ. (IP-20)
 func graceOfAnotherClock(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, period time.Duration, now time.Time) (Progress, error) {
 	state.UpdateTimestamp, p.IfUnchanged = metav1.NewTime(now), true
 	waiting := "the grace period begins in the future, by another clock; the period of " + period.String() + " begins anew"

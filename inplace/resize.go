@@ -192,12 +192,12 @@ func Resized(p *podpatch.Patch, pod *corev1.Pod) error {
 }
 
 // resizeStands is how long after the beginning of an update a resize that the spec has is taken for
-// accepted, though the node has not answered: what others set later stays.
+// accepted, though the node has not answered. What others set later stays.
 const resizeStands = time.Minute
 
-// stands records that the request of a resize is not to be repeated: the spec has it, and the node
-// has decided about it or had time to; after is that time if it is not over. What others set from then on is what the
-// containers get. (IP-38)
+// stands records that the request of a resize is not to be repeated. The spec has it, and the node has decided about
+// it or had time to; after is that time if it is not over. What others set from then on is what the containers get.
+// (IP-38)
 func stands(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, is Resizing, now time.Time) (after time.Duration, err error) {
 	if state.ResizeAccepted || !isOf(pod, state) || len(unrequested(pod, state)) > 0 {
 		return 0, nil

@@ -14,9 +14,9 @@ import (
 )
 
 // resize pairs the containers of two templates by index and name, and returns the old
-// template with the cpu and memory of the new one: what still differs is no resize. Beside
-// it come the quantities that change, by container, and what stands in the way of
-// changing them in a running pod. (IP-35)
+// template with the cpu and memory of the new one. What still differs is no resize. Beside
+// it come the quantities that change, by container, and what stands in the way of changing
+// them in a running pod. (IP-35)
 func resize(from, to *corev1.PodTemplateSpec) (rest *corev1.PodTemplateSpec, changes map[string]corev1.ResourceRequirements, obstacles []Obstacle) {
 	copied := *from
 	copied.Spec.Containers = slices.Clone(from.Spec.Containers)

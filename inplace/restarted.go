@@ -26,8 +26,8 @@ import (
 //   - Another image ID than the recorded one, under the name or with the digest
 //     that the spec gives, is the new image.
 //   - While the kubelet reports on an older generation of the pod than there is
-//     (status.observedGeneration, 0 if it reports none), nothing else counts:
-//     a container that crashed meanwhile came back with the old image. That it
+//     (status.observedGeneration, 0 if it reports none), nothing else counts. A
+//     container that crashed meanwhile came back with the old image. That it
 //     reports on the new one proves nothing: it does before it stops a container.
 //   - The image under its name needs no restart to be the right one: back to an
 //     image before the kubelet has acted. This holds for the recorded container.

@@ -78,8 +78,8 @@ func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Res
 }
 
 // allowed is how many pods may be disrupted that are not marked for deletion. Those that are marked
-// stand in for pods that are missing, and for no others: otherwise the pods that replace them
-// would allow others to be disrupted as well. (PUB-13)
+// stand in for pods that are missing, and for no others. Otherwise the pods that replace them would
+// allow others to be disrupted as well. (PUB-13)
 func allowed(unmarked, available, total, desired int32) int32 {
 	return max(min(available, max(unmarked, total))-desired, 0)
 }

@@ -106,7 +106,7 @@ func (p *planner) planEviction() {
 	p.wait("the pod is about to be evicted")
 }
 
-// planEnd takes the note off a pod that is no longer to go, but none that is later than the last heartbeat: that
+// planEnd takes the note off a pod that is no longer to go, but none that is later than the last heartbeat. That
 // is another writer's. (EVR-9)
 func (p *planner) planEnd() {
 	if !p.meant() || p.Pod.DeletionTimestamp != nil {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// A heartbeat is written when the last one is so old, and earlier for another message; Kubernetes asks
+// A heartbeat is written when the last one is so old, and earlier for another message. Kubernetes asks
 // for one in 20 minutes, and for none within 20 seconds of the last one. (EVR-10)
 const (
 	heartbeatAgain = 5 * time.Minute
@@ -48,7 +48,7 @@ func (p *planner) complete(message string) {
 }
 
 // time is now, but neither before the start nor before the last heartbeat, which the API server
-// would refuse: its clock may be ahead of ours.
+// would refuse. Its clock may be ahead of ours.
 func (p *planner) time() metav1.Time {
 	now := metav1.NewTime(p.Now.Truncate(time.Second))
 	_, report := own(p.Eviction)

@@ -31,7 +31,7 @@ func (o *Options) enqueueOf(pod *corev1.Pod, enqueue controller.Enqueue) {
 	}
 }
 
-// selectedBeside tells whether the workload that a budget names selects a pod by its labels, whatever controls that: then
+// selectedBeside tells whether the workload that a budget names selects a pod by its labels, whatever controls that. Then
 // it decides whether there can be a mirror. What no cache has is looked at from time to time. (PUB-32)
 func (o *Options) selectedBeside(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 	if o.Mirror != MirrorAnnotated || b.Spec.TargetReference == nil || !budget.Mirrored(b) {
@@ -47,7 +47,7 @@ func (o *Options) selectedBeside(b *v1alpha1.PodUnavailableBudget, pod *corev1.P
 }
 
 // disruptionBudgetChanged enqueues the budget that a PodDisruptionBudget shows, the one that has its name, and those of the
-// pods that it selects, if that is new: there is at most one PodDisruptionBudget of a pod. (PUB-32)
+// pods that it selects, if that is new. There is at most one PodDisruptionBudget of a pod. (PUB-32)
 func (o *Options) disruptionBudgetChanged(before, after *policyv1.PodDisruptionBudget, enqueue controller.Enqueue) {
 	same := before != nil && after != nil && before.UID == after.UID && equality.Semantic.DeepEqual(before.Spec.Selector, after.Spec.Selector)
 	for _, d := range []*policyv1.PodDisruptionBudget{before, after} {

@@ -84,7 +84,7 @@ func (g *Guard) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) 
 // long to write, and the pauses in between.
 const attempts = 4
 
-// bookedWithin is how long a write may take: what is booked is kept from the decision on, and
+// bookedWithin is how long a write may take. What is booked is kept from the decision on, and
 // the caller needs the rest of the time.
 const bookedWithin = budget.UnavailableFor / 2
 
@@ -175,7 +175,7 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 }
 
 // podOf returns the pod that is judged; nil if it is gone. One that seems to be unprotected or not ready is read anew, after
-// the budget: it may have been counted before that, and not since without a conflict. (PUB-33)
+// the budget. It may have been counted before that, and not since without a conflict. (PUB-33)
 func (q *inquiry) podOf(ctx context.Context, b *v1alpha1.PodUnavailableBudget) (*corev1.Pod, error) {
 	if q.live == nil || seemsProtected(b, q.pod) {
 		return q.pod, nil

@@ -15,7 +15,7 @@ import (
 // long; if it is, booking on what it has ends with a conflict, and the budget is read.
 const latestKept = time.Minute
 
-// latest remembers the states of budgets that are newer than those of a cache, and for how long: a budget that
+// latest remembers the states of budgets that are newer than those of a cache, and for how long. A budget that
 // was deleted is never asked about again. The zero value is ready for use, by several goroutines.
 type latest struct {
 	lock  sync.Mutex

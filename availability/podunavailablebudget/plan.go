@@ -142,8 +142,8 @@ func (s *Snapshot) seen() []*budget.Pod {
 
 func byName(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
 
-// links tells whether a pod of the budget is to be told so: it names none that is there and about it, and matches
-// none that comes first. (PUB-20, PUB-24)
+// links tells whether a pod of the budget is to be told so. It is if it names none that is there and about it,
+// and matches none that comes first. (PUB-20, PUB-24)
 func (s *Snapshot) links(pod *corev1.Pod) bool {
 	if relatedTo(pod) == s.Budget.Name || s.Budget.DeletionTimestamp != nil {
 		return false

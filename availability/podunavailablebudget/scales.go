@@ -152,7 +152,7 @@ type look struct {
 }
 
 // enough tells whether what was seen says what a workload with so many pods wants. One that has more than it wanted, and
-// than were known then, was scaled since; one that was not there, or of another UID, may be there now.
+// than were known then, was scaled since. One that was not there, or of another UID, may be there now.
 func (l look) enough(uid types.UID, pods int) bool {
 	wants := 0
 	if l.workload != nil && (uid == "" || l.workload.UID == uid) {

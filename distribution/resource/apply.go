@@ -136,7 +136,7 @@ func (a *applier) update(ctx context.Context, object Object) error {
 }
 
 // replace deletes a copy and creates it anew, once the API server says that it would accept
-// the new one: until then the namespace keeps what it has. (RD-8)
+// the new one. Until then the namespace keeps what it has. (RD-8)
 func (a *applier) replace(ctx context.Context, r Replacement) error {
 	if err := a.copies.TryCreate(ctx, r.Create); err != nil {
 		return a.failed(r.Create, v1alpha1.ResourceDistributionUpdateResourceFailed, err)

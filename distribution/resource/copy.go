@@ -125,7 +125,7 @@ func Trim(object any) (any, error) {
 }
 
 // copyOf tells whether an object is a copy of a ResourceDistribution, as its controller
-// says by name: one that was created anew keeps what it finds. (RD-7)
+// says by name. One that was created anew keeps what it finds. (RD-7)
 func copyOf(object metav1.Object, distribution string) bool {
 	return ownerOf(object) == distribution
 }

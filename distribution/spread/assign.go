@@ -219,7 +219,7 @@ func (in *Input) pending() (pending []*Reservation) {
 	return pending
 }
 
-// refused are those of the pending reservations whose pods were refused after they were assigned: the controller of the
+// refused are those of the pending reservations whose pods were refused after they were assigned. The controller of the
 // pod would have more pods of that revision than it wants, so many of them with this one. (WS-7)
 func (in *Input) refused(pending []*Reservation, alike int32) (refused []*Reservation) {
 	wants := in.Workload.Wants()

@@ -222,7 +222,7 @@ func (c *computer) counts(pod *corev1.Pod) bool {
 }
 
 // tallies counts the pods of the latest revision in every subset, and how many of them are still to
-// be created; less than 0 if there are more than the workload wants. (WS-19)
+// be created. It is less than 0 if there are more than the workload wants. (WS-19)
 func (c *computer) tallies() (tallies []tally, toCome int32) {
 	tallies, toCome = make([]tally, len(c.groups)), c.Workload.Wants()
 	for _, pod := range c.Unassigned {

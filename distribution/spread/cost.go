@@ -59,7 +59,7 @@ func (c *computer) costs() (result []Cost) {
 // the workload has to want for the pod to stay.
 const highestCost = 10_000_000
 
-// graded returns the costs of the pods of a subset if limits are percentages: pods of all subsets
+// graded returns the costs of the pods of a subset if limits are percentages. Pods of all subsets
 // alternate as their percentages have it, so that whatever number of them is deleted, the others
 // are spread alike. Each pod has a place in its subset, and keeps it as long as there are as many
 // pods. (WS-16)

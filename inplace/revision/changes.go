@@ -108,7 +108,7 @@ func liveOf(podLabels iter.Seq[string]) map[string]bool {
 }
 
 // nextLive is Next, but that no equal revision of which there are no pods takes the place of one that pods come from, if it has
-// no controller or the same number: all of them would roll to what they have. (CS-CR5)
+// no controller or the same number. All of them would roll to what they have. (CS-CR5)
 func nextLive(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, live map[string]bool) (Decision, error) {
 	next, err := Next(history, wanted)
 	for d := next; err == nil && d.Action != Create; {

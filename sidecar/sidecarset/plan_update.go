@@ -173,11 +173,11 @@ func (p *planner) leave(ordered []*pod) []*pod {
 	return ordered[:n]
 }
 
-// outOfService tells whether a pod is out of service because of an update: it is updated, or
-// was before, and is not ready or not consistent. It does not matter whether it is to be
-// updated now: the strategy may have been another one then. Of a pod that is not updated and
-// that its workload updates meanwhile, the sidecars count alone; one that did not serve as its update
-// began, and has its sidecars, is out of service for another reason. (SCS-8)
+// outOfService tells whether a pod is out of service because of an update: it is updated, or was
+// before, and is not ready or not consistent. It does not matter whether it is to be updated now: the
+// strategy may have been another one then. Of a pod that is not updated and that its workload updates
+// meanwhile, the sidecars count alone. One that did not serve as its update began, and has its
+// sidecars, is out of service for another reason. (SCS-8)
 func (p *planner) outOfService(pod *pod) bool {
 	switch {
 	case pod.Available, p.lacksOthers(pod):
@@ -206,7 +206,7 @@ func notReadySince(pod *corev1.Pod) *metav1.Time {
 	return c.LastTransitionTime.DeepCopy()
 }
 
-// take begins the updates that maxUnavailable allows: a pod that does not serve costs
+// take begins the updates that maxUnavailable allows. A pod that does not serve costs
 // nothing, unless that comes from an update before, whose place it keeps. (SCS-8)
 func (p *planner) take(chosen []*pod) (taken []*pod) {
 	r := &p.plan.Rollout

@@ -24,7 +24,7 @@ func phaseGiven(pod *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// knowsPhase tells whether the kubelet has shown that it knows the phase Succeeded: it
+// knowsPhase tells whether the kubelet has shown that it knows the phase Succeeded. It
 // makes this condition from that phase alone, whatever the containers do, and never while
 // it takes the pod for Running. See GenerateContainersReadyCondition in
 // k8s.io/kubernetes/pkg/kubelet/status. (ST-15.1)

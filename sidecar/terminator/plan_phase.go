@@ -17,7 +17,7 @@ import (
 )
 
 // outcome is the phase that the main containers give to their pod. It is empty if
-// the kubelet alone decides: without a main container nothing has succeeded, and who
+// the kubelet alone decides. Without a main container nothing has succeeded, and who
 // runs the containers of a virtual node may not end them for a phase. (ST-13, ST-19)
 func (p *planner) outcome() corev1.PodPhase {
 	if p.LeavePhase || p.virtual() || len(p.mains) == 0 {

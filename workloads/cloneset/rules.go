@@ -34,9 +34,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	return rules
 }
 
-// Rules returns the RBAC rules that the webhook needs: for Templates to create
-// pod templates, which a dry run does, and for Pods to get pods. Nil fields need
-// none.
+// Rules returns the RBAC rules that the webhook needs. For Templates it creates
+// pod templates, which a dry run does, and for Pods it gets pods. Nil fields
+// need none.
 func (w *Webhook) Rules() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	if w.Templates != nil {

@@ -64,8 +64,8 @@ func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionReq
 }
 
 // Validate answers CREATE, UPDATE and DELETE. It refuses an invalid set with
-// the code 422 and a cause for every field, and the deletion of a protected
-// set with the code 403.
+// the code 422 and a cause for every field. It refuses the deletion of a
+// protected set with the code 403.
 func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	return w.admission().Validate(ctx, request)
 }

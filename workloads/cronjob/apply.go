@@ -90,7 +90,7 @@ func (a *applier) settleRefused(ctx context.Context) error {
 }
 
 // holdBack does what the plan says, but creates no job, and so claims no scheduled
-// time: a job that is to be replaced could not be deleted. (ACJ-12.2)
+// time. A job that is to be replaced could not be deleted. (ACJ-12.2)
 func (a *applier) holdBack(ctx context.Context) error {
 	var statusErr error
 	if a.plan.Unclaimed != nil {

@@ -33,7 +33,7 @@ const (
 
 const (
 	// refusedFor is how long a job must be late before it is written down that the API
-	// server refuses it: most refusals are over by then.
+	// server refuses it. Most refusals are over by then.
 	refusedFor = 10 * time.Second
 	// firstWait and mostWait limit the time to the next try of a job that is refused. (ACJ-13.5)
 	firstWait = time.Second
@@ -132,7 +132,7 @@ func (p *planner) planRefused() {
 	}
 }
 
-// withholdTimeToLive has a job stay until it was seen: what was refused before is created while RefusedAnnotation tells of it,
+// withholdTimeToLive has a job stay until it was seen. What was refused before is created while RefusedAnnotation tells of it,
 // and would be created again if it were gone. (ACJ-13.2)
 func (s *Start) withholdTimeToLive() {
 	job, _ := s.object()

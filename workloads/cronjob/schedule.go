@@ -73,7 +73,7 @@ func checkZone(name string) error {
 }
 
 // missed returns the latest scheduled time that is later than after and not later
-// than now, the zero time if there is none, and how many there are; beyond
+// than now, the zero time if there is none, and how many there are. Beyond
 // mostMissed they are not counted. (ACJ-9)
 func missed(schedule cron.Schedule, after, now time.Time) (latest time.Time, count int) {
 	for t := schedule.Next(after); !t.IsZero() && !t.After(now); t = schedule.Next(t) {

@@ -55,7 +55,7 @@ func (p *planner) reportAstray() {
 }
 
 // forgo tells whether the pod of a node is not created, since one that is for no node may be
-// meant for it: whatever takes their nodes from new pods would do so again. (DS-21)
+// meant for it. Whatever takes their nodes from new pods would do so again. (DS-21)
 func (p *planner) forgo(n *nodePods) bool {
 	if p.forgone >= len(p.astray) {
 		return false

@@ -86,8 +86,8 @@ func (p *planner) interrupted(n *nodePods) bool {
 }
 
 // neverAvailable tells whether a pod has surely not been available for a moment since it
-// was created or updated in place: it became ready, or unready, too short a time after
-// that. (DS-11)
+// was created or updated in place. Then it became ready, or unready, too short a time
+// after that. (DS-11)
 func (p *planner) neverAvailable(pod *pod) bool {
 	c := readiness.Condition(pod.Pod, corev1.PodReady)
 	return c == nil || c.LastTransitionTime.Sub(pod.since()) <= time.Duration(p.Set.Spec.MinReadySeconds)*time.Second

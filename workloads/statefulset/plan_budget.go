@@ -56,8 +56,8 @@ func (b *updateBudget) wait(pod *pod) {
 }
 
 // take takes a pod out of service to update it, if the budget allows that. One that is out of
-// service takes nothing more. One that its preDelete hook alone keeps from serving goes
-// when fewer than maxUnavailable others are down: two of them do not wait for each other.
+// service takes nothing more. One that its preDelete hook alone keeps from serving goes when
+// fewer than maxUnavailable others are down. Two of them do not wait for each other.
 func (b *updateBudget) take(s slot) bool {
 	others := b.out
 	switch {

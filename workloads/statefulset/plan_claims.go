@@ -83,9 +83,9 @@ func mounts(pod *corev1.Pod, template string) bool {
 	return false
 }
 
-// claimOf returns the name of the claim in a volume of a pod if it is one
-// that its StatefulSet has made of a claim template, whether there still is such
-// a template or not; otherwise it is empty. It builds no names: it is asked about
+// claimOf returns the name of the claim in a volume of a pod if it is one that
+// its StatefulSet has made of a claim template, whether there still is such a
+// template or not. Otherwise it is empty. It builds no names: it is asked about
 // every pod in every reconcile.
 func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
 	if v.PersistentVolumeClaim == nil {

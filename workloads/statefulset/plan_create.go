@@ -105,7 +105,7 @@ func (p *planner) stop(rest []slot, reason *rollout.Reason) {
 }
 
 // waitForTurn says why nothing is brought to the places that the walk does not
-// come to: pods that have ended there stay, and missing ones are not created.
+// come to. Pods that have ended there stay, and missing ones are not created.
 func (p *planner) waitForTurn(rest []slot, reason *rollout.Reason) {
 	missing := false
 	for _, s := range rest {

@@ -13,8 +13,8 @@ import (
 )
 
 // planKeep returns pods to service that prepare for their deletion although they shall
-// stay: their ordinal is wanted again, or the update is paused or undone. If
-// the hooks do not allow it, such a pod is replaced when its hook releases it.
+// stay. Their ordinal is wanted again, or the update is paused or undone. If the hooks
+// do not allow it, such a pod is replaced when its hook releases it.
 func (p *planner) planKeep() {
 	var r *replacement
 	for i, s := range p.wanted {

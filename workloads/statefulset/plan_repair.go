@@ -13,7 +13,7 @@ import (
 )
 
 // updateBroken updates a pod although others are waited for, if it is not ready
-// and that may be because of the revision it is at: otherwise a broken update
+// and that may be because of the revision it is at. Otherwise a broken update
 // could never be taken back. Pods that are ready stay, for the reason that is
 // given to those from one on.
 func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reason) {
@@ -37,7 +37,7 @@ func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reaso
 }
 
 // finishPrepared updates pods that have been prepared for it, and tells whether
-// there is one: they have counted as unavailable since, and what they wait for may
+// there is one. They have counted as unavailable since, and what they wait for may
 // wait for them. It says why the others stay, but one.
 func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod) (some bool) {
 	for _, s := range slots {
@@ -58,10 +58,10 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 	return some
 }
 
-// broken is the pod to update although others are waited for: one that is not
-// ready at a revision that is wanted no more, or the next one in order; nil while a pod is
-// terminating. Of several it is the lowest one, which may hold up the creation
-// of others, but one of the current revision only if there is no other.
+// broken is the pod to update although others are waited for: one that is not ready at a
+// revision that is wanted no more, or the next one in order. It is nil while a pod is
+// terminating. Of several it is the lowest one, which may hold up the creation of others,
+// but one of the current revision only if there is no other.
 func (p *planner) broken(sequence []slot) *pod {
 	works := p.works()
 	spreads := p.spreads(works)
@@ -98,9 +98,9 @@ func (p *planner) works() map[string]bool {
 }
 
 // spreads tells whether pods that are not ready would take the update farther,
-// although the pods that have it do not work: a bad image would get out of
-// hand whenever something else makes the other pods unready. A revision that pods
-// go back to has been the current one.
+// although the pods that have it do not work. A bad image would get out of hand
+// whenever something else makes the other pods unready. A revision that pods go
+// back to has been the current one.
 func (p *planner) spreads(works map[string]bool) bool {
 	return !works[p.RevisionValue(p.plan.Revisions.Update.Name)] && !p.goesBack() && slices.ContainsFunc(p.wanted, func(s slot) bool {
 		return s.pod != nil && (s.pod.own || s.pod.adopted()) && s.pod.Updated && !s.pod.terminating

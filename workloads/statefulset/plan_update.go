@@ -98,8 +98,8 @@ func (p *planner) partitionReason() *rollout.Reason {
 		Message: fmt.Sprintf("partition %d: %s", p.limits.partition, held)}
 }
 
-// unordered is the order under unorderedUpdate: replicas less partition pods
-// are updated, first those that are updated or are on their way out, then the others by
+// unordered is the order under unorderedUpdate. Replicas less partition pods are
+// updated, first those that are updated or are on their way out, then the others by
 // priority. (STS-17)
 func (p *planner) unordered() reach {
 	var updated, others []slot

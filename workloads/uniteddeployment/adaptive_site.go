@@ -187,7 +187,7 @@ func (s *site) useful() int32 {
 	return max(0, n-s.own)
 }
 
-// gaps is how many of the pods that a closed subset runs for others find no nodes, or did and are not ready yet: a workload
+// gaps is how many of the pods that a closed subset runs for others find no nodes, or did and are not ready yet. A workload
 // with ordinals keeps them as long as one with a higher ordinal serves.
 func (s *site) gaps() int32 {
 	if !s.closed || !s.ordered || s.more == 0 {

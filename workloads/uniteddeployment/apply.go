@@ -78,9 +78,9 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return apply.Soonest(a.plan.RequeueAfter, a.NoteHeld(a.Key, a.plan.HeldUp, s.Now)), apply.WorthRetrying(err, statusErr)
 }
 
-// current finds out whether the UnitedDeployment is still as it was observed, if something
-// would be taken away: the cache of workloads may be ahead of it, and show those of subsets that
-// it does not know yet, or those that a deletion has left without an owner.
+// current finds out whether the UnitedDeployment is still as it was observed, if something would
+// be taken away. The cache of workloads may be ahead of it, and show those of subsets that it
+// does not know yet, or those that a deletion has left without an owner.
 func (a *applier) current(ctx context.Context) (bool, error) {
 	if len(a.plan.Delete)+len(a.plan.Adopt)+len(a.plan.Release)+len(a.plan.Revisions.Adopt) == 0 {
 		return true, nil
@@ -117,7 +117,7 @@ func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 	return state == apply.Settled, err
 }
 
-// hold plans anew with the template of the current revision, while the one of a new template is refused: subsets get the pods that the spec
+// hold plans anew with the template of the current revision, while the one of a new template is refused. Subsets get the pods that the spec
 // wants, and none is updated. The status keeps its numbers, which are about revisions that there are. (CT-9)
 func (a *applier) hold(ctx context.Context) (settled bool, err error) {
 	template, err := TemplateOf(a.plan.Revisions.Current)

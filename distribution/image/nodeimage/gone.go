@@ -15,7 +15,7 @@ const rememberedJobs = 1024
 
 // goneJobs remembers which jobs the API server has said not to exist, the latest
 // ones. A UID never comes back. A job that goes has the reconciles of all its nodes
-// want to know at the same time: one of them asks, and the others wait for the
+// want to know at the same time. One of them asks, and the others wait for the
 // answer.
 type goneJobs struct {
 	known *lru.Cache // by UID

@@ -132,7 +132,7 @@ func (p *planner) needless(name string, task *v1alpha1.ImageTagSpec, owners []co
 }
 
 // counted tells whether a job that is not over yet counts the node by this
-// task: without it the node would pull again, and the job might never end.
+// task. Without it the node would pull again, and the job might never end.
 func (p *planner) counted(name string, task *v1alpha1.ImageTagSpec, owners []corev1.ObjectReference) bool {
 	return slices.ContainsFunc(owners, func(owner corev1.ObjectReference) bool {
 		job := p.Jobs[owner.UID]
