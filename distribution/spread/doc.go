@@ -20,7 +20,7 @@
 //   - Admission writes new pods into creatingPods alone, by one request for all that come at once. It does not write
 //     those of workloads that place their own pods. A pod that was refused stops counting after a second. deletingPods
 //     of the status stays empty.
-//   - A new pod of the latest revision goes where that revision misses one. So a rolling update
+//   - A new pod of the latest revision goes to a subset in which that revision misses one. So a rolling update
 //     that creates before it deletes ends as it began.
 //   - Pods get their subset before the status was written for the first time.
 //   - With percentages what deleting a pod costs interleaves the subsets: a workload that is scaled

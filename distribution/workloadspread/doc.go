@@ -5,7 +5,7 @@
 //
 // A [Controller] computes the status of each WorkloadSpread from the pods of its workload, and writes
 // into the pods what deleting them costs. It gives pods that were there before a subset, and deletes
-// those that could not be scheduled where they were sent. It alone writes. The arithmetic is in
+// those that could not be scheduled in the subset to which they were sent. It alone writes. The arithmetic is in
 // package spread.
 //
 // Every reconcile of a WorkloadSpread has three steps. Observe reads it, its workload and the pods

@@ -90,7 +90,7 @@ type volume struct {
 func volumes(config *nodeagent.Config) []volume {
 	// The folder: the socket is another one after a restart of the runtime.
 	runtime := filepath.Dir(strings.TrimPrefix(config.Endpoint, "unix://"))
-	// Where a kubelet of 1.37 serves its pods; those before it leave it empty.
+	// The folder in which a kubelet of 1.37 serves its pods; those before it leave it empty.
 	pods := filepath.Dir(config.KubeletSocket)
 	return []volume{
 		{"runtime", runtime, hostPath(runtime, corev1.HostPathDirectory)},

@@ -85,7 +85,7 @@ func each(ctx context.Context, start, end, limit int, do func(i int) error) (suc
 
 // Safely returns what do returns, and a panic as an error. One would end the process
 // in a goroutine of Each, whose caller cannot recover from it. The stack
-// goes to the log alone: errors end up in conditions, where they must not change each time.
+// goes to the log alone: errors end up in conditions, in which they must not change each time.
 func Safely(ctx context.Context, do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden stands where a token was taken away.
+// Hidden stands in the place of a token that was taken away.
 const Hidden = "[hidden]"
 
 // What is never shown: what follows the path of a URL, with which registries sign the

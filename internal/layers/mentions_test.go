@@ -31,7 +31,7 @@ func byHand(name string) bool {
 
 var notByHand = regexp.MustCompile(`(^|/)(testdata|bin)/|^[a-z]+/(crds|client|v[0-9]+((alpha|beta)[0-9]+)?)/|^examples/(install|[a-z]+/rbac|monitoring/(rbac\.yaml|dashboards/))|(^|/)\.|/zz_generated|^(LICENSE|go\.(mod|sum))$`)
 
-// mentions returns the files by hand that name a kind, as it is written or in lower case, outside its package.
+// mentions returns the files by hand that name a kind, in its own letters or in lower case, outside its package.
 func mentions(files map[string][]byte, kind, home string) (found []string) {
 	for name, content := range files {
 		if byHand(name) && !strings.HasPrefix(name, home+"/") && (bytes.Contains(content, []byte(kind)) || bytes.Contains(content, []byte(strings.ToLower(kind)))) {

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// Status says where a kind, whose status is an S with conditions of type C, has what
+// Status says in which fields a kind, whose status is an S with conditions of type C, has what
 // the statuses of all kinds have. Every kind has a type T of its own for the types
 // of conditions. Fields that may be nil say so; all others are required. No method changes a status that it is given.
 type Status[S, C any, T ~string] struct {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// Backend is where clients read and write: an API server, or memory. It may be
+// Backend is what clients read and write: an API server, or memory. It may be
 // used by many goroutines.
 type Backend struct {
 	versions map[schema.GroupVersion]connection

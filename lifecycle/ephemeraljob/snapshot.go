@@ -25,7 +25,7 @@ type Snapshot struct {
 	// Pods are those of the job's namespace that its selector selects, in any order. Others
 	// beside them do no harm.
 	Pods []*corev1.Pod
-	// Refusals are what the API server has refused, as far as it is remembered.
+	// Refusals are what the API server has refused, as far as the controller remembers.
 	Refusals Refusals
 	// Idle says of pods with containers of the job, of which none runs or has ended, since when that is known, by UID.
 	Idle map[types.UID]time.Time

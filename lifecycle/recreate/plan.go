@@ -170,7 +170,7 @@ func (p *planner) due(since time.Time, seconds int64) bool {
 	return false
 }
 
-// onNode says where to look for a node agent that does not do its work.
+// onNode says on which node to look for an agent that does not do its work.
 func (p *planner) onNode() string {
 	return fmt.Sprintf("it runs on node %q", p.Request.Labels[v1alpha1.ContainerRecreateRequestNodeNameLabel])
 }

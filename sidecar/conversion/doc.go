@@ -5,7 +5,7 @@
 // unless a program asks for it: [ServeV1beta1] adds the version to the definition,
 // and [Handler] converts.
 //
-// What one version has and the other lacks is put where the other has what comes nearest, and
+// What one version has and the other lacks is put into the field of the other that comes nearest, and
 // travels in an annotation. So spec.customVersion of v1beta1 is a label in v1alpha1, and
 // spec.namespace of v1alpha1 a namespaceSelector in v1beta1. What is read and written back in
 // either version is what it was. A user who changes the label or the selector means the new one.

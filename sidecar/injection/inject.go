@@ -91,7 +91,7 @@ func Inject(in Input) (*Result, error) {
 	return r, nil
 }
 
-// matched is a SidecarSet that matches the pod, as it is injected.
+// matched is a SidecarSet that matches the pod, in the revision that is injected.
 type matched struct {
 	*v1alpha1.SidecarSet        // with its defaults, and what a revision restores
 	revision             string // to be written down

@@ -31,7 +31,7 @@ type planner struct {
 	active []*corev1.Pod // in any order
 	// restarting are those that count as failed because they restarted too often.
 	restarting []*corev1.Pod
-	// astray is how many pods are not where a node waits for them: unscheduled ones that are
+	// astray is how many pods are not on a node that waits for them: unscheduled ones that are
 	// for no node, and all but one of those on the same node.
 	astray int
 	// creating are the nodes for which pods are created.

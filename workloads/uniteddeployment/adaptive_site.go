@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// site is a subset where pods perhaps find no nodes: what is known of it, and what is decided.
+// site is a subset in which pods perhaps find no nodes: what is known of it, and what is decided.
 type site struct {
 	subset *v1alpha1.Subset
 	child  *Child // nil if there is none

@@ -19,13 +19,13 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// zones is a world where each subset has room for so many pods: the controllers of the
+// zones is a world in which each subset has room for so many pods: the controllers of the
 // workloads, the scheduler and the kubelets work there, and time goes by.
 type zones struct {
 	*world
 	kind TemplateKind
 	room map[string]int
-	// slow are subsets where pods stay unready once they run.
+	// slow are subsets in which pods stay unready once they run.
 	slow  map[string]bool
 	names int
 }

@@ -48,7 +48,7 @@
 //     gone. The job goes on with others.
 //   - What is wrong with a spec that no webhook has seen stands in the message of
 //     the status.
-//   - Pull secrets are copied to where nodes may read them; those that cannot be
+//   - Pull secrets are copied to a namespace in which nodes may read them; those that cannot be
 //     stand in the message of the status.
 //   - failedNodes are sorted at the deadline, too.
 //   - Behind `job has completed` stands that no node is selected, if none is. What has held up a job for a

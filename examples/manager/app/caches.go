@@ -30,7 +30,7 @@ type caches struct {
 	pods, nodes, namespaces, claims, revisions, jobs, podDisruptionBudgets informer
 	deployments, replicaSets, builtInStatefulSets, replicationControllers  informer
 
-	// Where the pods of CloneSets and StatefulSets go, as their controllers create them: the controllers of WorkloadSpreads and
+	// What says to which nodes the pods of CloneSets and StatefulSets go, as their controllers create them: the controllers of WorkloadSpreads and
 	// PersistentPodStates say it.
 	spreads, states *workloads.LatePlacement
 }

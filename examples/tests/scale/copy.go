@@ -114,7 +114,7 @@ type replacement struct {
 	number int            // it stands in the UIDs of the copy, so that objects which refer to one another still do
 	uids   *regexp.Regexp // which of them
 	words  []string       // in key and text: old, new, old, new
-	node   func() string  // where pods go that no selector holds elsewhere; nil: where they are
+	node   func() string  // the node of pods that no selector holds elsewhere; nil: the one that they have
 }
 
 // copyOf returns an object with what is replaced.

@@ -14,7 +14,7 @@ import (
 type mutant struct {
 	pkg, function string // relative to the module; "planner.start" for a method
 	file          string // its name
-	line, last    int    // where it stands, from 1
+	line, last    int    // the lines on which it stands, from 1
 	change        string // what the line says before and after
 
 	start, end int    // the bytes to replace
