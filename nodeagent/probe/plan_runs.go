@@ -99,9 +99,10 @@ const (
 	oldAtLeast = 2 * time.Minute
 )
 
-// old is when the state of a probe is that of a run too long ago, zero if there is none to forget.
+// old is when the state of a probe is that of a run too long ago, also if it has none yet; zero if it is Unknown already and says why,
+// or if a run is under way that will tell.
 func (q *probe) old() (at time.Time, after time.Duration) {
-	if q.Probe.State == "" || q.Probe.State == v1alpha1.ProbeUnknown {
+	if unknown := q.Probe.State == v1alpha1.ProbeUnknown; unknown && q.Probe.Message != "" || (unknown || q.Probe.State == "") && q.Probe.Running {
 		return time.Time{}, 0
 	}
 	last := q.Probe.Last
@@ -122,6 +123,7 @@ func (p *planner) forgetOld(q *probe, why string) {
 			message += ": " + why
 		}
 		q.Probe.become(v1alpha1.ProbeUnknown, message, p.Now)
+		q.Probe.Message = message // also of one that was Unknown
 		p.plan.Begin = append(p.plan.Begin, q.Probe)
 	}
 }

@@ -123,7 +123,8 @@ func TestLimits(t *testing.T) {
 		"status: c p Unknown (the node runs 2 probes at most, and 2 of namespace shop: this one is not run)",
 		"wait c p: the node runs 2 probes at most, and 2 of namespace shop: this one is not run")
 	expectPlan(t, &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Running: 1, Limits: Limits{Concurrency: 2}},
-		"start b p for 1s after 1s", "wait c p: 2 probes are under way, of shop (1)", "wait a p: 2 probes are under way, of shop (1)")
+		"start b p for 1s after 1s", "wait c p: 2 probes are under way, of shop (1)", "wait a p: 2 probes are under way, of shop (1)",
+		"again after 1m48s") // the status says so then (PPM-4.12)
 
 	s := &Snapshot{NodePodProbe: n, Probes: due, Began: hour, Now: now, Limits: Limits{PerSecond: 4}}
 	plan := expectPlan(t, s, "start b p for 1s after 1s", "wait c p: the node has started enough probes for now",
@@ -209,6 +210,40 @@ func TestOldStates(t *testing.T) {
 	slow := newNodePodProbe(wants("web-0", "idle", every(600)), says("web-0", "idle", succeeded))
 	expectPlan(t, &Snapshot{NodePodProbe: slow, Probes: []Probe{knows("web-0", "idle", ran(49*time.Minute), is(succeeded))}, Running: 2, Began: hour, Now: now, Limits: busy},
 		"wait web-0 idle: 2 probes are under way", "again after 1m0s")
+}
+
+// PPM-4.12: a probe that has no result says what it waits for, if that takes long.
+func TestNoStateYet(t *testing.T) {
+	busy, hour, waiting := Limits{Concurrency: 1}, now.Add(-time.Hour), "wait web-0 idle: 2 probes are under way"
+	first := func(ago time.Duration) func(*Probe) { return func(p *Probe) { p.First = now.Add(-ago) } }
+	silent := func(p *Probe) { p.State, p.Since = v1alpha1.ProbeUnknown, now.Add(-time.Hour) } // of a handler that is new
+	told := says("web-0", "idle", v1alpha1.ProbeUnknown)
+	why := func(after string) string {
+		return "the probe has not been run for " + after + ", 5 of its periods or more: 2 probes are under way"
+	}
+	for _, tt := range []struct {
+		name   string
+		node   *v1alpha1.NodePodProbe
+		probe  Probe
+		before time.Duration // now
+		want   []string
+	}{
+		{"its first turn", newNodePodProbe(wants("web-0", "idle")), knows("web-0", "idle", first(2*time.Minute)), 0,
+			[]string{"begin web-0 idle in -2m0s Unknown", "status: web-0 idle Unknown (" + why("2m0s") + ")", waiting}},
+		{"not long yet", newNodePodProbe(wants("web-0", "idle")), knows("web-0", "idle", first(2*time.Minute)), time.Second, []string{waiting, "again after 1s"}},
+		{"a long period", newNodePodProbe(wants("web-0", "idle", every(60))), knows("web-0", "idle", first(5*time.Minute)), 0,
+			[]string{"begin web-0 idle in -5m0s Unknown", "status: web-0 idle Unknown (" + why("5m0s") + ")", waiting}},
+		{"a turn after one without a result", newNodePodProbe(wants("web-0", "idle")), knows("web-0", "idle", first(time.Hour), ran(2*time.Minute)), 0,
+			[]string{"begin web-0 idle in -1h0m0s Unknown", "status: web-0 idle Unknown (" + why("2m0s") + ")", waiting}},
+		{"it is run, without a result", newNodePodProbe(wants("web-0", "idle")), knows("web-0", "idle", first(time.Hour), ran(time.Minute)), 0, []string{waiting, "again after 1m0s"}},
+		{"unknown, and nobody has said why", newNodePodProbe(wants("web-0", "idle"), told), knows("web-0", "idle", first(2*time.Minute), silent), 0,
+			[]string{"begin web-0 idle in -2m0s Unknown", "status: web-0 idle Unknown (" + why("2m0s") + ")", waiting}},
+		{"unknown, and it is said why", newNodePodProbe(wants("web-0", "idle"), told), knows("web-0", "idle", first(time.Hour), is(v1alpha1.ProbeUnknown)), 0, []string{waiting}},
+	} {
+		t.Run("PPM-4.12: "+tt.name, func(t *testing.T) {
+			expectPlan(t, &Snapshot{NodePodProbe: tt.node, Probes: []Probe{tt.probe}, Running: 2, Began: hour, Now: now.Add(-tt.before), Limits: busy}, tt.want...)
+		})
+	}
 }
 
 // PPM-4.10: how long a command may take.

@@ -76,6 +76,7 @@ func withoutCondition(marker *v1alpha1.PodProbeMarker) bool {
 // there; empty if it has one.
 func unreported(node *v1alpha1.NodePodProbe, marker *v1alpha1.PodProbeMarker) map[types.UID][]string {
 	said, at := map[types.UID][]string{}, map[string]int{}
+	awaited := map[types.UID]map[int]bool{} // the probes that the node runs, until a state of them is read
 	for i := range marker.Spec.Probes {
 		if probe := &marker.Spec.Probes[i]; probe.PodConditionType == "" {
 			at[v1alpha1.ProbeName(marker.Name, probe.Name)] = i
@@ -86,26 +87,26 @@ func unreported(node *v1alpha1.NodePodProbe, marker *v1alpha1.PodProbeMarker) ma
 		if entry.Namespace != marker.Namespace {
 			continue
 		}
-		texts := notRun(marker, node.Name)
+		texts, runs := notRun(marker, node.Name), map[int]bool{}
 		for j := range entry.Probes {
 			if i, is := at[entry.Probes[j].Name]; is {
-				texts[i] = noReport(marker.Spec.Probes[i].Name, node.Name)
+				texts[i], runs[i] = noReport(marker.Spec.Probes[i].Name, node.Name), true
 			}
 		}
-		said[entry.UID] = texts
+		said[entry.UID], awaited[entry.UID] = texts, runs
 	}
 	for i := range node.Status.PodProbeStatuses {
 		of := &node.Status.PodProbeStatuses[i]
-		texts := said[of.UID]
+		texts, runs := said[of.UID], awaited[of.UID]
 		for j := range of.ProbeStates {
 			state := &of.ProbeStates[j]
 			i, is := at[state.Name]
-			switch {
-			case !is || texts == nil || state.State == "" || texts[i] != noReport(marker.Spec.Probes[i].Name, node.Name): // it is not run any more
-			case state.State == v1alpha1.ProbeUnknown:
+			if !is || state.State == "" || !runs[i] { // it is not run any more
+				continue
+			}
+			runs[i], texts[i] = false, ""
+			if state.State == v1alpha1.ProbeUnknown {
 				texts[i] = noResult(marker.Spec.Probes[i].Name, state.Message)
-			default:
-				texts[i] = ""
 			}
 		}
 	}
