@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 
@@ -26,6 +27,10 @@ type Agent struct {
 	Events *fixture.Recorder
 	// User is who the agent is for the API server.
 	User string
+	// Rules and NamespaceRules are those of the agent's options, as In returns the latter. Unasked is that of a Kind.
+	Rules          []rbacv1.PolicyRule
+	NamespaceRules map[string][]rbacv1.PolicyRule
+	Unasked        map[string]string
 	// Start starts the agent. Step has the kubelet act once; nil stands for nothing.
 	Start, Step func()
 	// Trusted is why the agent trusts what others write in the place of its report; empty if it does not. (CT-15)
@@ -41,8 +46,19 @@ const (
 )
 
 // TestAgent tests an agent whose one write is a patch: refused, without answers, and taken back for an hour. play plays a story in
-// virtual time, in which the agent does not run yet. The agent watches a resource. (CT-11, CT-12, CT-15)
+// virtual time, in which the agent does not run yet. The agent watches a resource. Its requests are those that its rules allow. (CT-11, CT-12, CT-15)
 func TestAgent(t *testing.T, write, watches string, play func(t *testing.T, story func(*Agent))) {
+	rights, unasked, playUnheard := newRights(), map[string]string(nil), play
+	play = func(t *testing.T, story func(*Agent)) {
+		playUnheard(t, func(a *Agent) {
+			rights.state(a.Rules, a.NamespaceRules)
+			unasked = a.Unasked
+			story(a)
+			for _, request := range a.API.Requests(a.User) {
+				rights.ask(&request)
+			}
+		})
+	}
 	want := ""
 	play(t, func(a *Agent) {
 		a.Start()
@@ -66,6 +82,7 @@ func TestAgent(t *testing.T, write, watches string, play func(t *testing.T, stor
 			})
 		})
 	}
+	t.Run("rights", func(t *testing.T) { rights.check(t, unasked) })
 }
 
 func (a *Agent) refused(write, watches string, r *refusal, want string) {

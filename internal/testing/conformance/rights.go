@@ -23,6 +23,10 @@ type rights struct {
 	missed        int               // scenarios that were not played
 }
 
+func newRights() *rights {
+	return &rights{stated: map[string]bool{}, asked: map[string]bool{}, where: map[string]string{}}
+}
+
 // state takes note of what a controller states that it needs.
 func (r *rights) state(rules []rbacv1.PolicyRule, in map[string][]rbacv1.PolicyRule) {
 	r.lock.Lock()
@@ -70,14 +74,14 @@ func (r *rights) uses(right string) bool {
 	return r.asked[right] || resource == "/events" || verb == "update" && strings.HasSuffix(resource, "/finalizers") || verb == "list" && r.asked["watch "+resource]
 }
 
-// allowed: a controller asks for nothing that its rules do not allow, and its rules allow nothing that it never asks for.
-func allowed(t *testing.T, k *Kind) {
+// check: a controller asks for nothing that its rules do not allow, and its rules allow nothing that it never asks for, but for what is
+// unasked, with the reason. See Kind.Unasked.
+func (r *rights) check(t *testing.T, unasked map[string]string) {
 	t.Helper()
-	r := k.rights
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if len(r.stated) == 0 {
-		t.Fatal("the kind states no rules: Controller.Rules are those of its options")
+		t.Fatal("the kind states no rules: Controller.Rules and Agent.Rules are those of its options")
 	}
 	for _, right := range slices.Sorted(maps.Keys(r.asked)) {
 		if !r.stated[right] {
@@ -88,11 +92,11 @@ func allowed(t *testing.T, k *Kind) {
 		return // what is not asked for by some of the scenarios says nothing
 	}
 	for _, right := range slices.Sorted(maps.Keys(r.stated)) {
-		if !r.uses(right) && k.Unasked[right] == "" && k.Unasked["*"] == "" {
+		if !r.uses(right) && unasked[right] == "" && unasked["*"] == "" {
 			t.Errorf("its rules allow %q, and no scenario asks for that: Unasked says why it is needed", right)
 		}
 	}
-	for right := range k.Unasked {
+	for right := range unasked {
 		if right != "*" && (r.uses(right) || !r.stated[right]) {
 			t.Errorf("Unasked has %q: it is made use of: %t, its rules allow it: %t", right, r.uses(right), r.stated[right])
 		}

@@ -23,7 +23,7 @@ import (
 
 // Test tests a kind.
 func Test(t *testing.T, k Kind) {
-	k.rights = &rights{stated: map[string]bool{}, asked: map[string]bool{}, where: map[string]string{}}
+	k.rights = newRights()
 	want := k.calm(t)
 	if t.Failed() {
 		return // everything is compared with it
@@ -51,7 +51,7 @@ func Test(t *testing.T, k Kind) {
 			test.test(t, &k, want)
 		})
 	}
-	t.Run("rights", func(t *testing.T) { allowed(t, &k) })
+	t.Run("rights", func(t *testing.T) { k.rights.check(t, k.Unasked) })
 }
 
 // quiet: nothing that leaves the plan unchanged causes a reconcile, and a restart
