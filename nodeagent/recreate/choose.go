@@ -5,6 +5,7 @@ package recreate
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -46,12 +47,18 @@ const waitsForAWorker = "waits for a worker of the node agent: "
 // yet time for that, again says when it will be; 0 if it needs no answer.
 func (s *Snapshot) late() (answer *Write, again time.Duration) {
 	chosen := s.Chosen()
-	if chosen == nil || chosen.Status.Phase != "" {
+	if chosen == nil {
 		return nil, 0
 	}
-	since := chosen.CreationTimestamp.Time
-	if seen, ok := s.Seen[chosen.UID]; ok {
+	since, seen := chosen.CreationTimestamp.Time, s.Seen[chosen.UID]
+	switch {
+	case chosen.Status.Phase == "" && seen.Request.IsZero():
+	case chosen.Status.Phase == "":
 		since = seen.Request
+	case chosen.Status.Phase != v1alpha1.ContainerRecreateRequestPending || seen.Turn.IsZero() || s.Stopping == "" || strings.HasPrefix(chosen.Status.Message, waitsForAWorker):
+		return nil, 0
+	default: // it has waited for another one
+		since = seen.Turn
 	}
 	if rest := since.Add(answerAfter).Sub(s.Now); rest > 0 {
 		return nil, min(rest, answerAfter)

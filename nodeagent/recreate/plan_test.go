@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -218,6 +219,14 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
+// turned says that a request waits, and that its turn came so long before now.
+func turned(ago time.Duration) edit {
+	return func(r *v1alpha1.ContainerRecreateRequest) {
+		phase(pending)(r)
+		r.Annotations["turn"] = ago.String()
+	}
+}
+
 // A request that the agent has not begun is answered in time.
 func TestLate(t *testing.T) {
 	for _, test := range []struct {
@@ -231,11 +240,20 @@ func TestLate(t *testing.T) {
 		{"not yet", at(now.Add(-4 * time.Second)), false, 6 * time.Second},
 		{"now", at(now.Add(-answerAfter)), true, 0},
 		{"answered", phase(pending), false, 0},
+		{"it waited for another one, and its turn has come", turned(10 * time.Second), true, 0},
+		{"its turn has just come", turned(4 * time.Second), false, 6 * time.Second},
+		{"it says so already", func(r *v1alpha1.ContainerRecreateRequest) {
+			turned(time.Minute)(r)
+			r.Status.Message = waitsForAWorker + "it"
+		}, false, 0},
 		{"begun", phase(recreating), false, 0},
 		{"over", isOver, false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &Snapshot{Requests: requests(newRequest("r", test.with)), Stopping: "shop (3)", Now: now}
+			if ago, err := time.ParseDuration(s.Requests[0].Annotations["turn"]); err == nil {
+				s.Seen = map[types.UID]Seen{s.Requests[0].UID: {Request: now.Add(-time.Hour), Turn: now.Add(-ago)}}
+			}
 			answer, again := s.late()
 			if (answer != nil) != test.want || again != test.again {
 				t.Errorf("answer %v, again after %s", answer, again)

@@ -19,6 +19,8 @@ type Seen struct {
 	// Unready is since when it knows that the pod is out of service; zero while
 	// it is not.
 	Unready time.Time
+	// Turn is since when the agent has no other request of the pod to finish first; zero while it has.
+	Turn time.Time
 }
 
 // memory remembers what was seen of the requests for pods. An agent that is
@@ -39,6 +41,7 @@ func (m *memory) see(pod types.NamespacedName, requests []*v1alpha1.ContainerRec
 		return nil
 	}
 	known := make(map[types.UID]Seen, len(requests))
+	first := (&Snapshot{Requests: requests}).Chosen()
 	for _, r := range requests {
 		seen, ok := before[r.UID]
 		if !ok {
@@ -46,6 +49,11 @@ func (m *memory) see(pod types.NamespacedName, requests []*v1alpha1.ContainerRec
 		}
 		if seen.Unready.IsZero() && r.Annotations[v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation] != "" {
 			seen.Unready = now
+		}
+		if r != first {
+			seen.Turn = time.Time{}
+		} else if seen.Turn.IsZero() {
+			seen.Turn = now
 		}
 		known[r.UID] = seen
 	}

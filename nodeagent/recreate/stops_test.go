@@ -108,6 +108,29 @@ func TestStoryBusy(t *testing.T) {
 	})
 }
 
+// A request whose turn has come, when the one before it was deleted, says whom it waits for. (CRR-5.1)
+func TestStoryBusyThen(t *testing.T) {
+	play(t, func(n *node) {
+		n.pod("web-0")
+		n.pod("web-1")
+		n.workers = 1
+		n.start()
+		n.create("first", "web-1", only("main"), unready(600))
+		n.work(5 * time.Second)
+		n.create("second", "web-1", only("side"))
+		n.runtime.SetEndsAfter("main-1", 3*time.Minute)
+		n.create("long", "web-0", only("main"), grace(600))
+		n.work(30 * time.Second)
+		n.must(n.requests.Delete(n.Context(), "first", metav1.DeleteOptions{}))
+		n.work(8 * time.Second)
+		n.is("second", "Pending")
+		n.work(4 * time.Second)
+		n.is("second", "Pending: waits for a worker of the node agent: containers of other pods are being stopped, of default (1)")
+		n.work(4 * time.Minute)
+		n.is("second", "Completed, side Succeeded killed")
+	})
+}
+
 // A namespace whose containers do not end leaves workers to others. (CRR-5.1)
 func TestStoryShare(t *testing.T) {
 	play(t, func(n *node) {
