@@ -108,6 +108,8 @@ func alter(t testing.TB, pod *corev1.Pod, i int, part, node string) {
 		n := int32(intstr.Parse(value).IntVal)
 		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{RestartCount: n / 2}}
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: n - n/2}}
+	case key == "young": // as old as a node that rejoined
+		pod.CreationTimestamp.Time = noon
 	case key == "name":
 		pod.Name = value
 	case key == "stranger":

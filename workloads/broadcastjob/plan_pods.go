@@ -57,6 +57,11 @@ func (p *planner) deleteMisfits() {
 		}
 		p.plan.Delete = append(p.plan.Delete, d)
 	}
+	for _, pod := range p.formers {
+		if pod.DeletionTimestamp == nil {
+			p.plan.Delete = append(p.plan.Delete, Deletion{Pod: pod, Reason: "it ran on another node of the name " + nodefit.NodeOf(pod)})
+		}
+	}
 	p.sortDeletions()
 }
 

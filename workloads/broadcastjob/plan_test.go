@@ -114,6 +114,10 @@ spec: {parallelism: "1"}`, "n1 n2", "+n1 running desired=2 active=1 succeeded=0 
 		{"BJ-15: Never, another node has the name, and the pod goes", running + "\nspec: {completionPolicy: {type: Never}, failurePolicy: {type: Continue}}",
 			"rejoined:Failed+leaving", "running desired=1 active=0 succeeded=0 failed=0 again in 1m0s"},
 		{"BJ-15: Never, another node has the name, and the pod is gone", running + "\nspec: {completionPolicy: {type: Never}}", "rejoined", "+rejoined running desired=1 active=1 succeeded=0 failed=0"},
+		{"BJ-15: Never, another node has the name, and the pod is beside one of its own", running + "\nspec: {completionPolicy: {type: Never}, failurePolicy: {type: Continue}}",
+			"rejoined:Succeeded+young rejoined:Failed+name=former", `-rejoined running desired=1 active=0 succeeded=1 failed=0 "DuplicatePodCreatedOnSameNode"`},
+		{"BJ-15: Never, another node has the name, and the pod is further than one of its own", running + "\nspec: {completionPolicy: {type: Never}, failurePolicy: {type: Continue}}",
+			"rejoined:Failed+name=own+young rejoined:Succeeded", `-rejoined running desired=1 active=0 succeeded=0 failed=0 "DuplicatePodCreatedOnSameNode"`},
 		{"BJ-15: Never, another node has the name, and the pod runs on", running + "\nspec: {completionPolicy: {type: Never}}", "rejoined:active", "running desired=1 active=1 succeeded=0 failed=0"},
 		{"BJ-19: Always, another node has the name", running, "rejoined:Succeeded", `completed desired=1 active=0 succeeded=1 failed=0 "JobComplete"`},
 

@@ -31,6 +31,8 @@ type planner struct {
 	active []*corev1.Pod // in any order
 	// restarting are those that count as failed because they restarted too often.
 	restarting []*corev1.Pod
+	// formers are pods that ran on another node of the name, beside the pod that tells how far the node is.
+	formers []*corev1.Pod
 	// astray is how many pods are not on a node that waits for them: unscheduled ones that are
 	// for no node, and all but one of those on the same node.
 	astray int
@@ -128,7 +130,10 @@ func (p *planner) placePods() {
 			}
 		}
 		if n.pod == nil || before(state, pod, n) {
-			n.pod, n.state = pod, state
+			pod, state, n.pod, n.state = n.pod, n.state, pod, state
+		}
+		if pod != nil && p.ranElsewhere(n.object, pod, state) {
+			p.formers = append(p.formers, pod)
 		}
 	}
 	p.reportNowhere(nowhere)
@@ -246,7 +251,12 @@ func (p *planner) findUnnamed() {
 // of its name. Then the node has joined in place of the one on which the pod ran.
 // (BJ-15)
 func (p *planner) isFormer(n *node) bool {
-	return !p.always() && n.done() && n.pod != nil && n.object != nil && n.pod.CreationTimestamp.Time.Before(n.object.CreationTimestamp.Time)
+	return n.pod != nil && p.ranElsewhere(n.object, n.pod, n.state)
+}
+
+// ranElsewhere tells the same of any pod for the node.
+func (p *planner) ranElsewhere(on *corev1.Node, pod *corev1.Pod, state State) bool {
+	return !p.always() && (state == Succeeded || state == Failed) && on != nil && pod.CreationTimestamp.Time.Before(on.CreationTimestamp.Time)
 }
 
 // count counts what has been observed. (BJ-8)
