@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,12 +65,16 @@ func (u *User) Lives(node string) bool {
 	return u.history.records[nodes].objects[node] != nil && !u.history.dead[node]
 }
 
-// kill has the kubelet of a node die: pods are unready, and those that are deleted stay.
+// kill has the kubelet of a node die: nothing is heard of the node, pods are unready, and those that are deleted stay.
 func (h *history) kill(node string) error {
 	h.say("the kubelet of node %s dies", node)
 	h.dead[node] = true
+	now := metav1.Now()
 	if err := h.patchNode(node, map[string]any{"spec": map[string]any{"unschedulable": nil, "taints": []corev1.Taint{
-		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule}, {Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute}}}}); err != nil {
+		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule}, {Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute, TimeAdded: &now}}}}); err != nil {
+		return err
+	}
+	if err := h.report(node, corev1.ConditionUnknown); err != nil {
 		return err
 	}
 	controller := &User{history: h, kind: h.kinds[0], name: "node controller"}
@@ -85,16 +90,62 @@ func (h *history) kill(node string) error {
 func (h *history) revive(node string) error {
 	h.say("the kubelet of node %s is back", node)
 	delete(h.dead, node)
-	if h.records[nodes].objects[node] != nil {
-		return h.patchNode(node, map[string]any{"spec": map[string]any{"taints": nil}})
+	if h.records[nodes].objects[node] == nil {
+		return nil
 	}
-	return nil
+	if err := h.patchNode(node, map[string]any{"spec": map[string]any{"taints": nil}}); err != nil {
+		return err
+	}
+	return h.report(node, corev1.ConditionTrue)
+}
+
+// report has a node be ready, or unknown since nothing is heard of it.
+func (h *history) report(node string, ready corev1.ConditionStatus) error {
+	return h.patchNode(node, map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: ready, LastTransitionTime: metav1.Now()}}}}, "status")
+}
+
+// tolerated is for how long pods that say nothing else stay on a node of which nothing is heard: admission gives them such a toleration.
+const tolerated = 5 * time.Minute
+
+// evictsLater tells whether pods are still tolerated on a node whose kubelet is dead.
+func evictsLater(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == corev1.TaintNodeUnreachable && t.TimeAdded != nil && time.Since(t.TimeAdded.Time) < tolerated
+	})
+}
+
+// deadForGood has some histories in which kubelets die settle while one stays dead. What needs it waits for ever, and says so;
+// everything else goes on. In the end users push, and that is judged again.
+func (h *history) deadForGood() error {
+	r := rand.New(rand.NewPCG(h.seed, 1<<33))
+	if !h.workload.KubeletsDie || r.IntN(2) == 0 {
+		return nil
+	}
+	h.policies = nil
+	if pod := h.anyPod(r); len(h.dead) == 0 && pod != nil && h.nodeOf(pod) != nil {
+		if err := h.kill(h.nodeOf(pod).Name); err != nil {
+			return err
+		}
+	}
+	if len(h.dead) == 0 {
+		return nil
+	}
+	h.say("nothing more happens, and the kubelets of %v stay dead", slices.Sorted(maps.Keys(h.dead)))
+	if err := h.settleAndJudge(false); err != nil || h.failed() {
+		return err
+	}
+	if err := h.push(); err != nil {
+		return err
+	}
+	return h.settleAndJudge(false)
 }
 
 // endDead has dead nodes leave, or come back.
 func (h *history) endDead() error {
+	r := rand.New(rand.NewPCG(h.seed, 1<<34))
 	for _, node := range slices.Sorted(maps.Keys(h.dead)) {
-		if (h.seed+uint64(len(node)))%2 == 0 {
+		if r.IntN(2) == 0 {
 			if err := h.revive(node); err != nil {
 				return err
 			}

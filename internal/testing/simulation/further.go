@@ -93,6 +93,9 @@ func (u *User) readyNode(name, zone, ring string) {
 		u.tell("adds node "+name, h.join(name, zone, ring))
 		return
 	}
+	if h.dead[name] {
+		return // users cannot help it
+	}
 	err := h.patchNode(name, map[string]any{"spec": map[string]any{"taints": nil, "unschedulable": nil},
 		"metadata": map[string]any{"labels": map[string]any{Zone: zone, Ring: ring}}})
 	u.tell("repairs node "+name, err)

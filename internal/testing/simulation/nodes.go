@@ -161,13 +161,13 @@ func (h *history) changeNodes(r *rand.Rand) error {
 	return h.settle()
 }
 
-func (h *history) patchNode(name string, patch any) error {
+func (h *history) patchNode(name string, patch any, subresources ...string) error {
 	data, err := json.Marshal(patch)
 	if err != nil {
 		return err
 	}
 	h.say("node %s: %s", name, data)
-	_, err = h.kube.CoreV1().Nodes().Patch(context.Background(), name, types.MergePatchType, data, metav1.PatchOptions{})
+	_, err = h.kube.CoreV1().Nodes().Patch(context.Background(), name, types.MergePatchType, data, metav1.PatchOptions{}, subresources...)
 	return err
 }
 
@@ -203,7 +203,7 @@ func (h *history) collectPods() error {
 		case node == nil:
 			options.GracePeriodSeconds = new(int64)
 			h.say("garbage collector: removes pod %s, its node %s is gone", pod.Name, pod.Spec.NodeName)
-		case pod.DeletionTimestamp == nil && scheduler.Evicts(node, &pod.Spec):
+		case pod.DeletionTimestamp == nil && !evictsLater(node) && scheduler.Evicts(node, &pod.Spec):
 			h.say("taint manager: evicts pod %s from node %s", pod.Name, node.Name)
 		default:
 			continue

@@ -33,6 +33,9 @@ func (h *history) quiet() error {
 		}
 	}
 	clear(h.sick)
+	if err := h.deadForGood(); err != nil || h.failed() {
+		return err
+	}
 	if err := h.endDead(); err != nil {
 		return err
 	}
@@ -49,6 +52,23 @@ func (h *history) quiet() error {
 		return err
 	}
 	h.drainedBy = time.Now().Add(longestDrain)
+	if err := h.push(); err != nil {
+		return err
+	}
+	if err := h.settleAndJudge(true); err != nil || h.failed() || len(h.webhooks) == 0 {
+		return err
+	}
+	h.drainedBy = time.Now().Add(longestDrain)
+	for _, pod := range h.podList() {
+		if pod.DeletionTimestamp == nil && metav1.GetControllerOfNoCopy(pod) != nil {
+			h.user(h.kinds[0]).Drain(pod)
+		}
+	}
+	return h.settleAndJudge(true)
+}
+
+// push has the users push a template whose pods run.
+func (h *history) push() error {
 	for _, k := range h.kinds {
 		user := h.user(k)
 		if user.Workload() == nil {
@@ -62,16 +82,7 @@ func (h *history) quiet() error {
 			return err
 		}
 	}
-	if err := h.settleAndJudge(true); err != nil || h.failed() || len(h.webhooks) == 0 {
-		return err
-	}
-	h.drainedBy = time.Now().Add(longestDrain)
-	for _, pod := range h.podList() {
-		if pod.DeletionTimestamp == nil && metav1.GetControllerOfNoCopy(pod) != nil {
-			h.user(h.kinds[0]).Drain(pod)
-		}
-	}
-	return h.settleAndJudge(true)
+	return nil
 }
 
 func (h *history) settleAndJudge(pushed bool) error {

@@ -73,17 +73,43 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 
 // checkCreates: missing pods are created, unless that is refused, or too many are
 // coming up already, or they would not match the selector, or a claim cannot be let
-// go whose pod a user took out, so that its name stays taken. (CS-12, CS-17)
+// go whose pod a user took out, so that its name stays taken, or they wait for the claims of
+// pods that terminate for ever, as HeldUp says. (CS-12, CS-17, CS-18, CS-40)
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
 	wanted := j.wanted(s)
 	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) || j.claimStuck(s) {
 		return
 	}
+	if stuck := j.terminating(s); c.total < wanted && c.total+len(stuck) >= wanted {
+		if !slices.ContainsFunc(stuck, func(name string) bool { return j.heldUpFor(name) }) {
+			j.add(Status, "%d of %d pods are there, %v terminate for ever, and HeldUp names none of them", c.total, wanted, stuck)
+		}
+		return
+	}
 	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
 		j.add(Settled, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
 			c.total, wanted, c.unavailable, l.scaleUnavailable)
 	}
+}
+
+// terminating are the pods on dead nodes that terminate and have claims, which new pods take over.
+func (j *cloneSetJudge) terminating(s *State) (names []string) {
+	for name, claim := range s.Claims {
+		pod := s.Pods[j.set.Name+"-"+claim.Labels[v1alpha1.CloneSetInstanceIDLabel]]
+		if controls(j.set.UID, claim) && claim.DeletionTimestamp == nil && pod != nil && pod.DeletionTimestamp != nil && mounts(pod, name) && onDeadNode(s, pod) && !slices.Contains(names, pod.Name) {
+			names = append(names, pod.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// heldUpFor tells whether the condition HeldUp names something.
+func (j *cloneSetJudge) heldUpFor(name string) bool {
+	return slices.ContainsFunc(j.set.Status.Conditions, func(c v1alpha1.CloneSetCondition) bool {
+		return c.Type == v1alpha1.CloneSetConditionHeldUp && strings.Contains(c.Message, name)
+	})
 }
 
 // replaced is how many old pods marked for deletion there are whose replacement is there. (CS-10)

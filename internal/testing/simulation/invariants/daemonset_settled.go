@@ -48,12 +48,23 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	if n := j.unused(s, j.neededRevisions(s)); n > j.historyLimit() {
 		v.add(History, "%d unused revisions are left, revisionHistoryLimit %d", n, j.historyLimit())
 	}
+	j.checkSaysDead(s)
 	j.checkPlaced(s)
 	j.checkUpdated(s)
 	if pushed {
 		j.checkConverged()
 	}
 	return v
+}
+
+// checkSaysDead: if the pod of a dead node that no partition holds back is not available, HeldUp tells what holds the DaemonSet up. (DS-23)
+func (j *daemonSetJudge) checkSaysDead(s *State) {
+	told := slices.ContainsFunc(j.set.Status.Conditions, func(c v1alpha1.DaemonSetCondition) bool { return c.Type == heldUp })
+	for _, n := range running(j.nodes) {
+		if dead(s.Nodes[n.Name]) && !j.serving(n) && j.partition == 0 && !told {
+			j.add(Status, "node %s is dead, and no condition HeldUp says so", n.Name)
+		}
+	}
 }
 
 // checkPlaced: every node that should run a pod has one, no other node has any, and there
@@ -67,6 +78,7 @@ func (j *daemonSetJudge) checkPlaced(s *State) {
 		case n == nil && (pod.Spec.NodeName != "" || nodeOf(pod) == ""):
 		case n == nil, !n.stays:
 			j.add(Placement, "pod %s is left on node %q, where it must not stay", pod.Name, nodeOf(pod))
+		case ended(pod) && pod.DeletionTimestamp != nil && onDeadNode(s, pod): // its kubelet does not let it go
 		case ended(pod):
 			j.add(Settled, "pod %s has ended, and is not replaced", pod.Name)
 		case preparingDelete(pod):

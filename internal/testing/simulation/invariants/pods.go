@@ -106,6 +106,17 @@ func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	return active(pod) && serves(pod) && readyFor(pod, minReadySeconds, now)
 }
 
+// heldUp is the condition that says what holds a workload up. (CS-40)
+const heldUp = "HeldUp"
+
+// onDeadNode tells whether a pod starts, changes and ends only if its node comes back or leaves.
+func onDeadNode(s *State, pod *corev1.Pod) bool { return dead(s.Nodes[pod.Spec.NodeName]) }
+
+// dead tells whether there is a node, and nothing is heard of it.
+func dead(node *corev1.Node) bool {
+	return node != nil && slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnreachable })
+}
+
 // controls tells whether a UID is that of the controller of an object. One that only names it as an owner, so that it is
 // collected with it, is another controller's.
 func controls(uid types.UID, object metav1.Object) bool {

@@ -49,6 +49,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	}
 	j.checkConsumers(&set.Status, j.told(set), s)
 	j.checkSettledRevisions(s)
+	j.checkSaysDead(s)
 	if !s.refuses("patch", "persistentvolumeclaims") {
 		j.checkSettledClaims(s)
 	}
@@ -88,6 +89,16 @@ func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 	}
 	if n := j.unused(s, j.liveRevisions(s)); n > j.historyLimit() {
 		j.add(History, "%d unused revisions are left, revisionHistoryLimit %d", n, j.historyLimit())
+	}
+}
+
+// checkSaysDead: if a wanted pod is not available on a dead node, HeldUp tells what holds the StatefulSet up. (STS-29)
+func (j *statefulSetJudge) checkSaysDead(s *State) {
+	told := slices.ContainsFunc(j.set.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return c.Type == heldUp })
+	for _, ordinal := range j.wanted {
+		if pod := j.at(ordinal); pod != nil && dead(s.Nodes[pod.Spec.NodeName]) && !j.available(pod) && !told {
+			j.add(Status, "pod %s waits for a dead node, and no condition HeldUp says so", pod.Name)
+		}
 	}
 }
 
