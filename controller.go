@@ -84,7 +84,8 @@ type WaitMetrics interface {
 	Waited(controller string)
 }
 
-// Resource names a cache that a controller reads, such as cloneset.ResourcePods.
+// Resource names a cache that a controller reads, by the plural of the resource: pods, clonesets. A UnitedDeployment, which reads two
+// kinds of StatefulSets, calls those of podwright advancedstatefulsets.
 type Resource string
 
 // Caches is what the Reader of a controller tells of its caches. The controller waits

@@ -34,9 +34,9 @@ const (
 	TerminationGracePeriodAnnotation = "io.kubernetes.pod.terminationGracePeriod"
 	DeletionGracePeriodAnnotation    = "io.kubernetes.pod.deletionGracePeriod"
 
-	// ConfigSourceAnnotation, of a sandbox, is where the kubelet has the pod from:
+	// configSourceAnnotation, of a sandbox, is where the kubelet has the pod from:
 	// "api" for the API server.
-	ConfigSourceAnnotation = "kubernetes.io/config.source"
+	configSourceAnnotation = "kubernetes.io/config.source"
 	configSourceAPI        = "api"
 )
 
@@ -56,7 +56,7 @@ func PodOf(labels map[string]string) PodIdentity {
 // of its own. What the API server has of it is a mirror.
 func Static(sandbox *criv1.PodSandboxStatus) bool {
 	annotations := sandbox.GetAnnotations()
-	source, found := annotations[ConfigSourceAnnotation]
+	source, found := annotations[configSourceAnnotation]
 	_, mirror := annotations[corev1.MirrorPodAnnotationKey]
 	return found && source != configSourceAPI || mirror
 }
@@ -66,7 +66,7 @@ func Static(sandbox *criv1.PodSandboxStatus) bool {
 func Newest(containers []*criv1.Container) map[string]*criv1.Container {
 	newest := make(map[string]*criv1.Container, len(containers))
 	for _, c := range containers {
-		name := ContainerName(c)
+		name := containerName(c)
 		if name != "" && newer(c, newest[name]) {
 			newest[name] = c
 		}
@@ -86,9 +86,9 @@ func newer(a, b *criv1.Container) bool {
 	return a.GetId() > b.GetId()
 }
 
-// ContainerName returns the name that a container has in its pod's spec, empty
+// containerName returns the name that a container has in its pod's spec, empty
 // if the kubelet did not create it.
-func ContainerName(c *criv1.Container) string { return c.GetLabels()[ContainerNameLabel] }
+func containerName(c *criv1.Container) string { return c.GetLabels()[ContainerNameLabel] }
 
 // RestartCount returns how often a container had been restarted when it was
 // created. It fails if the kubelet did not say so.

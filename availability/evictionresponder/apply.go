@@ -30,15 +30,15 @@ const (
 	mostRetry  = 5 * time.Minute
 )
 
-// EventRefused is the reason of the event about a pod whose eviction something other than a
+// eventRefused is the reason of the event about a pod whose eviction something other than a
 // budget refuses.
-const EventRefused = "EvictionRefused"
+const eventRefused = "EvictionRefused"
 
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceEvictions, o.Recorder
+	w.Workloads, w.Recorder = resourceEvictions, o.Recorder
 	return w
 }
 
@@ -101,7 +101,7 @@ func (a *applier) evict(ctx context.Context) *Answer {
 	err := a.Kubernetes.CoreV1().RESTClient().Post().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("eviction").
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 	if err != nil {
-		err = a.Unanswered(ResourcePods, pod.Name, err)
+		err = a.Unanswered(resourcePods, pod.Name, err)
 	}
 	last := a.answers.Get(a.Key)
 	if last.to != a.snapshot.Eviction.UID {
@@ -133,7 +133,7 @@ func (a *applier) tell(last, said *Answer, err error) {
 		last != nil && last.Message == said.Message {
 		return
 	}
-	a.writer.Recorder.Eventf(a.snapshot.Pod, corev1.EventTypeWarning, EventRefused, "Eviction %s: %s", a.Key.Name, cut(said.Message))
+	a.writer.Recorder.Eventf(a.snapshot.Pod, corev1.EventTypeWarning, eventRefused, "Eviction %s: %s", a.Key.Name, cut(said.Message))
 }
 
 // note changes the note on the pod. (EVR-7, EVR-9)
@@ -215,10 +215,10 @@ func (a *applier) send(ctx context.Context, data []byte) error {
 		return nil
 	}
 	if err != nil {
-		err = fmt.Errorf("report to Eviction %s: %w", a.Key.Name, a.Unanswered(ResourceEvictions, a.Key.Name, err))
+		err = fmt.Errorf("report to Eviction %s: %w", a.Key.Name, a.Unanswered(resourceEvictions, a.Key.Name, err))
 		a.RecordFailure(apply.UpdateStatus, err)
 		return err
 	}
-	a.Wrote(ResourceEvictions, patched.ResourceVersion)
+	a.Wrote(resourceEvictions, patched.ResourceVersion)
 	return nil
 }

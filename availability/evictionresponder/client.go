@@ -43,7 +43,7 @@ type Client struct{ backend *typedclient.Backend }
 // user agent and rate limit are the configuration's, with client-go's defaults. A nil HTTP client
 // stands for one of its own; another one brings its own transport.
 func NewClient(config *rest.Config, httpClient *http.Client) (*Client, error) {
-	backend, err := typedclient.Connect(config, httpClient, typedclient.Version{GroupVersion: SchemeGroupVersion, AddToScheme: AddToScheme})
+	backend, err := typedclient.Connect(config, httpClient, typedclient.Version{GroupVersion: SchemeGroupVersion, AddToScheme: addToScheme})
 	if err != nil {
 		return nil, err
 	}

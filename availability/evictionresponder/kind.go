@@ -20,17 +20,14 @@ import (
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
-// Resource names a cache: ResourceEvictions or ResourcePods.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceEvictions Resource = resource
-	ResourcePods      Resource = caches.Pods
+	resourceEvictions podwright.Resource = resource
+	resourcePods      podwright.Resource = caches.Pods
 )
 
 // resourceCloneSets is only read.
-const resourceCloneSets Resource = "clonesets"
+const resourceCloneSets podwright.Resource = "clonesets"
 
 // podFields are the fields that a plan reads of pods.
 const podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Phase | controller.Ready | controller.InPlaceUpdateReady
@@ -40,10 +37,10 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 // reads lists what the plan for an Eviction depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: ResourceEvictions, Live: apiwriter.Typed(o.Lifecycle.Evictions), Informer: &o.Evictions, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceEvictions, Live: apiwriter.Typed(o.Lifecycle.Evictions), Informer: &o.Evictions, Make: func() cache.SharedIndexInformer {
 			return NewEvictionInformer(o.Lifecycle, o.Namespace, 0, byNamespace)
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Status, Itself: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), Known: true, Collect: true, OnlyLater: true},
 	}
 	if o.CloneSets != nil || o.Workloads != nil {

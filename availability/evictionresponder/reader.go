@@ -33,11 +33,11 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Eviction(namespace, name string) (*Eviction, error) {
-	return caches.Get[*Eviction](r.Reader, ResourceEvictions, namespace, name)
+	return caches.Get[*Eviction](r.Reader, resourceEvictions, namespace, name)
 }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
-	return caches.Get[*corev1.Pod](r.Reader, ResourcePods, namespace, name)
+	return caches.Get[*corev1.Pod](r.Reader, resourcePods, namespace, name)
 }
 
 func (r informerReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {

@@ -87,8 +87,8 @@ type EvictionList struct {
 	Items []Eviction `json:"items"`
 }
 
-// AddToScheme registers Evictions.
-func AddToScheme(scheme *runtime.Scheme) error {
+// addToScheme registers Evictions.
+func addToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion, &Eviction{}, &EvictionList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -25,7 +24,7 @@ type simulatedReader struct {
 
 func newSimulatedReader(p *simulation.Process) (simulatedReader, error) {
 	r := simulatedReader{caches.Reader{}}
-	for _, resource := range []podwright.Resource{imagePullJobs, nodeImages, imagepulljob.ResourceSecrets, caches.Pods, caches.Nodes} {
+	for _, resource := range []podwright.Resource{imagePullJobs, nodeImages, "secrets", caches.Pods, caches.Nodes} {
 		informer := p.Informer(string(resource))
 		if err := caches.AddNamespaceIndex(informer); err != nil {
 			return r, err

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -27,8 +28,8 @@ import (
 
 // The caches of the controllers.
 const (
-	imagePullJobs = imagepulljob.ResourceImagePullJobs
-	nodeImages    = imagepulljob.ResourceNodeImages
+	imagePullJobs = podwright.Resource("imagepulljobs")
+	nodeImages    = podwright.Resource("nodeimages")
 )
 
 const simulatedImages = string(nodeImages)
@@ -92,7 +93,7 @@ func simulated(bug fault) *simulation.Workload {
 		Empty:    func() simulation.Object { return &v1alpha1.ImagePullJob{} },
 		Further: []simulation.Further{
 			{Resource: images, Empty: func() simulation.Object { return &v1alpha1.NodeImage{} }},
-			{Resource: fakecluster.BuiltIn(corev1.SchemeGroupVersion.WithKind("Secret"), string(imagepulljob.ResourceSecrets), func() any { return &corev1.Secret{} }),
+			{Resource: fakecluster.BuiltIn(corev1.SchemeGroupVersion.WithKind("Secret"), "secrets", func() any { return &corev1.Secret{} }),
 				Empty: func() simulation.Object { return &corev1.Secret{} }},
 		},
 		Nodes:       4,

@@ -25,7 +25,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceStates, o.Recorder
+	w.Workloads, w.Recorder = resourceStates, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Distribution.PersistentPodStates)
 	return w
 }
@@ -69,14 +69,14 @@ func (r *reconciler) create(ctx context.Context, plan *Plan) error {
 	key := types.NamespacedName{Namespace: s.Namespace, Name: s.Name}
 	created, err := r.options.Distribution.PersistentPodStates(s.Namespace).Create(ctx, s, metav1.CreateOptions{})
 	if err == nil {
-		r.writer.Own.Wrote(key, ResourceStates, created.ResourceVersion)
+		r.writer.Own.Wrote(key, resourceStates, created.ResourceVersion)
 		return nil
 	}
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	if apiwriter.Unanswered(err) {
-		r.writer.Own.Lost(key, ResourceStates, s.Name)
+		r.writer.Own.Lost(key, resourceStates, s.Name)
 	}
 	err = fmt.Errorf("create PersistentPodState %s: %w", key, err)
 	if r.writer.Recorder != nil && plan.For != nil {
@@ -117,7 +117,7 @@ func (a *applier) sendChange(ctx context.Context, data []byte) error {
 		a.RecordFailure(apply.Update, err)
 		return err
 	}
-	a.Wrote(ResourceStates, version)
+	a.Wrote(resourceStates, version)
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (a *applier) delete(ctx context.Context) error {
 	err := a.options.Distribution.PersistentPodStates(a.Key.Namespace).Delete(ctx, a.Key.Name,
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.state.UID, ResourceVersion: &version}})
 	if err != nil && !apierrors.IsNotFound(err) {
-		err = fmt.Errorf("delete PersistentPodState %s: %w", a.Key, a.Unanswered(ResourceStates, a.Key.Name, err))
+		err = fmt.Errorf("delete PersistentPodState %s: %w", a.Key, a.Unanswered(resourceStates, a.Key.Name, err))
 		a.RecordFailure(apply.Delete, err)
 		return err
 	}

@@ -28,20 +28,17 @@ import (
 // kind is the name of the kind.
 const kind = "PersistentPodState"
 
-// Resource names a cache: ResourceStates and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceStates Resource = "persistentpodstates"
-	ResourcePods   Resource = caches.Pods
+	resourceStates podwright.Resource = "persistentpodstates"
+	resourcePods   podwright.Resource = caches.Pods
 )
 
 // Those that it only reads. That of a kind of the white list has the name of its resource and group.
 const (
-	resourceNodes                         = caches.Nodes
-	resourceStatefulSets         Resource = "statefulsets"
-	resourceAdvancedStatefulSets Resource = "advancedstatefulsets"
+	resourceNodes                                   = caches.Nodes
+	resourceStatefulSets         podwright.Resource = "statefulsets"
+	resourceAdvancedStatefulSets podwright.Resource = "advancedstatefulsets"
 )
 
 // The fields that a plan reads of pods, and of workloads.
@@ -56,10 +53,10 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: ResourceStates, Live: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceStates, Live: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, Make: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Owners, Itself: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		{Resource: resourceNodes, Informer: &o.Nodes, Make: core.Nodes,
 			Fields: controller.Labels, Concern: controller.On(o.nodeChanged), Collect: true, OnlyLater: true},
@@ -78,7 +75,7 @@ type readWorkload struct {
 
 // workloads lists the kinds of workloads that are read.
 func (o *Options) workloads() (all []readWorkload) {
-	add := func(kind schema.GroupKind, resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) {
+	add := func(kind schema.GroupKind, resource podwright.Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) {
 		all = append(all, readWorkload{kind, controller.Read{
 			Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Collect: true,
 		}})
@@ -92,7 +89,7 @@ func (o *Options) workloads() (all []readWorkload) {
 	for i := range o.Custom {
 		c := &o.Custom[i]
 		resource := schema.GroupVersionResource{Group: c.Kind.Group, Version: c.Kind.Version, Resource: c.Resource}
-		add(c.Kind.GroupKind(), Resource(resource.GroupResource().String()), &c.Informer, func() cache.SharedIndexInformer {
+		add(c.Kind.GroupKind(), podwright.Resource(resource.GroupResource().String()), &c.Informer, func() cache.SharedIndexInformer {
 			return typedclient.NewInformer(o.Dynamic.Resource(resource).Namespace(o.Namespace), o.Dynamic, &unstructured.Unstructured{}, 0, cache.Indexers{})
 		})
 	}
@@ -117,8 +114,8 @@ func (r *reconciler) forget(key types.NamespacedName) {
 }
 
 // shows tells whether a snapshot holds an object that was written.
-func shows(s *Snapshot, resource Resource) func(string) bool {
-	if resource == ResourceStates {
+func shows(s *Snapshot, resource podwright.Resource) func(string) bool {
+	if resource == resourceStates {
 		return func(name string) bool { return s.State != nil && s.State.Name == name }
 	}
 	return controller.Holds(s.Pods)

@@ -82,7 +82,7 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 
 func (o *PlacerOptions) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: ResourceStates, Informer: &o.States, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceStates, Informer: &o.States, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
 		}},
 		{Resource: resourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},
@@ -163,7 +163,7 @@ func (p *Placer) Explain(ctx context.Context, namespace string, pod *corev1.Pod)
 
 // placed says what is done to a pod by what the caches hold now.
 func (p *Placer) placed(namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
-	states, err := caches.List[*v1alpha1.PersistentPodState](p.reader, ResourceStates, namespace, labels.Everything())
+	states, err := caches.List[*v1alpha1.PersistentPodState](p.reader, resourceStates, namespace, labels.Everything())
 	if err != nil {
 		return nil, err
 	}

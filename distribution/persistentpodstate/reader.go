@@ -40,11 +40,11 @@ type Reader interface {
 type informerReader struct {
 	caches.Reader
 	kinds     []schema.GroupKind
-	resources map[schema.GroupKind]Resource
+	resources map[schema.GroupKind]podwright.Resource
 }
 
 func (o *Options) newInformerReader(c caches.Reader) Reader {
-	r := informerReader{Reader: c, resources: map[schema.GroupKind]Resource{}}
+	r := informerReader{Reader: c, resources: map[schema.GroupKind]podwright.Resource{}}
 	for _, w := range o.workloads() {
 		r.kinds = append(r.kinds, w.kind)
 		r.resources[w.kind] = w.read.Resource
@@ -53,11 +53,11 @@ func (o *Options) newInformerReader(c caches.Reader) Reader {
 }
 
 func (r informerReader) State(namespace, name string) (*v1alpha1.PersistentPodState, error) {
-	return caches.Get[*v1alpha1.PersistentPodState](r.Reader, ResourceStates, namespace, name)
+	return caches.Get[*v1alpha1.PersistentPodState](r.Reader, resourceStates, namespace, name)
 }
 
 func (r informerReader) States(namespace string) ([]*v1alpha1.PersistentPodState, error) {
-	return caches.List[*v1alpha1.PersistentPodState](r.Reader, ResourceStates, namespace, labels.Everything())
+	return caches.List[*v1alpha1.PersistentPodState](r.Reader, resourceStates, namespace, labels.Everything())
 }
 
 func (r informerReader) Kinds() []schema.GroupKind { return r.kinds }

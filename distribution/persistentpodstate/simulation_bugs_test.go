@@ -150,7 +150,7 @@ func onPods(s *Snapshot, change func(*corev1.Pod)) {
 // placeAnyway requires what is recorded whether a node has it or not.
 func placeAnyway(p *Placer, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
 	placement, err := p.placed(namespace, pod)
-	state, found, _ := p.reader[ResourceStates].GetByKey(namespace + "/web")
+	state, found, _ := p.reader[resourceStates].GetByKey(namespace + "/web")
 	if err != nil || !found {
 		return placement, err
 	}

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -42,7 +43,7 @@ func TestSimulationReplays(t *testing.T) {
 // simulated is what a simulation needs to know of PersistentPodStates, of whose parts one has a bug.
 func simulated(bug *bug) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(ResourceStates)),
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceStates)),
 		Empty:    func() simulation.Object { return &v1alpha1.PersistentPodState{} },
 		Further: []simulation.Further{{
 			Resource: fakecluster.BuiltIn(statefulSets, string(resourceStatefulSets), func() any { return &appsv1.StatefulSet{} }),
@@ -80,7 +81,7 @@ func (o observer) State(namespace, name string) (*v1alpha1.PersistentPodState, e
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
-		for _, resource := range []Resource{ResourceStates, ResourcePods, resourceNodes, resourceStatefulSets} {
+		for _, resource := range []podwright.Resource{resourceStates, resourcePods, resourceNodes, resourceStatefulSets} {
 			informer := p.Informer(string(resource))
 			if err := caches.AddOwnerIndex(informer); err != nil {
 				return o, err
@@ -91,7 +92,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 			reader[resource] = informer.GetIndexer()
 		}
 		sets := schema.GroupKind{Group: statefulSets.Group, Kind: statefulSets.Kind}
-		o.Reader = observer{informerReader{reader, []schema.GroupKind{sets}, map[schema.GroupKind]Resource{sets: resourceStatefulSets}}, p}
+		o.Reader = observer{informerReader{reader, []schema.GroupKind{sets}, map[schema.GroupKind]podwright.Resource{sets: resourceStatefulSets}}, p}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Distribution, err = client.NewForConfig(p.Config)
 		}
@@ -111,11 +112,11 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 
 // startWebhook starts a replica of the webhook of pods, and judges where it sends them.
 func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
-	states, nodes := p.Informer(string(ResourceStates)), p.Informer(string(resourceNodes))
+	states, nodes := p.Informer(string(resourceStates)), p.Informer(string(resourceNodes))
 	if err := caches.AddNamespaceIndex(states); err != nil {
 		return nil, err
 	}
-	placer := &Placer{reader: caches.Reader{ResourceStates: states.GetIndexer(), resourceNodes: nodes.GetIndexer()}}
+	placer := &Placer{reader: caches.Reader{resourceStates: states.GetIndexer(), resourceNodes: nodes.GetIndexer()}}
 	return func(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		pod, ok := request.Object.Object.(*corev1.Pod)
 		if request.Operation != admissionv1.Create || !ok {

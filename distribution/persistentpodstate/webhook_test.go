@@ -100,7 +100,7 @@ func TestReadWhiteList(t *testing.T) {
 	if list, err := ReadWhiteList(t.Context(), kube, "kruise-system"); err != nil || list != nil {
 		t.Errorf("without a ConfigMap: %v, %v", list, err)
 	}
-	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: WhiteListConfigMap},
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: whiteListConfigMap},
 		Data: map[string]string{v1alpha1.PersistentPodStateWhiteListKey: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}}
 	config, err := kube.CoreV1().ConfigMaps("kruise-system").Create(t.Context(), config, metav1.CreateOptions{})
 	if err != nil {

@@ -22,29 +22,29 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-// WhiteListConfigMap is the ConfigMap, in the namespace of the manager, whose key
+// whiteListConfigMap is the ConfigMap, in the namespace of the manager, whose key
 // v1alpha1.PersistentPodStateWhiteListKey is the white list.
-const WhiteListConfigMap = "kruise-configuration"
+const whiteListConfigMap = "kruise-configuration"
 
 // WhiteListRules returns the RBAC rules for a Role in the namespace of the white list that reading it takes.
 func WhiteListRules() []rbacv1.PolicyRule {
 	rule := manifests.Rule("", "configmaps", "get")
-	rule.ResourceNames = []string{WhiteListConfigMap}
+	rule.ResourceNames = []string{whiteListConfigMap}
 	return []rbacv1.PolicyRule{rule}
 }
 
 // ReadWhiteList reads the white list from the API server; nil if there is none. It takes WhiteListRules. (PPS-2)
 func ReadWhiteList(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.WhiteList, error) {
-	config, err := apiwriter.Found(client.CoreV1().ConfigMaps(namespace).Get(ctx, WhiteListConfigMap, metav1.GetOptions{}))
+	config, err := apiwriter.Found(client.CoreV1().ConfigMaps(namespace).Get(ctx, whiteListConfigMap, metav1.GetOptions{}))
 	if err != nil {
-		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, WhiteListConfigMap, err)
+		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, whiteListConfigMap, err)
 	}
 	if config == nil {
 		return nil, nil
 	}
 	list, err := podstate.ReadWhiteList(config.Data)
 	if err != nil {
-		return nil, fmt.Errorf("ConfigMap %s/%s: %w", namespace, WhiteListConfigMap, err)
+		return nil, fmt.Errorf("ConfigMap %s/%s: %w", namespace, whiteListConfigMap, err)
 	}
 	return list, nil
 }

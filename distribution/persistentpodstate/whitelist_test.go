@@ -30,7 +30,7 @@ func TestCustomKinds(t *testing.T) {
 		{`{"workloads":{}}`, nil},
 		{"", nil},
 	} {
-		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: WhiteListConfigMap},
+		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: whiteListConfigMap},
 			Data: map[string]string{v1alpha1.PersistentPodStateWhiteListKey: test.list}}
 		client := fakekube.NewClientset(config)
 		client.Discovery().(*fake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "game.io/v1", APIResources: []metav1.APIResource{

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
@@ -27,7 +28,7 @@ const atOnce = 16
 // newWriter returns what a Reconciler writes the status and records events with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceDistributions,
+		Workloads: resourceDistributions,
 		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(func(string) client.ResourceDistributionInterface { return o.Distribution.ResourceDistributions() }),
 		Recorder:  o.Recorder,
@@ -40,7 +41,7 @@ type applier struct {
 	*apply.Sync
 	snapshot *Snapshot
 	plan     *Plan
-	resource Resource
+	resource podwright.Resource
 	copies   apiwriter.Resource
 
 	lock     sync.Mutex
@@ -58,9 +59,9 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		}
 		return a.NoteHeld(a.Key, plan.Held(nil), s.Now), a.status(ctx) // a change of the spec is an event (RD-11)
 	}
-	a.resource = ResourceConfigMaps
-	if plan.template.Kind == kindSecret {
-		a.resource = ResourceSecrets
+	a.resource = resourceConfigMaps
+	if plan.template.kind == kindSecret {
+		a.resource = resourceSecrets
 	}
 	a.copies = r.options.copies(a.resource)
 	err = errors.Join(
@@ -98,7 +99,7 @@ func (a *applier) take(ctx context.Context, object Object) error {
 	found, err := a.read(ctx, object)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%s %s is gone again", a.plan.template.Kind, nameOf(object))
+		return fmt.Errorf("%s %s is gone again", a.plan.template.kind, nameOf(object))
 	case err != nil:
 		return a.failed(object, v1alpha1.ResourceDistributionGetResourceFailed, err)
 	}
@@ -107,7 +108,7 @@ func (a *applier) take(ctx context.Context, object Object) error {
 		a.lock.Lock()
 		defer a.lock.Unlock()
 		a.foreign[object.GetNamespace()] = a.snapshot.Now
-		a.failures = append(a.failures, Failure{object.GetNamespace(), v1alpha1.ResourceDistributionConflictOccurred, ErrConflict})
+		a.failures = append(a.failures, Failure{object.GetNamespace(), v1alpha1.ResourceDistributionConflictOccurred, errConflict})
 		return nil // (RD-10)
 	case Different:
 		return a.update(ctx, a.plan.template.updated(c, a.snapshot.Distribution))
@@ -122,7 +123,7 @@ func (a *applier) take(ctx context.Context, object Object) error {
 // read returns an object of the name as the API server has it.
 func (a *applier) read(ctx context.Context, object Object) (Object, error) {
 	core := a.options.Kubernetes.CoreV1()
-	if a.resource == ResourceSecrets {
+	if a.resource == resourceSecrets {
 		return core.Secrets(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
 	}
 	return core.ConfigMaps(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
@@ -183,7 +184,7 @@ func (a *applier) ended(object metav1.Object, t v1alpha1.ResourceDistributionCon
 	case apierrors.IsConflict(err):
 		return err // planned on an old state: the next reconcile sees what it is
 	case t == v1alpha1.ResourceDistributionCreateResourceFailed && (apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)):
-		a.fail(object, v1alpha1.ResourceDistributionNamespaceNotExists, ErrNamespaceMissing)
+		a.fail(object, v1alpha1.ResourceDistributionNamespaceNotExists, errNamespaceMissing)
 		return nil // (RD-10)
 	}
 	return a.failed(object, t, a.Unanswered(a.resource, nameOf(object), err))
@@ -192,7 +193,7 @@ func (a *applier) ended(object metav1.Object, t v1alpha1.ResourceDistributionCon
 // failed takes note of a failure that is worth another try, and returns it.
 func (a *applier) failed(object metav1.Object, t v1alpha1.ResourceDistributionConditionType, err error) error {
 	a.fail(object, t, err)
-	return fmt.Errorf("%s %s: %w", a.plan.template.Kind, nameOf(object), err)
+	return fmt.Errorf("%s %s: %w", a.plan.template.kind, nameOf(object), err)
 }
 
 func (a *applier) fail(object metav1.Object, t v1alpha1.ResourceDistributionConditionType, err error) {

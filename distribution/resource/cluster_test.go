@@ -368,7 +368,7 @@ func TestInvalid(t *testing.T) {
 		edit(c, `{"metadata":{"labels":{"a":"b"}}}`)
 		c.Sleep("1h")
 		expect(t, "invalid", c, "1 patch resourcedistributions/status") // that it is held up (RD-25)
-		if n := c.Events.Count(ReasonInvalidResource); n != 1 {
+		if n := c.Events.Count(reasonInvalidResource); n != 1 {
 			t.Errorf("%d events", n)
 		}
 		edit(c, `{"spec":{"resource":{"kind":"Secret","data":{"key":"dHdv"}}}}`)

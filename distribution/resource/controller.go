@@ -25,7 +25,7 @@ func New(o Options) (Controller, error) { return controller.New(o.setup()) }
 //
 // A reconcile is due when a ResourceDistribution changes, and when what is in one of its copies
 // changes or a copy goes. So it is when a namespace appears, goes, begins to terminate or gets
-// other labels (see Targets.Concern), and after the time that Reconcile returns.
+// other labels (see targets.concern), and after the time that Reconcile returns.
 func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
 
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {

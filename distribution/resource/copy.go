@@ -109,10 +109,10 @@ func fingerprintOf(data map[string][]byte, of func() content) string {
 	return of().fingerprint()
 }
 
-// Trim is a transform for informers of Secrets and ConfigMaps: it drops what is in them,
+// trim is a transform for informers of Secrets and ConfigMaps: it drops what is in them,
 // and keeps a fingerprint. A cache of copies then neither holds secrets nor costs more than their
 // metadata. Other objects stay as they are. The error is always nil.
-func Trim(object any) (any, error) {
+func trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Secret:
 		fingerprint := CopyOf(o).fingerprint

@@ -3,7 +3,7 @@
 // Package resource copies a Secret or a ConfigMap to many namespaces, as a
 // ResourceDistribution says, and keeps the copies as they are there.
 //
-// [ParseTargets] says which namespaces get a copy, [ParseTemplate] what is in it, and
+// [parseTargets] says which namespaces get a copy, [parseTemplate] what is in it, and
 // [NewPlan] what is to be written; none of them needs a cluster. [New] makes the controller,
 // [Webhook] says what is wrong with a ResourceDistribution.
 //

@@ -22,31 +22,28 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// Resource names a cache: ResourceDistributions and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceDistributions Resource = "resourcedistributions"
-	ResourceSecrets       Resource = "secrets"
-	ResourceConfigMaps    Resource = "configmaps"
+	resourceDistributions podwright.Resource = "resourcedistributions"
+	resourceSecrets       podwright.Resource = "secrets"
+	resourceConfigMaps    podwright.Resource = "configmaps"
 )
 
 // Those that it only reads.
 const (
-	resourceNamespaces       Resource = "namespaces"
-	resourceSourceSecrets    Resource = "sourcesecrets"
-	resourceSourceConfigMaps Resource = "sourceconfigmaps"
+	resourceNamespaces       podwright.Resource = "namespaces"
+	resourceSourceSecrets    podwright.Resource = "sourcesecrets"
+	resourceSourceConfigMaps podwright.Resource = "sourceconfigmaps"
 )
 
 // reads lists what the plan for a ResourceDistribution depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: ResourceDistributions, Live: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceDistributions, Live: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, Make: func() cache.SharedIndexInformer {
 			return client.NewResourceDistributionInformer(o.Distribution, 0, nil)
 		}, Fields: controller.Workload, Itself: true},
-		o.readCopies(ResourceSecrets, &o.Secrets, func() cache.SharedIndexInformer { return NewSecretInformer(o.Kubernetes) }),
-		o.readCopies(ResourceConfigMaps, &o.ConfigMaps, func() cache.SharedIndexInformer { return NewConfigMapInformer(o.Kubernetes) }),
+		o.readCopies(resourceSecrets, &o.Secrets, func() cache.SharedIndexInformer { return NewSecretInformer(o.Kubernetes) }),
+		o.readCopies(resourceConfigMaps, &o.ConfigMaps, func() cache.SharedIndexInformer { return NewConfigMapInformer(o.Kubernetes) }),
 		{Resource: resourceNamespaces, Informer: &o.Namespaces, Make: caches.NewInformers(o.Kubernetes, "").Namespaces,
 			Fields: controller.Labels | controller.Status, Concern: controller.On(o.namespaceChanged), Collect: true, OnlyLater: true},
 	}
@@ -60,34 +57,34 @@ func (o *Options) reads() []controller.Read {
 	return reads
 }
 
-func (o *Options) readCopies(resource Resource, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
+func (o *Options) readCopies(resource podwright.Resource, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
 	return controller.Read{
-		Resource: resource, Live: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, Make: create, Trim: Trim, Index: index,
+		Resource: resource, Live: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, Make: create, Trim: trim, Index: index,
 		Fields: controller.Owners | controller.Data, Concern: controller.EachOf(distributionsOf), Collect: true, OnlyLater: true,
 	}
 }
 
 // copies reads and writes Secrets or ConfigMaps.
-func (o *Options) copies(resource Resource) apiwriter.Resource {
+func (o *Options) copies(resource podwright.Resource) apiwriter.Resource {
 	return apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(resource)}
 }
 
 func labelled(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.ResourceCopyLabel }
 
 // NewSecretInformer makes an informer of the Secrets that are copies, for
-// Options.Secrets. It holds no more of them than Trim leaves.
+// Options.Secrets. It holds no more of them than trim leaves.
 func NewSecretInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	return trimming(typedclient.NewInformer(typedclient.Select(client.CoreV1().Secrets(""), labelled), client, &corev1.Secret{}, 0, nil))
 }
 
 // NewConfigMapInformer makes an informer of the ConfigMaps that are copies, for
-// Options.ConfigMaps. It holds no more of them than Trim leaves.
+// Options.ConfigMaps. It holds no more of them than trim leaves.
 func NewConfigMapInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	return trimming(typedclient.NewInformer(typedclient.Select(client.CoreV1().ConfigMaps(""), labelled), client, &corev1.ConfigMap{}, 0, nil))
 }
 
 func trimming(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
-	_ = informer.SetTransform(Trim) // fails only once it runs
+	_ = informer.SetTransform(trim) // fails only once it runs
 	return informer
 }
 
@@ -106,7 +103,7 @@ func (o *Options) namespaceChanged(before, after *corev1.Namespace, enqueue cont
 		if !ok {
 			continue
 		}
-		if targets, err := ParseTargets(&distribution.Spec.Targets); err == nil && targets.Concern(before, after) {
+		if targets, err := parseTargets(&distribution.Spec.Targets); err == nil && targets.concern(before, after) {
 			enqueue(types.NamespacedName{Name: distribution.Name})
 		}
 	}
@@ -122,7 +119,7 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, _ Resource) func(string) bool {
+		Shows: func(s *Snapshot, _ podwright.Resource) func(string) bool {
 			names := make(map[string]bool, len(s.Copies))
 			for _, c := range s.Copies {
 				names[nameOf(c)] = true

@@ -42,7 +42,7 @@ type Options struct {
 	// Secrets and ConfigMaps are such informers, of all or of those that have the label
 	// v1alpha1.ResourceCopyLabel. The controller adds an index to them, so they must not
 	// have been started before New. If one is nil, the controller makes and runs its
-	// own, which holds copies alone, and of each no more than Trim leaves.
+	// own, which holds copies alone, and of each no more than a plan reads.
 	Secrets, ConfigMaps cache.SharedIndexInformer
 
 	// Sources reads spec.sourceRef: the copies have the content of a Secret or ConfigMap that it

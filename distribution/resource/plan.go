@@ -23,8 +23,8 @@ const conflictRetry = 5 * time.Minute
 
 // What failed in a namespace, in OpenKruise's words.
 var (
-	ErrNamespaceMissing = errors.New("namespace not found or is terminating")
-	ErrConflict         = errors.New("conflict with existing resources because of the same namespace, group, version, kind and name")
+	errNamespaceMissing = errors.New("namespace not found or is terminating")
+	errConflict         = errors.New("conflict with existing resources because of the same namespace, group, version, kind and name")
 )
 
 // Failure is something that failed in a namespace.
@@ -58,7 +58,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 
 	heldSince    heldup.Since
-	template     *Template
+	template     *template
 	distribution *v1alpha1.ResourceDistribution
 }
 
@@ -78,19 +78,19 @@ func NewPlan(s *Snapshot) *Plan {
 	if s.Distribution.DeletionTimestamp != nil {
 		return p // the garbage collector deletes the copies (RD-12)
 	}
-	var targets *Targets
+	var targets *targets
 	var err error
-	if p.template, err = ParseTemplate(s.Distribution.Spec.Resource.Raw); err != nil {
+	if p.template, err = parseTemplate(s.Distribution.Spec.Resource.Raw); err != nil {
 		p.Problem = fmt.Errorf("spec.resource: %w", err)
 		return p
 	}
 	if p.Problem = p.findSource(s); p.Problem != nil {
 		return p
 	}
-	if targets, p.Problem = ParseTargets(&s.Distribution.Spec.Targets); p.Problem != nil {
+	if targets, p.Problem = parseTargets(&s.Distribution.Spec.Targets); p.Problem != nil {
 		return p
 	}
-	matched, others := targets.Namespaces(s.Namespaces)
+	matched, others := targets.namespaces(s.Namespaces)
 	p.Targets = matched
 	copies := p.copies(s.Copies)
 	p.planMatched(s, copies)
@@ -102,7 +102,7 @@ func NewPlan(s *Snapshot) *Plan {
 func (p *Plan) copies(all []*Copy) map[string]*Copy {
 	copies := map[string]*Copy{}
 	for _, c := range all {
-		if c != nil && c.Kind == p.template.Kind && c.Name == p.template.Name && copyOf(c, p.distribution.Name) {
+		if c != nil && c.Kind == p.template.kind && c.Name == p.template.name && copyOf(c, p.distribution.Name) {
 			copies[c.Namespace] = c
 		}
 	}
@@ -126,7 +126,7 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 		left := conflictRetry - s.Now.Sub(c)
 		switch {
 		case !there[namespace]:
-			p.fail(namespace, v1alpha1.ResourceDistributionNamespaceNotExists, ErrNamespaceMissing)
+			p.fail(namespace, v1alpha1.ResourceDistributionNamespaceNotExists, errNamespaceMissing)
 		case p.isSource(namespace): // it is what it is to be
 		case copies[namespace] != nil && copies[namespace].DeletionTimestamp != nil:
 			p.fail(namespace, v1alpha1.ResourceDistributionCreateResourceFailed, terminatingError(copies[namespace]))
@@ -136,7 +136,7 @@ func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
 		case p.SourceMissing != nil:
 			p.fail(namespace, v1alpha1.ResourceDistributionSourceMissing, p.SourceMissing)
 		case found && left > 0:
-			p.fail(namespace, v1alpha1.ResourceDistributionConflictOccurred, ErrConflict)
+			p.fail(namespace, v1alpha1.ResourceDistributionConflictOccurred, errConflict)
 			p.requeue(left)
 		default:
 			p.Create = append(p.Create, p.template.object(namespace, p.distribution))

@@ -72,7 +72,7 @@ func TestPlan(t *testing.T) {
 		{"RD-7: another controller", secretYAML, secret(func(s *corev1.Secret) { s.OwnerReferences[0].Name = "other" }), "create in ns-1"},
 		{"RD-10: a conflict that was found lately", secretYAML, func(_ *testing.T, s *Snapshot) {
 			s.Copies, s.Conflicts = s.Copies[1:], map[string]time.Time{"ns-1": noon.Add(-time.Minute)}
-		}, "ConflictOccurred in ns-1: " + ErrConflict.Error() + "\nagain in 4m0s"},
+		}, "ConflictOccurred in ns-1: " + errConflict.Error() + "\nagain in 4m0s"},
 		{"RD-10: a conflict that was found long ago", secretYAML, func(_ *testing.T, s *Snapshot) {
 			s.Copies, s.Conflicts = s.Copies[1:], map[string]time.Time{"ns-1": noon.Add(-5 * time.Minute)}
 		}, "create in ns-1"},
@@ -165,7 +165,7 @@ func TestTrim(t *testing.T) {
 	for _, object := range []Object{secret, configMap} {
 		whole := CopyOf(object)
 		for range 2 { // it is called again for what it returned
-			if _, err := Trim(object); err != nil {
+			if _, err := trim(object); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -176,7 +176,7 @@ func TestTrim(t *testing.T) {
 			t.Errorf("it still holds %s", object)
 		}
 	}
-	if other, err := Trim("other"); other != "other" || err != nil || CopyOf("other") != nil {
+	if other, err := trim("other"); other != "other" || err != nil || CopyOf("other") != nil {
 		t.Errorf("something else: %v, %v", other, err)
 	}
 }

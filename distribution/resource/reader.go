@@ -43,7 +43,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Distribution(name string) (*v1alpha1.ResourceDistribution, error) {
-	return caches.Get[*v1alpha1.ResourceDistribution](r.Reader, ResourceDistributions, "", name)
+	return caches.Get[*v1alpha1.ResourceDistribution](r.Reader, resourceDistributions, "", name)
 }
 
 func (r informerReader) Namespaces() ([]*corev1.Namespace, error) {
@@ -51,7 +51,7 @@ func (r informerReader) Namespaces() ([]*corev1.Namespace, error) {
 }
 
 func (r informerReader) Copies(distribution string) (copies []*Copy, err error) {
-	for _, resource := range []Resource{ResourceSecrets, ResourceConfigMaps} {
+	for _, resource := range []podwright.Resource{resourceSecrets, resourceConfigMaps} {
 		objects, err := r.Reader[resource].ByIndex(byDistribution, distribution)
 		if err != nil {
 			return nil, fmt.Errorf("read the %s of ResourceDistribution %s: %w", resource, distribution, err)

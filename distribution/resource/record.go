@@ -11,15 +11,15 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// ReasonInvalidResource is the reason of the event about a spec that cannot be read. What
+// reasonInvalidResource is the reason of the event about a spec that cannot be read. What
 // fails in namespaces is recorded with the types of the conditions as reasons. (RD-15)
-const ReasonInvalidResource = "InvalidResource"
+const reasonInvalidResource = "InvalidResource"
 
 // recordProblem records once that nothing can be done.
 func (a *applier) recordProblem() {
 	problem := a.plan.Problem
-	if a.Begins(ReasonInvalidResource, problem != nil) {
-		a.Event(corev1.EventTypeWarning, ReasonInvalidResource, "%v", problem)
+	if a.Begins(reasonInvalidResource, problem != nil) {
+		a.Event(corev1.EventTypeWarning, reasonInvalidResource, "%v", problem)
 	}
 }
 

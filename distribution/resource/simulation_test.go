@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
@@ -33,13 +34,13 @@ func TestSimulationReplays(t *testing.T) {
 	simulation.CheckReplay(t, simulated(&spoil{}), 1)
 }
 
-const secrets, allNamespaces = string(ResourceSecrets), string(resourceNamespaces)
+const secrets, allNamespaces = string(resourceSecrets), string(resourceNamespaces)
 
 // simulated is what a simulation needs to know of ResourceDistributions, whose controller has a bug.
 func simulated(bug *spoil) *simulation.Workload {
 	empty := map[string]func() simulation.Object{
 		secrets: func() simulation.Object { return &corev1.Secret{} }, allNamespaces: func() simulation.Object { return &corev1.Namespace{} },
-		string(ResourceConfigMaps): func() simulation.Object { return &corev1.ConfigMap{} },
+		string(resourceConfigMaps): func() simulation.Object { return &corev1.ConfigMap{} },
 	}
 	w := &simulation.Workload{
 		Resource: distributionResource,
@@ -88,9 +89,9 @@ func (o observer) Copies(distribution string) (labelled []*Copy, err error) {
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
-		for _, resource := range []Resource{ResourceDistributions, ResourceSecrets, ResourceConfigMaps, resourceNamespaces} {
+		for _, resource := range []podwright.Resource{resourceDistributions, resourceSecrets, resourceConfigMaps, resourceNamespaces} {
 			informer := p.Informer(string(resource))
-			if resource == ResourceSecrets || resource == ResourceConfigMaps {
+			if resource == resourceSecrets || resource == resourceConfigMaps {
 				if err := index(informer); err != nil {
 					return o, err
 				}

@@ -47,7 +47,7 @@ func (p *Plan) findSource(s *Snapshot) error {
 	case *corev1.ConfigMap:
 		p.template.content = ofConfigMap(source)
 	default:
-		p.SourceMissing = fmt.Errorf("there is no %s %s/%s with the label %s", p.template.Kind, ref.Namespace, ref.Name, v1alpha1.ResourceSourceLabel)
+		p.SourceMissing = fmt.Errorf("there is no %s %s/%s with the label %s", p.template.kind, ref.Namespace, ref.Name, v1alpha1.ResourceSourceLabel)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (c content) empty() bool {
 // isSource tells whether the copy of a namespace would be the source itself. (RD-17)
 func (p *Plan) isSource(namespace string) bool {
 	ref := p.distribution.Spec.SourceRef
-	return ref != nil && *ref == v1alpha1.ResourceDistributionSource{Namespace: namespace, Name: p.template.Name}
+	return ref != nil && *ref == v1alpha1.ResourceDistributionSource{Namespace: namespace, Name: p.template.name}
 }
 
 // sourceCondition tells whether the source is missing, and which namespaces lack a copy for
@@ -78,7 +78,7 @@ func (p *Plan) sourceCondition(failures []Failure, observed []v1alpha1.ResourceD
 }
 
 // validateSource checks spec.sourceRef, and that nothing else says what is in the copies. (RD-18)
-func validateSource(distribution *v1alpha1.ResourceDistribution, template *Template, spec *field.Path) (errs field.ErrorList) {
+func validateSource(distribution *v1alpha1.ResourceDistribution, template *template, spec *field.Path) (errs field.ErrorList) {
 	ref := distribution.Spec.SourceRef
 	if ref == nil {
 		return nil
@@ -96,22 +96,22 @@ func validateSource(distribution *v1alpha1.ResourceDistribution, template *Templ
 	return errs
 }
 
-// ReviewSource returns the question whether a user may have what spec.sourceRef names distributed, by
+// reviewSource returns the question whether a user may have what spec.sourceRef names distributed, by
 // writing the ResourceDistribution: whether the user may get it himself. It is nil if there is none to
 // ask: nothing is named, or the spec is the same in old. Old is nil for a new ResourceDistribution.
 // (RD-18)
-func ReviewSource(distribution, old *v1alpha1.ResourceDistribution, user authenticationv1.UserInfo) *authorizationv1.SubjectAccessReview {
+func reviewSource(distribution, old *v1alpha1.ResourceDistribution, user authenticationv1.UserInfo) *authorizationv1.SubjectAccessReview {
 	ref := distribution.Spec.SourceRef
 	if ref == nil || old != nil && equality.Semantic.DeepEqual(&distribution.Spec, &old.Spec) {
 		return nil
 	}
-	template, err := ParseTemplate(distribution.Spec.Resource.Raw)
+	template, err := parseTemplate(distribution.Spec.Resource.Raw)
 	if err != nil {
 		return nil // nothing of that is ever distributed
 	}
-	resource := ResourceConfigMaps
-	if template.Kind == kindSecret {
-		resource = ResourceSecrets
+	resource := resourceConfigMaps
+	if template.kind == kindSecret {
+		resource = resourceSecrets
 	}
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: user.Username, UID: user.UID, Groups: user.Groups,
@@ -159,7 +159,7 @@ func found[T Object](object T, err error) (Object, error) {
 // source returns what spec.sourceRef names, nil if there is no such thing, or it has not the label.
 func (r *reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object, error) {
 	ref := distribution.Spec.SourceRef
-	template, err := ParseTemplate(distribution.Spec.Resource.Raw)
+	template, err := parseTemplate(distribution.Spec.Resource.Raw)
 	if ref == nil || err != nil {
 		return nil, nil // the plan says what is wrong
 	}
@@ -167,12 +167,12 @@ func (r *reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object
 	if !ok {
 		return nil, errors.New("Options.Reader is no SourceReader: with Options.Sources it must be one")
 	}
-	source, err := reader.Source(template.Kind, ref.Namespace, ref.Name)
+	source, err := reader.Source(template.kind, ref.Namespace, ref.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read %s %s/%s: %w", template.Kind, ref.Namespace, ref.Name, err)
+		return nil, fmt.Errorf("read %s %s/%s: %w", template.kind, ref.Namespace, ref.Name, err)
 	}
 	if _, allowed := source.GetLabels()[v1alpha1.ResourceSourceLabel]; !allowed {
 		return nil, nil // a shared informer holds others too
@@ -190,7 +190,7 @@ func (o *Options) sourceChanged(kind string) controller.Concern {
 				*distribution.Spec.SourceRef != (v1alpha1.ResourceDistributionSource{Namespace: source.GetNamespace(), Name: source.GetName()}) {
 				continue
 			}
-			if template, err := ParseTemplate(distribution.Spec.Resource.Raw); err == nil && template.Kind == kind {
+			if template, err := parseTemplate(distribution.Spec.Resource.Raw); err == nil && template.kind == kind {
 				enqueue(types.NamespacedName{Name: distribution.Name})
 			}
 		}

@@ -91,10 +91,10 @@ func TestReviewSource(t *testing.T) {
 	d := newSourced(t, shellYAML)
 	want := authorizationv1.SubjectAccessReviewSpec{User: "jane", UID: "7", Groups: []string{"devs"}, Extra: map[string]authorizationv1.ExtraValue{"scopes": {"a"}},
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Version: "v1", Resource: "secrets", Namespace: "base", Name: "registry"}}
-	if diff := cmp.Diff(want, ReviewSource(d, nil, user).Spec); diff != "" {
+	if diff := cmp.Diff(want, reviewSource(d, nil, user).Spec); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := ReviewSource(newSourced(t, strings.Replace(shellYAML, "Secret", "ConfigMap", 1)), nil, user).Spec.ResourceAttributes.Resource; got != "configmaps" {
+	if got := reviewSource(newSourced(t, strings.Replace(shellYAML, "Secret", "ConfigMap", 1)), nil, user).Spec.ResourceAttributes.Resource; got != "configmaps" {
 		t.Error(got)
 	}
 	labelled, wider, plain := d.DeepCopy(), d.DeepCopy(), newDistribution(t, shellYAML, all)
@@ -108,7 +108,7 @@ func TestReviewSource(t *testing.T) {
 		"no source": {plain, nil, false}, "metadata alone": {labelled, d, false}, "other targets": {wider, d, true},
 		"a source for the first time": {d, plain, true}, "the source is taken out": {plain, d, false},
 	} {
-		if asked := ReviewSource(test.d, test.old, user) != nil; asked != test.asked {
+		if asked := reviewSource(test.d, test.old, user) != nil; asked != test.asked {
 			t.Errorf("%s: asked %v", name, asked)
 		}
 	}
@@ -225,7 +225,7 @@ func TestSourcesAreOff(t *testing.T) {
 		c.ForgetRequests()
 		c.Sleep("1m")
 		expect(t, "off", c)
-		if n := c.Events.Count(ReasonInvalidResource); n != 1 {
+		if n := c.Events.Count(reasonInvalidResource); n != 1 {
 			t.Errorf("%d events", n)
 		}
 	})

@@ -13,16 +13,16 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// Targets select namespaces. ParseTargets makes them.
-type Targets struct {
+// targets select namespaces. parseTargets makes them.
+type targets struct {
 	all                bool
 	included, excluded map[string]bool
 	selector           labels.Selector
 }
 
-// ParseTargets reads the targets of a ResourceDistribution. The error names the field
+// parseTargets reads the targets of a ResourceDistribution. The error names the field
 // that cannot be read.
-func ParseTargets(t *v1alpha1.ResourceDistributionTargets) (*Targets, error) {
+func parseTargets(t *v1alpha1.ResourceDistributionTargets) (*targets, error) {
 	selector, err := metav1.LabelSelectorAsSelector(&t.NamespaceLabelSelector)
 	if err != nil {
 		return nil, fmt.Errorf("spec.targets.namespaceLabelSelector: %w", err)
@@ -30,7 +30,7 @@ func ParseTargets(t *v1alpha1.ResourceDistributionTargets) (*Targets, error) {
 	if selector.Empty() {
 		selector = labels.Nothing() // (RD-1)
 	}
-	return &Targets{all: t.AllNamespaces, included: names(&t.IncludedNamespaces), excluded: names(&t.ExcludedNamespaces), selector: selector}, nil
+	return &targets{all: t.AllNamespaces, included: names(&t.IncludedNamespaces), excluded: names(&t.ExcludedNamespaces), selector: selector}, nil
 }
 
 func names(of *v1alpha1.ResourceDistributionTargetNamespaces) map[string]bool {
@@ -43,8 +43,8 @@ func names(of *v1alpha1.ResourceDistributionTargetNamespaces) map[string]bool {
 	return all
 }
 
-// Match tells whether a namespace is to have a copy, if it exists. (RD-1, RD-2)
-func (t *Targets) Match(name string, of map[string]string) bool {
+// match tells whether a namespace is to have a copy, if it exists. (RD-1, RD-2)
+func (t *targets) match(name string, of map[string]string) bool {
 	switch {
 	case t.excluded[name]:
 		return false
@@ -56,13 +56,13 @@ func (t *Targets) Match(name string, of map[string]string) bool {
 	return t.all || t.selector.Matches(labels.Set(of))
 }
 
-// Namespaces returns the names of the namespaces that are to have a copy, sorted, and of
+// namespaces returns the names of the namespaces that are to have a copy, sorted, and of
 // the others that exist. (RD-1 to RD-3)
-func (t *Targets) Namespaces(existing []*corev1.Namespace) (matched, others []string) {
+func (t *targets) namespaces(existing []*corev1.Namespace) (matched, others []string) {
 	there := make(map[string]bool, len(existing))
 	for _, namespace := range existing {
 		there[namespace.Name] = true
-		if t.Match(namespace.Name, namespace.Labels) {
+		if t.match(namespace.Name, namespace.Labels) {
 			matched = append(matched, namespace.Name)
 		} else {
 			others = append(others, namespace.Name)
@@ -80,11 +80,11 @@ func (t *Targets) Namespaces(existing []*corev1.Namespace) (matched, others []st
 	return matched, others
 }
 
-// Concern tells whether what has become of a namespace may change what is to be done. One
+// concern tells whether what has become of a namespace may change what is to be done. One
 // of the two is nil if it is new or gone. (RD-13)
-func (t *Targets) Concern(before, after *corev1.Namespace) bool {
+func (t *targets) concern(before, after *corev1.Namespace) bool {
 	matched := func(namespace *corev1.Namespace) bool {
-		return namespace != nil && t.Match(namespace.Name, namespace.Labels)
+		return namespace != nil && t.match(namespace.Name, namespace.Labels)
 	}
 	terminating := func(namespace *corev1.Namespace) bool { return namespace != nil && !writable(namespace) }
 	if before == nil || after == nil {

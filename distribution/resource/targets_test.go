@@ -22,17 +22,17 @@ func TestTargets(t *testing.T) {
 		{"RD-3: one that does not exist, beside all", "allNamespaces: true\nincludedNamespaces: {list: [{name: ns-9}]}", "[ns-1 ns-2 ns-3 ns-4 ns-5]"},
 	} {
 		existing := namespaces("ns-5", "ns-1:one", "ns-2:one", "ns-3", "ns-4:one", "kube-system", "kube-public:one")
-		targets, err := ParseTargets(&newDistribution(t, secretYAML, test.targets).Spec.Targets)
+		targets, err := parseTargets(&newDistribution(t, secretYAML, test.targets).Spec.Targets)
 		if err != nil {
 			t.Fatal(err)
 		}
-		matched, others := targets.Namespaces(existing)
+		matched, others := targets.namespaces(existing)
 		if got := fmt.Sprint(matched); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 		there := 0
 		for _, namespace := range existing {
-			if targets.Match(namespace.Name, namespace.Labels) {
+			if targets.match(namespace.Name, namespace.Labels) {
 				there++
 			}
 		}
@@ -40,7 +40,7 @@ func TestTargets(t *testing.T) {
 			t.Errorf("%s: %d match and %v are others, of %d", test.name, there, others, len(existing))
 		}
 	}
-	if _, err := ParseTargets(&newDistribution(t, secretYAML, "namespaceLabelSelector: {matchExpressions: [{key: a, operator: Like}]}").Spec.Targets); err == nil {
+	if _, err := parseTargets(&newDistribution(t, secretYAML, "namespaceLabelSelector: {matchExpressions: [{key: a, operator: Like}]}").Spec.Targets); err == nil {
 		t.Error("RD-11: a selector that cannot be read is taken")
 	}
 }
@@ -48,18 +48,18 @@ func TestTargets(t *testing.T) {
 // Which events concern a ResourceDistribution. (RD-13)
 func TestConcern(t *testing.T) {
 	one, two, leaving := namespaces("ns-1:one")[0], namespaces("ns-1:two")[0], terminating(namespaces("ns-1:one"))[0]
-	targets, err := ParseTargets(&newDistribution(t, secretYAML, "namespaceLabelSelector: {matchLabels: {group: one}}").Spec.Targets)
+	targets, err := parseTargets(&newDistribution(t, secretYAML, "namespaceLabelSelector: {matchLabels: {group: one}}").Spec.Targets)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ got, want bool }{
-		"it appears":                {targets.Concern(nil, one), true},
-		"it goes":                   {targets.Concern(one, nil), true},
-		"another one appears":       {targets.Concern(nil, two), false},
-		"it begins to match":        {targets.Concern(two, one), true},
-		"it does not match anymore": {targets.Concern(one, two), true},
-		"it stays":                  {targets.Concern(one, one), false},
-		"it begins to terminate":    {targets.Concern(one, leaving), true},
+		"it appears":                {targets.concern(nil, one), true},
+		"it goes":                   {targets.concern(one, nil), true},
+		"another one appears":       {targets.concern(nil, two), false},
+		"it begins to match":        {targets.concern(two, one), true},
+		"it does not match anymore": {targets.concern(one, two), true},
+		"it stays":                  {targets.concern(one, one), false},
+		"it begins to terminate":    {targets.concern(one, leaving), true},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: %t, want %t", name, test.got, test.want)

@@ -17,12 +17,12 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// Template is what the copies are made from. ParseTemplate makes one.
-type Template struct {
-	// Kind is Secret or ConfigMap, Name that of the copies.
-	Kind, Name string
-	// Hash is what copies have as v1alpha1.ResourceHashCodeAnnotation.
-	Hash string
+// template is what the copies are made from. parseTemplate makes one.
+type template struct {
+	// kind is Secret or ConfigMap, name that of the copies.
+	kind, name string
+	// hash is what copies have as v1alpha1.ResourceHashCodeAnnotation.
+	hash string
 
 	meta    metav1.ObjectMeta
 	content content
@@ -34,11 +34,11 @@ const (
 	kindConfigMap = "ConfigMap"
 )
 
-// ErrUnsupported is the error of templates of other kinds, in OpenKruise's words.
-var ErrUnsupported = errors.New("unknown or unsupported resource GroupKind, only support [Secret ConfigMap]")
+// errUnsupported is the error of templates of other kinds, in OpenKruise's words.
+var errUnsupported = errors.New("unknown or unsupported resource GroupKind, only support [Secret ConfigMap]")
 
-// ParseTemplate reads the field spec.resource. The error says what is wrong with it.
-func ParseTemplate(raw []byte) (*Template, error) {
+// parseTemplate reads the field spec.resource. The error says what is wrong with it.
+func parseTemplate(raw []byte) (*template, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("empty resource is not allowed")
 	}
@@ -47,10 +47,10 @@ func ParseTemplate(raw []byte) (*Template, error) {
 		return nil, fmt.Errorf("it is no manifest: %w", err)
 	}
 	hash := sha256.Sum256(raw)
-	t := &Template{Kind: meta.Kind, Hash: hex.EncodeToString(hash[:])}
+	t := &template{kind: meta.Kind, hash: hex.EncodeToString(hash[:])}
 	switch {
 	case meta.APIVersion != "v1":
-		return nil, ErrUnsupported
+		return nil, errUnsupported
 	case meta.Kind == kindSecret:
 		secret := &corev1.Secret{}
 		if err := json.Unmarshal(raw, secret); err != nil {
@@ -64,25 +64,25 @@ func ParseTemplate(raw []byte) (*Template, error) {
 		}
 		t.meta, t.content = configMap.ObjectMeta, ofConfigMap(configMap)
 	default:
-		return nil, ErrUnsupported
+		return nil, errUnsupported
 	}
-	t.Name = t.meta.Name
+	t.name = t.meta.Name
 	return t, nil
 }
 
 // object returns an object of a namespace as the template has it. (RD-6)
-func (t *Template) object(namespace string, of *v1alpha1.ResourceDistribution) Object {
+func (t *template) object(namespace string, of *v1alpha1.ResourceDistribution) Object {
 	meta := metav1.ObjectMeta{
-		Namespace: namespace, Name: t.Name, Labels: maps.Clone(t.meta.Labels), Annotations: maps.Clone(t.meta.Annotations),
+		Namespace: namespace, Name: t.name, Labels: maps.Clone(t.meta.Labels), Annotations: maps.Clone(t.meta.Annotations),
 		Finalizers: slices.Clone(t.meta.Finalizers), OwnerReferences: slices.Clone(t.meta.OwnerReferences),
 	}
 	metav1.SetMetaDataLabel(&meta, v1alpha1.ResourceCopyLabel, "true")
 	metav1.SetMetaDataAnnotation(&meta, v1alpha1.ResourceDistributedFromAnnotation, of.Name)
-	metav1.SetMetaDataAnnotation(&meta, v1alpha1.ResourceHashCodeAnnotation, t.Hash)
+	metav1.SetMetaDataAnnotation(&meta, v1alpha1.ResourceHashCodeAnnotation, t.hash)
 	if !slices.ContainsFunc(meta.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == of.UID }) {
 		meta.OwnerReferences = append(meta.OwnerReferences, *metav1.NewControllerRef(of, v1alpha1.SchemeGroupVersion.WithKind(Kind)))
 	}
-	if t.Kind == kindSecret {
+	if t.kind == kindSecret {
 		return &corev1.Secret{ObjectMeta: meta, Type: t.content.Type, Data: t.content.Data, Immutable: t.content.Immutable}
 	}
 	return &corev1.ConfigMap{ObjectMeta: meta, Data: t.content.Text, BinaryData: t.content.Data, Immutable: t.content.Immutable}
@@ -90,7 +90,7 @@ func (t *Template) object(namespace string, of *v1alpha1.ResourceDistribution) O
 
 // updated returns what a copy is to be: as the template has it, with what others have
 // added to its metadata. (RD-8)
-func (t *Template) updated(c *Copy, of *v1alpha1.ResourceDistribution) Object {
+func (t *template) updated(c *Copy, of *v1alpha1.ResourceDistribution) Object {
 	object := t.object(c.Namespace, of)
 	object.SetUID(c.UID)
 	object.SetResourceVersion(c.ResourceVersion)

@@ -31,7 +31,7 @@ func ValidateCreate(distribution *v1alpha1.ResourceDistribution) field.ErrorList
 }
 
 // unworkable refuses what makes the API server refuse every copy. OpenKruise takes it. (RD-23)
-func unworkable(template *Template) field.ErrorList {
+func unworkable(template *template) field.ErrorList {
 	path := field.NewPath("spec", "resource")
 	errs := metav1validation.ValidateLabels(template.meta.Labels, path.Child("metadata", "labels"))
 	errs = append(errs, apivalidation.ValidateAnnotations(template.meta.Annotations, path.Child("metadata", "annotations"))...)
@@ -64,9 +64,9 @@ func ValidateUpdate(distribution, old *v1alpha1.ResourceDistribution) field.Erro
 		return errs
 	}
 	var stored field.ErrorList
-	if was, err := ParseTemplate(old.Spec.Resource.Raw); err == nil {
-		if was.Kind != template.Kind || was.Name != template.Name {
-			errs = append(errs, field.Forbidden(path, fmt.Sprintf("resource apiVersion, kind, and name are immutable: it is %s %s", was.Kind, was.Name)))
+	if was, err := parseTemplate(old.Spec.Resource.Raw); err == nil {
+		if was.kind != template.kind || was.name != template.name {
+			errs = append(errs, field.Forbidden(path, fmt.Sprintf("resource apiVersion, kind, and name are immutable: it is %s %s", was.kind, was.name)))
 		}
 		stored = unworkable(was)
 	}
@@ -75,20 +75,20 @@ func ValidateUpdate(distribution, old *v1alpha1.ResourceDistribution) field.Erro
 	return append(errs, validateSource(distribution, template, field.NewPath("spec"))...)
 }
 
-func validateResource(distribution *v1alpha1.ResourceDistribution, path *field.Path) (*Template, field.ErrorList) {
+func validateResource(distribution *v1alpha1.ResourceDistribution, path *field.Path) (*template, field.ErrorList) {
 	raw := distribution.Spec.Resource.Raw
 	if len(raw) == 0 {
 		return nil, field.ErrorList{field.Required(path, "empty resource is not allowed")}
 	}
-	template, err := ParseTemplate(raw)
+	template, err := parseTemplate(raw)
 	if err != nil {
 		return nil, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}
-	if template.Name == "" {
+	if template.name == "" {
 		return nil, field.ErrorList{field.Required(path.Child("metadata", "name"), "it names the copies")}
 	}
-	if wrong := validation.IsDNS1123Subdomain(template.Name); len(wrong) > 0 {
-		return nil, field.ErrorList{field.Invalid(path.Child("metadata", "name"), template.Name, strings.Join(wrong, "; "))}
+	if wrong := validation.IsDNS1123Subdomain(template.name); len(wrong) > 0 {
+		return nil, field.ErrorList{field.Invalid(path.Child("metadata", "name"), template.name, strings.Join(wrong, "; "))}
 	}
 	return template, nil
 }

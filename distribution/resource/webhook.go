@@ -89,7 +89,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.ResourceDistribution] {
 
 // review asks whether who writes the ResourceDistribution may get its source. (RD-18)
 func (w *Webhook) review(ctx context.Context, c change) (field.ErrorList, error) {
-	question := ReviewSource(c.Object, c.Old, c.Request.UserInfo)
+	question := reviewSource(c.Object, c.Old, c.Request.UserInfo)
 	if question == nil {
 		return nil, nil
 	}
@@ -111,7 +111,7 @@ func (w *Webhook) review(ctx context.Context, c change) (field.ErrorList, error)
 // try creates the resource by a dry run. (RD-16)
 func (w *Webhook) try(ctx context.Context, distribution *v1alpha1.ResourceDistribution) field.ErrorList {
 	path := field.NewPath("spec", "resource")
-	template, err := ParseTemplate(distribution.Spec.Resource.Raw)
+	template, err := parseTemplate(distribution.Spec.Resource.Raw)
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}

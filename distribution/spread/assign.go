@@ -50,8 +50,8 @@ type Assignment struct {
 	Beyond bool
 }
 
-// Assign says which subset a new pod goes to. (WS-4 to WS-9)
-func Assign(in Input) Assignment {
+// assign says which subset a new pod goes to. (WS-4 to WS-9)
+func assign(in Input) Assignment {
 	switch {
 	case in.Pod == nil || in.Spread == nil || len(in.Spread.Spec.Subsets) == 0:
 		return Assignment{Why: "there are no subsets"}
@@ -92,7 +92,7 @@ func (in *Input) byOrdinal() Assignment {
 		if !schedulable(in.Spread, subset.Name) {
 			continue
 		}
-		limit := Limit(subset, in.Workload.Wants())
+		limit := limit(subset, in.Workload.Wants())
 		if sum += int64(limit); limit == Unlimited || index < sum {
 			return Assignment{Subset: subset.Name, Why: fmt.Sprintf("it is number %d", index)}
 		}
@@ -160,7 +160,7 @@ func (in *Input) count() (tallies []tally, beyond bool) {
 	tallies = make([]tally, len(in.Spread.Spec.Subsets))
 	for i := range tallies {
 		subset := &in.Spread.Spec.Subsets[i]
-		tallies[i] = tally{limit: Limit(subset, wants), open: schedulable(in.Spread, subset.Name)}
+		tallies[i] = tally{limit: limit(subset, wants), open: schedulable(in.Spread, subset.Name)}
 	}
 	m, revision, owner := newMembers(in.Spread), revisionOf(in.Pod), controllerOf(in.Pod)
 	var ofOwner, others, alike, loose int32
@@ -231,7 +231,7 @@ func (in *Input) refused(pending []*Reservation, alike int32) (refused []*Reserv
 	}
 	revision, owner := revisionOf(in.Pod), controllerOf(in.Pod)
 	for _, r := range pending {
-		if alike > wants && r.Owner == owner && r.Revision == revision && !r.Since.IsZero() && in.Now.Sub(r.Since) > SettleFor {
+		if alike > wants && r.Owner == owner && r.Revision == revision && !r.Since.IsZero() && in.Now.Sub(r.Since) > settleFor {
 			alike--
 			refused = append(refused, r)
 		}

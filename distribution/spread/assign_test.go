@@ -88,7 +88,7 @@ func TestAssign(t *testing.T) {
 			}
 			workload := deployment(test.wants)
 			workload.Revision = test.revision
-			got := Assign(Input{Pod: test.pod, Spread: spreadOf(t, test.spec), Workload: workload, Pods: test.pods, Reservations: test.reserved, Now: now})
+			got := assign(Input{Pod: test.pod, Spread: spreadOf(t, test.spec), Workload: workload, Pods: test.pods, Reservations: test.reserved, Now: now})
 			if got.Subset != test.want {
 				t.Errorf("subset %q (%s), want %q", got.Subset, got.Why, test.want)
 			}
@@ -110,7 +110,7 @@ func TestAssignPassesOver(t *testing.T) {
 		{"another", "b", some(3, "a"), "c"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := Assign(Input{Pod: unnamed(), Spread: closed(spreadOf(t, threeSubsets), test.closed), Workload: deployment(10), Pods: test.pods, Now: now})
+			got := assign(Input{Pod: unnamed(), Spread: closed(spreadOf(t, threeSubsets), test.closed), Workload: deployment(10), Pods: test.pods, Now: now})
 			if got.Subset != test.want {
 				t.Errorf("subset %q (%s), want %q", got.Subset, got.Why, test.want)
 			}
@@ -118,7 +118,7 @@ func TestAssignPassesOver(t *testing.T) {
 	}
 	ws := closed(spreadOf(t, threeSubsets), "a")
 	ws.Spec.ScheduleStrategy = v1alpha1.WorkloadSpreadScheduleStrategy{}
-	if got := Assign(Input{Pod: unnamed(), Spread: ws, Workload: deployment(10), Now: now}); got.Subset != "a" {
+	if got := assign(Input{Pod: unnamed(), Spread: ws, Workload: deployment(10), Now: now}); got.Subset != "a" {
 		t.Errorf("subset %q with another strategy, want a", got.Subset)
 	}
 }
@@ -148,7 +148,7 @@ func TestAssignByOrdinal(t *testing.T) {
 		{"web", spreadOf(t, spec), workload, ""},
 		{"web-10", spreadOf(t, "targetRef: {apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, name: web}\nsubsets: [{name: a, maxReplicas: 5}, {name: b, maxReplicas: 5}]"), workload, ""},
 	} {
-		got := Assign(Input{Pod: newPod(test.name, ""), Spread: test.ws, Workload: test.workload, Now: now})
+		got := assign(Input{Pod: newPod(test.name, ""), Spread: test.ws, Workload: test.workload, Now: now})
 		if got.Subset != test.want || got.Counted {
 			t.Errorf("%s: subset %q (%s), counted %t, want %q", test.name, got.Subset, got.Why, got.Counted, test.want)
 		}
@@ -178,7 +178,7 @@ func TestAssignBeyond(t *testing.T) {
 		for range test.reserved {
 			in.Reservations = append(in.Reservations, Reservation{Key: "k", Subset: "a", Owner: "web-1", Revision: "1", Expires: now})
 		}
-		if got := Assign(in); got.Beyond != test.want {
+		if got := assign(in); got.Beyond != test.want {
 			t.Errorf("%s: beyond %t, want %t", test.name, got.Beyond, test.want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestAssignRefused(t *testing.T) {
 		{"there is room for all", deployment(10), new(int32(6)), refused, "b"},
 		{"one is too many", deployment(10), new(int32(4)), refused, "b"},
 		{"two are", deployment(10), new(int32(3)), refused, "a"},
-		{"what is new counts", deployment(10), new(int32(1)), []Reservation{reserved("k", 0), reserved("l", SettleFor), reserved("m", 0)}, "b"},
+		{"what is new counts", deployment(10), new(int32(1)), []Reservation{reserved("k", 0), reserved("l", settleFor), reserved("m", 0)}, "b"},
 		{"nobody knows since when", deployment(10), new(int32(1)), []Reservation{{Key: "k", Subset: "a", Owner: "web-1", Revision: "1", Expires: now},
 			{Key: "l", Subset: "a", Owner: "web-1", Revision: "1", Expires: now}}, "b"},
 		{"nobody knows the ReplicaSet", deployment(4), nil, refused, "b"},
@@ -210,7 +210,7 @@ func TestAssignRefused(t *testing.T) {
 	} {
 		in := Input{Pod: unnamed(), Spread: spreadOf(t, threeSubsets), Workload: test.kind, OwnerWants: test.ownerWants,
 			Pods: some(1, "a"), Reservations: test.reserved, Now: now}
-		if got := Assign(in); got.Subset != test.want {
+		if got := assign(in); got.Subset != test.want {
 			t.Errorf("%s: subset %q (%s), want %q", test.name, got.Subset, got.Why, test.want)
 		}
 	}
@@ -239,26 +239,26 @@ func TestAssignAgain(t *testing.T) {
 		t.Errorf("again (-first +again) %s", diff)
 	}
 	in.Reservations = nil // another replica was asked first
-	if got := Assign(in); got.Subset != "a" {
+	if got := assign(in); got.Subset != "a" {
 		t.Errorf("by another replica: subset %q, want a", got.Subset)
 	}
 	in.Pod = unnamed(func(pod *corev1.Pod) { pod.Annotations = first.Pod.Annotations })
-	if got := Assign(in); got.Subset != "b" {
+	if got := assign(in); got.Subset != "b" {
 		t.Errorf("with the annotation of a template: subset %q, want b", got.Subset)
 	}
 	named := newPod("web-x", "")
 	in.Pod, in.Reservations = named, []Reservation{{Key: "web-x", Subset: "c", Expires: now}}
-	if got := Assign(in); got.Subset != "c" || got.Counted {
+	if got := assign(in); got.Subset != "c" || got.Counted {
 		t.Errorf("a reserved name: subset %q, counted %t, want c", got.Subset, got.Counted)
 	}
 	open := in.Spread
 	in.Spread = closed(spreadOf(t, spec), "c")
-	if got := Assign(in); got.Subset == "c" {
+	if got := assign(in); got.Subset == "c" {
 		t.Error("a name that is reserved in a subset which is closed by now: subset c")
 	}
 	in.Spread = open
 	in.Reservations[0].Expires = now.Add(-time.Second)
-	if got := Assign(in); got.Subset != "b" {
+	if got := assign(in); got.Subset != "b" {
 		t.Errorf("an expired name: subset %q, want b", got.Subset)
 	}
 }
@@ -267,13 +267,13 @@ func TestAssignNothing(t *testing.T) {
 	gone := spreadOf(t, threeSubsets)
 	gone.DeletionTimestamp = new(metav1.NewTime(now))
 	for _, in := range []Input{{}, {Pod: unnamed()}, {Pod: unnamed(), Spread: &v1alpha1.WorkloadSpread{}}, {Pod: unnamed(), Spread: gone}} {
-		if got := Assign(in); got.Subset != "" || got.Why == "" {
+		if got := assign(in); got.Subset != "" || got.Why == "" {
 			t.Errorf("subset %q because %q (WS-4)", got.Subset, got.Why)
 		}
 	}
 	// Neither a target nor pods: nothing that is missing is missed. (WS-2)
 	ws := &v1alpha1.WorkloadSpread{Spec: v1alpha1.WorkloadSpreadSpec{Subsets: []v1alpha1.WorkloadSpreadSubset{{Name: "a"}, {Name: "b"}}}}
-	if got := Assign(Input{Pod: &corev1.Pod{}, Spread: ws, Pods: []*corev1.Pod{nil}, Now: now}); got.Subset != "a" {
+	if got := assign(Input{Pod: &corev1.Pod{}, Spread: ws, Pods: []*corev1.Pod{nil}, Now: now}); got.Subset != "a" {
 		t.Errorf("subset %q, want a", got.Subset)
 	}
 }

@@ -25,7 +25,7 @@ func benchmark(b *testing.B, run func(pods []*corev1.Pod, n int)) {
 func BenchmarkAssign(b *testing.B) {
 	ws := spreadOf(b, specs["percentages"])
 	benchmark(b, func(pods []*corev1.Pod, n int) {
-		Assign(Input{Pod: unnamed(), Spread: ws, Workload: deployment(int32(n)), Pods: pods, Now: now})
+		assign(Input{Pod: unnamed(), Spread: ws, Workload: deployment(int32(n)), Pods: pods, Now: now})
 	})
 }
 

@@ -130,7 +130,7 @@ func (c *computer) group() {
 			c.again(nodeLook)
 		} else {
 			best = fitting(c.Spread, pod, node, func(i int) bool {
-				limit := Limit(&subsets[i], c.Workload.Wants())
+				limit := limit(&subsets[i], c.Workload.Wants())
 				return limit == Unlimited || len(active(c.groups[i])) < int(limit)
 			})
 		}
@@ -151,7 +151,7 @@ func (c *computer) status() {
 	for i := range c.Spread.Spec.Subsets {
 		subset := &c.Spread.Spec.Subsets[i]
 		now := v1alpha1.WorkloadSpreadSubsetStatus{Name: subset.Name, Replicas: int32(len(active(c.groups[i]))), MissingReplicas: Unlimited}
-		if limit := Limit(subset, c.Workload.Wants()); limit != Unlimited {
+		if limit := limit(subset, c.Workload.Wants()); limit != Unlimited {
 			now.MissingReplicas = max(limit-now.Replicas, 0)
 		}
 		before := statusOf(&c.Spread.Status, subset.Name)
@@ -162,12 +162,12 @@ func (c *computer) status() {
 	}
 }
 
-// A pod counts as misplaced from SettleFor after its creation: the caller that assigns the pods of its workload
-// may know more by then. And until MisplacedFor: later it is in its subset because the spec has
+// A pod counts as misplaced from settleFor after its creation: the caller that assigns the pods of its workload
+// may know more by then. And until misplacedFor: later it is in its subset because the spec has
 // changed. (WS-19)
 const (
-	SettleFor    = time.Second
-	MisplacedFor = time.Minute
+	settleFor    = time.Second
+	misplacedFor = time.Minute
 )
 
 // misplaced plans to delete pods of the latest revision that have not started yet and are in a subset
@@ -193,12 +193,12 @@ func (c *computer) misplaced() {
 		left -= surplus
 		for _, pod := range slices.SortedStableFunc(slices.Values(c.groups[i]), c.dispensable) {
 			age := c.Now.Sub(pod.CreationTimestamp.Time)
-			if surplus == 0 || !c.counts(pod) || pod.Status.Phase != corev1.PodPending || lifecycle.Unschedulable(pod) || c.adopted[pod] || age > MisplacedFor {
+			if surplus == 0 || !c.counts(pod) || pod.Status.Phase != corev1.PodPending || lifecycle.Unschedulable(pod) || c.adopted[pod] || age > misplacedFor {
 				continue
 			}
 			surplus--
-			if age < SettleFor {
-				c.again(SettleFor - age)
+			if age < settleFor {
+				c.again(settleFor - age)
 				continue
 			}
 			c.Deletions = append(c.Deletions, Deletion{Pod: pod, Subset: c.Spread.Spec.Subsets[i].Name, Why: Misplaced, After: after})
@@ -232,7 +232,7 @@ func (c *computer) tallies() (tallies []tally, toCome int32) {
 	for i := range tallies {
 		subset := &c.Spread.Spec.Subsets[i]
 		now := condition(statusOf(&c.Status, subset.Name))
-		tallies[i] = tally{limit: Limit(subset, c.Workload.Wants()), open: now == nil || now.Status != corev1.ConditionFalse}
+		tallies[i] = tally{limit: limit(subset, c.Workload.Wants()), open: now == nil || now.Status != corev1.ConditionFalse}
 		for _, pod := range c.groups[i] {
 			tallies[i].all += int32(yes(c.counts(pod)))
 		}

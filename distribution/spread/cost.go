@@ -35,7 +35,7 @@ func (c *computer) costs() (result []Cost) {
 	graded, anySurplus := inPercent(c.Spread), false
 	for i := range subsets {
 		pods := active(c.groups[i])
-		limit := Limit(&subsets[i], c.Workload.Wants())
+		limit := limit(&subsets[i], c.Workload.Wants())
 		var surplus []*corev1.Pod
 		if limit != Unlimited && len(pods) > int(limit) {
 			pods = slices.SortedStableFunc(slices.Values(pods), c.dispensable)

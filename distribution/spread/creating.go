@@ -54,7 +54,7 @@ func Reserve(ws *v1alpha1.WorkloadSpread, wants int32, reservations []Reservatio
 	status := &v1alpha1.WorkloadSpreadStatus{ObservedGeneration: ws.Status.ObservedGeneration}
 	for i := range ws.Spec.Subsets {
 		subset := &ws.Spec.Subsets[i]
-		s := v1alpha1.WorkloadSpreadSubsetStatus{Name: subset.Name, MissingReplicas: Limit(subset, wants)}
+		s := v1alpha1.WorkloadSpreadSubsetStatus{Name: subset.Name, MissingReplicas: limit(subset, wants)}
 		if before := statusOf(&ws.Status, subset.Name); before != nil {
 			s = *before.DeepCopy()
 		}

@@ -34,7 +34,7 @@ func Inject(in Input) (*Result, error) {
 	case in.Spread == nil:
 		return nil, errors.New("Input.Spread is nil; give it the WorkloadSpread of the pod's workload")
 	}
-	r := &Result{Assignment: Assign(in), Pod: in.Pod}
+	r := &Result{Assignment: assign(in), Pod: in.Pod}
 	if r.Subset == "" {
 		return r, nil
 	}

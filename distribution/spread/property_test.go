@@ -194,7 +194,7 @@ func (m *model) counts() (has, shares []int) {
 	tallies := make([]tally, len(m.ws.Spec.Subsets))
 	has = make([]int, len(tallies))
 	for i := range tallies {
-		tallies[i] = tally{open: true, limit: Limit(&m.ws.Spec.Subsets[i], m.wants)}
+		tallies[i] = tally{open: true, limit: limit(&m.ws.Spec.Subsets[i], m.wants)}
 	}
 	for _, pod := range m.pods {
 		if i := members.subset(pod); podstate.Active(pod) && i >= 0 {

@@ -16,9 +16,9 @@ import (
 // Unlimited is the limit of a subset that takes as many pods as come.
 const Unlimited int32 = -1
 
-// Limit is how many pods a subset takes, of a total that the workload wants; Unlimited without
+// limit is how many pods a subset takes, of a total that the workload wants; Unlimited without
 // maxReplicas. One that cannot be read takes none. (WS-2)
-func Limit(subset *v1alpha1.WorkloadSpreadSubset, total int32) int32 {
+func limit(subset *v1alpha1.WorkloadSpreadSubset, total int32) int32 {
 	value := subset.MaxReplicas
 	switch {
 	case value == nil:

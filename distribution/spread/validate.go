@@ -19,9 +19,9 @@ import (
 	"github.com/podwright/podwright/internal/nodefit"
 )
 
-// MaxReschedule is how many seconds a pod of a WorkloadSpread with several subsets may wait at most
+// maxReschedule is how many seconds a pod of a WorkloadSpread with several subsets may wait at most
 // before it is moved. (WS-17)
-const MaxReschedule = 3600
+const maxReschedule = 3600
 
 // ValidateCreate says what is wrong with a new WorkloadSpread, field by field; an empty list means
 // that it can be created. Others are for Conflict to judge. (WS-21)
@@ -219,9 +219,9 @@ func validateStrategy(spec *v1alpha1.WorkloadSpreadSpec, path *field.Path) (errs
 		errs = append(errs, field.Forbidden(path.Child("subsets").Index(n-1).Child("maxReplicas"),
 			"with scheduleStrategy.adaptive the last subset must have none: it takes the pods that fit nowhere else"))
 	}
-	if seconds := s.Adaptive.RescheduleCriticalSeconds; seconds != nil && (*seconds < 0 || n > 1 && *seconds > MaxReschedule) {
+	if seconds := s.Adaptive.RescheduleCriticalSeconds; seconds != nil && (*seconds < 0 || n > 1 && *seconds > maxReschedule) {
 		errs = append(errs, field.Invalid(at.Child("rescheduleCriticalSeconds"), *seconds,
-			fmt.Sprintf("must be at least 0, and at most %d with several subsets", MaxReschedule)))
+			fmt.Sprintf("must be at least 0, and at most %d with several subsets", maxReschedule)))
 	}
 	return errs
 }

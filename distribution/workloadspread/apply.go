@@ -24,7 +24,7 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.SharedStatus = true
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceSpreads, o.Recorder
+	w.Workloads, w.Recorder = resourceSpreads, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Distribution.WorkloadSpreads)
 	return w
 }
@@ -120,12 +120,12 @@ func (a *applier) delete(ctx context.Context, d spread.Deletion) error {
 			a.Event(corev1.EventTypeWarning, v1alpha1.DeletePodFailedEvent, v1alpha1.DeletePodFailedFormat+": %v",
 				d.Pod.Namespace, d.Pod.Name, d.Subset, a.Key.Namespace, a.Key.Name, err)
 		}
-		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, a.Unanswered(ResourcePods, d.Pod.Name, err))
+		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, a.Unanswered(resourcePods, d.Pod.Name, err))
 	}
 	if version == "" { // another client has deleted it
 		return nil
 	}
-	a.Wrote(ResourcePods, version)
+	a.Wrote(resourcePods, version)
 	a.Event(corev1.EventTypeNormal, v1alpha1.ReschedulePodEvent, "Deleted pod %s/%s of subset %s: %s", d.Pod.Namespace, d.Pod.Name, d.Subset, d.Why)
 	return nil
 }

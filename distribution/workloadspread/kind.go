@@ -27,13 +27,10 @@ import (
 // kind is the name of the kind.
 const kind = "WorkloadSpread"
 
-// Resource names a cache: ResourceSpreads and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceSpreads Resource = "workloadspreads"
-	ResourcePods    Resource = caches.Pods
+	resourceSpreads podwright.Resource = "workloadspreads"
+	resourcePods    podwright.Resource = caches.Pods
 )
 
 // The fields that a plan reads of pods and of workloads.
@@ -47,10 +44,10 @@ const (
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: ResourceSpreads, Live: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceSpreads, Live: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, Make: func() cache.SharedIndexInformer {
 			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Status, Itself: true}, // replicas of a webhook reserve there
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		o.readWorkload(workload.Deployments, &o.Deployments, core.Deployments, workloadFields),
 		o.readWorkload(workload.ReplicaSets, &o.ReplicaSets, core.ReplicaSets, workloadFields),
@@ -74,7 +71,9 @@ func (o *Options) reads() []controller.Read {
 }
 
 // resourceOf names the cache of a kind of workloads.
-func resourceOf(kind schema.GroupKind) Resource { return Resource(workload.Resource(kind)) }
+func resourceOf(kind schema.GroupKind) podwright.Resource {
+	return podwright.Resource(workload.Resource(kind))
+}
 
 func (o *Options) readWorkload(kind schema.GroupKind, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
 	return controller.Read{Resource: resourceOf(kind), Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
@@ -90,8 +89,8 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
-			if resource == ResourcePods {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone

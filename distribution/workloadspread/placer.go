@@ -28,20 +28,14 @@ import (
 	"github.com/podwright/podwright/internal/podstate"
 )
 
-// MatchExpression is a CEL expression for a match condition of the webhook of pods. It is true of the new pods which a
-// Placer has to be asked about, whatever WorkloadSpreads there are. Placer.MatchExpression is true of those alone that
-// there are WorkloadSpreads about.
-const MatchExpression = `has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller && ` +
-	`o.kind in ['CloneSet', 'ReplicaSet', 'StatefulSet', 'Job'])`
-
 // How long Mutate waits for caches that seem to be behind, and how often it looks. (WS-9)
 const (
-	Patience  = 500 * time.Millisecond
+	patience  = 500 * time.Millisecond
 	lookAgain = 10 * time.Millisecond
 )
 
-// OwnReservedFor is how long a pod counts that PlacePod has placed and no cache shows. (WS-25)
-const OwnReservedFor = 5 * time.Second
+// ownReservedFor is how long a pod counts that PlacePod has placed and no cache shows. (WS-25)
+const ownReservedFor = 5 * time.Second
 
 // Placer gives pods that are about to be created their subset, in a webhook or in the controller that
 // creates them. NewPlacer makes one. It remembers which pod it has sent where until its caches show them, for 30 seconds at most.
@@ -116,11 +110,11 @@ func (p *Placer) podAdded(object any) {
 	}
 }
 
-// Rules returns what PlacerRules does for its options.
-func (p *Placer) Rules() []rbacv1.PolicyRule { return PlacerRules(p.options) }
+// Rules returns what placerRules does for its options.
+func (p *Placer) Rules() []rbacv1.PolicyRule { return placerRules(p.options) }
 
-// PlacerRules returns the RBAC rules that a Placer with these options needs, and none beyond.
-func PlacerRules(o Options) []rbacv1.PolicyRule {
+// placerRules returns the RBAC rules that a Placer with these options needs, and none beyond.
+func placerRules(o Options) []rbacv1.PolicyRule {
 	o.NoNodes, o.Recorder, o.Recorders = true, nil, nil
 	var rules []rbacv1.PolicyRule
 	for _, rule := range Rules(o) {
@@ -156,7 +150,7 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 	}
 	given := pod.Namespace
 	pod.Namespace = request.Namespace
-	placed, err := p.place(ctx, pod, Patience)
+	placed, err := p.place(ctx, pod, patience)
 	pod.Namespace = given
 	if err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("place the pod: %w", err))
@@ -239,7 +233,7 @@ func (p *Placer) try(ctx context.Context, pod *corev1.Pod, last, own bool) (plac
 		return nil, true, nil
 	case result.Counted:
 		if own {
-			result.Reservation.Expires = p.options.Clock.Now().Add(OwnReservedFor)
+			result.Reservation.Expires = p.options.Clock.Now().Add(ownReservedFor)
 		}
 		entry.list = append(entry.list, result.Reservation)
 	}

@@ -189,8 +189,8 @@ func TestPlaceWaits(t *testing.T) {
 		}
 		// It does not wait for ever: the reservation counts.
 		began := time.Now()
-		if got := c.admit(p, generated(owner)); got != "b" || time.Since(began) < Patience || time.Since(began) > 2*Patience {
-			t.Errorf("subset %s after %v, want b after %v", got, time.Since(began), Patience)
+		if got := c.admit(p, generated(owner)); got != "b" || time.Since(began) < patience || time.Since(began) > 2*patience {
+			t.Errorf("subset %s after %v, want b after %v", got, time.Since(began), patience)
 		}
 		if placed, err := p.PlacePod(t.Context(), newPod("z", "", owner)); err != nil || placed.Annotations[v1alpha1.MatchedWorkloadSpreadAnnotation] != `{"name":"web","subset":"b"}` {
 			t.Errorf("placed %v, error %v", placed, err)
@@ -206,8 +206,8 @@ func TestPlaceOfNewReplicaSet(t *testing.T) {
 		p := c.placer()
 		owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "unknown", Controller: new(true)}
 		began := time.Now()
-		if got := c.admit(p, generated(owner)); got != "" || time.Since(began) < Patience {
-			t.Errorf("subset %q after %v, want none after %v", got, time.Since(began), Patience)
+		if got := c.admit(p, generated(owner)); got != "" || time.Since(began) < patience {
+			t.Errorf("subset %q after %v, want none after %v", got, time.Since(began), patience)
 		}
 		owner.Name = "db-1"
 		began = time.Now()
@@ -226,7 +226,7 @@ func TestPlaceOfNewJob(t *testing.T) {
 		p := c.placer()
 		owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: "not seen yet", Controller: new(true)}
 		began := time.Now()
-		if got := c.admit(p, generated(owner)); time.Since(began) < Patience {
+		if got := c.admit(p, generated(owner)); time.Since(began) < patience {
 			t.Errorf("subset %q after %v: its Job is not known", got, time.Since(began))
 		}
 	})
@@ -355,7 +355,7 @@ func TestPlacerOptions(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	all := map[string][]string{}
-	for _, rule := range PlacerRules(Options{}) {
+	for _, rule := range placerRules(Options{}) {
 		all[rule.Resources[0]] = rule.Verbs
 	}
 	want := map[string][]string{"workloadspreads": {"get", "list", "watch"}, "workloadspreads/status": {"patch"}}
@@ -365,7 +365,7 @@ func TestPlacerOptions(t *testing.T) {
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("rules (-want +got) %s", diff)
 	}
-	for _, rule := range PlacerRules(Options{Alone: true}) {
+	for _, rule := range placerRules(Options{Alone: true}) {
 		if !slices.Equal(rule.Verbs, []string{"list", "watch"}) {
 			t.Errorf("alone it needs %v", rule)
 		}

@@ -18,16 +18,16 @@ import (
 
 // What holds a WorkloadSpread up, beside the state of pods. (WS-32)
 const (
-	// RuleTargetMissing: the workload is not there.
-	RuleTargetMissing rollout.Rule = "TargetMissing"
-	// RuleTargetUnread: nothing reads the kind of the workload.
-	RuleTargetUnread rollout.Rule = "TargetUnread"
-	// RulePatchApplies: the patch of a subset would take its pods away from the workload.
-	RulePatchApplies rollout.Rule = "PatchApplies"
-	// RulePodNotWritten: a pod does not get its subset or its deletion cost.
-	RulePodNotWritten rollout.Rule = "PodNotWritten"
-	// RulePodNotDeleted: a pod that is to go elsewhere is not deleted.
-	RulePodNotDeleted rollout.Rule = "PodNotDeleted"
+	// ruleTargetMissing: the workload is not there.
+	ruleTargetMissing rollout.Rule = "TargetMissing"
+	// ruleTargetUnread: nothing reads the kind of the workload.
+	ruleTargetUnread rollout.Rule = "TargetUnread"
+	// rulePatchApplies: the patch of a subset would take its pods away from the workload.
+	rulePatchApplies rollout.Rule = "PatchApplies"
+	// rulePodNotWritten: a pod does not get its subset or its deletion cost.
+	rulePodNotWritten rollout.Rule = "PodNotWritten"
+	// rulePodNotDeleted: a pod that is to go elsewhere is not deleted.
+	rulePodNotDeleted rollout.Rule = "PodNotDeleted"
 )
 
 // Held are the holds of a subset.
@@ -73,9 +73,9 @@ func (s *Snapshot) holdTarget(p *Plan) {
 	case p.Unrecognized:
 		p.hold(first, "", string(heldup.BadValue), nil, heldup.BadValue, fmt.Sprintf("spec.targetRef is %s %s: the kind is not spread", target.APIVersion, workload))
 	case s.Unread:
-		p.hold(first, "workload", workload, nil, RuleTargetUnread, "the controller does not read its kind")
+		p.hold(first, "workload", workload, nil, ruleTargetUnread, "the controller does not read its kind")
 	case s.Workload == nil:
-		p.hold(first, "workload", workload, nil, RuleTargetMissing, "it is not there")
+		p.hold(first, "workload", workload, nil, ruleTargetMissing, "it is not there")
 	}
 }
 
@@ -85,10 +85,10 @@ func (s *Snapshot) holdSubsets(p *Plan) {
 		return
 	}
 	for _, d := range p.Deletions {
-		p.hold(d.Subset, "pod", d.Pod.Name, nil, RulePodNotDeleted, "it is to go to another subset and cannot be deleted, events say why")
+		p.hold(d.Subset, "pod", d.Pod.Name, nil, rulePodNotDeleted, "it is to go to another subset and cannot be deleted, events say why")
 	}
 	for i := range p.Patches {
-		p.hold(p.Patches[i].subset(s.Spread), "pod", p.Patches[i].Pod.Name, nil, RulePodNotWritten, "its subset or its deletion cost cannot be written, events say why")
+		p.hold(p.Patches[i].subset(s.Spread), "pod", p.Patches[i].Pod.Name, nil, rulePodNotWritten, "its subset or its deletion cost cannot be written, events say why")
 	}
 	for _, pod := range s.Pods {
 		if matched, is := spread.Matched(pod); is && matched.Name == s.Spread.Name && lifecycle.Unschedulable(pod) {
@@ -98,7 +98,7 @@ func (s *Snapshot) holdSubsets(p *Plan) {
 	for _, status := range p.Computed.Status.SubsetStatuses {
 		for _, c := range status.Conditions {
 			if c.Type == v1alpha1.SubsetPatchApplies && c.Status == corev1.ConditionFalse {
-				p.hold(status.Name, "subset", status.Name, nil, RulePatchApplies, c.Message)
+				p.hold(status.Name, "subset", status.Name, nil, rulePatchApplies, c.Message)
 			}
 		}
 	}

@@ -41,11 +41,11 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Spread(namespace, name string) (*v1alpha1.WorkloadSpread, error) {
-	return caches.Get[*v1alpha1.WorkloadSpread](r.Reader, ResourceSpreads, namespace, name)
+	return caches.Get[*v1alpha1.WorkloadSpread](r.Reader, resourceSpreads, namespace, name)
 }
 
 func (r informerReader) Spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) {
-	return caches.List[*v1alpha1.WorkloadSpread](r.Reader, ResourceSpreads, namespace, labels.Everything())
+	return caches.List[*v1alpha1.WorkloadSpread](r.Reader, resourceSpreads, namespace, labels.Everything())
 }
 
 func (r informerReader) Node(name string) (*corev1.Node, error) {

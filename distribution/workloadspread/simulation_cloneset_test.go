@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -53,7 +54,7 @@ func (r cloneSetReader) CloneSet(namespace, name string) (*workloadsv1alpha1.Clo
 
 func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	reader := caches.Reader{}
-	for _, resource := range []Resource{cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions} {
+	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions} {
 		informer := p.Informer(string(resource))
 		if err := caches.AddOwnerIndex(informer); err != nil {
 			return simulation.Controller{}, err
@@ -61,7 +62,7 @@ func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, erro
 		reader[resource] = informer.GetIndexer()
 	}
 	o := cloneset.Options{NoNodes: true, Reader: cloneSetReader{reader, p}}
-	placing, err := newPlacing(p, OwnReservedFor, bug)
+	placing, err := newPlacing(p, ownReservedFor, bug)
 	if err == nil {
 		o.Placement = inTurn{placing}
 		o.Kubernetes, err = p.Kubernetes()

@@ -149,7 +149,7 @@ func (d *deployments) replicaSets(ctx context.Context, of *appsv1.Deployment) (c
 
 // pods are the pods of a ReplicaSet that have not ended.
 func (d *deployments) pods(of *appsv1.ReplicaSet) (pods []*corev1.Pod) {
-	for _, object := range d.process.Live(string(ResourcePods)) {
+	for _, object := range d.process.Live(string(resourcePods)) {
 		if pod := object.(*corev1.Pod); metav1.IsControlledBy(pod, of) && podstate.Active(pod) {
 			pods = append(pods, pod)
 		}

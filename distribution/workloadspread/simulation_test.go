@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
@@ -123,9 +124,9 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 // readerOf reads the caches of a process.
 func readerOf(p *simulation.Process, bug *bug) (Reader, error) {
 	reader := caches.Reader{}
-	resources := []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
+	resources := []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
 	if bug.deployment {
-		resources = []Resource{ResourceSpreads, ResourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
+		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
 	}
 	for _, resource := range resources {
 		informer := p.Informer(string(resource))
@@ -268,7 +269,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 		return fmt.Sprint(p.Name, "-", keys)
 	}
 	it := &placing{Placer: placer, process: p, bug: bug, judge: invariants.Placed{Counts: counts}}
-	p.OnAdd(string(ResourcePods), func(object simulation.Object) {
+	p.OnAdd(string(resourcePods), func(object simulation.Object) {
 		if !bug.misses {
 			placer.podAdded(object)
 		}
@@ -280,7 +281,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 // judged judges what has become of a pod.
 func (p *placing) judged(before, after *corev1.Pod) {
 	truth := map[string]*corev1.Pod{}
-	for _, object := range p.process.Live(string(ResourcePods)) {
+	for _, object := range p.process.Live(string(resourcePods)) {
 		truth[object.GetName()] = object.(*corev1.Pod)
 	}
 	if p.bug.forgets {
@@ -291,7 +292,7 @@ func (p *placing) judged(before, after *corev1.Pod) {
 		p.process.Violates(p.judge.Judge(cached, truth, before, after)...)
 		return
 	}
-	if live := p.process.Live(string(ResourceSpreads)); len(live) > 0 {
+	if live := p.process.Live(string(resourceSpreads)); len(live) > 0 {
 		p.process.Violates(invariants.PlacedTogether(cached, live[0], truth, before, after)...)
 	}
 }

@@ -21,7 +21,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceEphemeralJobs, o.Recorder
+	w.Workloads, w.Recorder = resourceEphemeralJobs, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.EphemeralJobs)
 	return w
 }
@@ -75,7 +75,7 @@ func (a *applier) status(ctx context.Context) error {
 	// The end of the job stands there alone: a reconcile that did not know it would inject. (EJ-1)
 	switch err := a.WriteStatus(ctx, &a.job.Status, a.plan.Status); {
 	case err != nil:
-		return a.Unanswered(ResourceEphemeralJobs, a.Key.Name, err)
+		return a.Unanswered(resourceEphemeralJobs, a.Key.Name, err)
 	case a.Gone:
 		return nil
 	}

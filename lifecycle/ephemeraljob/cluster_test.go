@@ -239,7 +239,7 @@ func TestNewRefusalIsTold(t *testing.T) {
 		c.Create(testJob("web"), "")
 		c.Sleep("3m")
 		c.addPods("web-b")
-		for c.Events.Count(EventCreateFailed) < 2 {
+		for c.Events.Count(eventCreateFailed) < 2 {
 			c.Sleep("1s")
 		}
 		c.Sleep("2s")

@@ -61,7 +61,7 @@ func TestUniqueNames(t *testing.T) {
 		t.Error("a job that is created again uses the names of the first one")
 	}
 	long := strings.Repeat("a", 63)
-	if name := UniqueName(long, "job"); len(validation.IsDNS1123Label(name)) > 0 || name == UniqueName(long[:57]+"bbbbbb", "job") {
+	if name := uniqueName(long, "job"); len(validation.IsDNS1123Label(name)) > 0 || name == uniqueName(long[:57]+"bbbbbb", "job") {
 		t.Errorf("%q is no name of a container, or that of another one", name)
 	}
 	// The annotation comes, or goes: what has been injected is known all the same.
@@ -86,7 +86,7 @@ func TestRunAgain(t *testing.T) {
 		t.Errorf("EJ-5: trace E: plan %s", show(plan))
 	}
 	again.Annotations = map[string]string{v1alpha1.EphemeralJobUniqueNamesAnnotation: "true"}
-	if plan := NewPlan(s); len(plan.Inject) != 1 || plan.Containers[0].Name != UniqueName("debug", "again") {
+	if plan := NewPlan(s); len(plan.Inject) != 1 || plan.Containers[0].Name != uniqueName("debug", "again") {
 		t.Errorf("plan %s", show(plan))
 	}
 }

@@ -116,13 +116,13 @@ func (i *injection) sendOne(ctx context.Context, pod *corev1.Pod) error {
 	}
 	version, err := i.Pods.Patch(ctx, pod, subresource, types.StrategicMergePatchType, data)
 	if err == nil {
-		i.Wrote(ResourcePods, version)
+		i.Wrote(resourcePods, version)
 		i.lock.Lock()
 		defer i.lock.Unlock()
 		i.served = append(i.served, pod.UID)
 		return nil
 	}
-	return i.ended(pod, i.Unanswered(ResourcePods, pod.Name, err))
+	return i.ended(pod, i.Unanswered(resourcePods, pod.Name, err))
 }
 
 // patchOf is the patch that injects containers into a pod, and into no other one of its name.
@@ -153,7 +153,7 @@ func (i *injection) ended(pod *corev1.Pod, err error) error {
 	i.refused[pod.UID] = message
 	i.lock.Unlock()
 	if i.snapshot.Refusals.Pods[pod.UID].Message != message {
-		i.Event(corev1.EventTypeWarning, EventCreateFailed, "%v", failed)
+		i.Event(corev1.EventTypeWarning, eventCreateFailed, "%v", failed)
 	}
 	return &refusal{failed}
 }

@@ -22,13 +22,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Resource names a cache: ResourceEphemeralJobs or ResourcePods.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler reads, and waits for.
 const (
-	ResourceEphemeralJobs Resource = "ephemeraljobs"
-	ResourcePods          Resource = caches.Pods
+	resourceEphemeralJobs podwright.Resource = "ephemeraljobs"
+	resourcePods          podwright.Resource = caches.Pods
 )
 
 // podFields are the fields that a plan reads of pods.
@@ -38,10 +35,10 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // jobs that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: ResourceEphemeralJobs, Live: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceEphemeralJobs, Live: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewEphemeralJobInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Finalizers, Itself: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), Known: true, Collect: true, OnlyLater: true},
 	}
 }
@@ -80,8 +77,8 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
-			if resource == ResourcePods {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone

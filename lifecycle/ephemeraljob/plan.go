@@ -77,14 +77,14 @@ type Target struct {
 
 // What holds back an injection, beside rollout.RulePaused and rollout.RuleRefused.
 const (
-	// RuleParallelism: the containers of as many pods are under way as spec.parallelism allows.
-	RuleParallelism rollout.Rule = "Parallelism"
-	// RuleNotStarted: the pod has no node, or its containers do not start. Such pods hold no place of spec.parallelism.
-	RuleNotStarted rollout.Rule = "NotStarted"
-	// RuleNameTaken: the pod has another ephemeral container of the name.
-	RuleNameTaken = rollout.RuleNameTaken
-	// RuleProblem: the spec has an error.
-	RuleProblem rollout.Rule = "Problem"
+	// ruleParallelism: the containers of as many pods are under way as spec.parallelism allows.
+	ruleParallelism rollout.Rule = "Parallelism"
+	// ruleNotStarted: the pod has no node, or its containers do not start. Such pods hold no place of spec.parallelism.
+	ruleNotStarted rollout.Rule = "NotStarted"
+	// ruleNameTaken: the pod has another ephemeral container of the name.
+	ruleNameTaken = rollout.RuleNameTaken
+	// ruleProblem: the spec has an error.
+	ruleProblem rollout.Rule = "Problem"
 )
 
 // Event is to be recorded about the job.
@@ -96,14 +96,14 @@ type Event struct {
 
 // The reasons of events.
 const (
-	// EventCreateFailed: the API server refuses to inject the containers into a pod.
-	EventCreateFailed = "CreateFailed"
-	// EventSucceeded, EventFailed and EventDeadlineExceeded: the job has finished.
-	EventSucceeded        = "JobSucceeded"
-	EventFailed           = "JobFailed"
-	EventDeadlineExceeded = "DeadlineExceeded"
-	// EventInvalidSpec: the spec has an error.
-	EventInvalidSpec = "InvalidSpec"
+	// eventCreateFailed: the API server refuses to inject the containers into a pod.
+	eventCreateFailed = "CreateFailed"
+	// eventSucceeded, eventFailed and eventDeadlineExceeded: the job has finished.
+	eventSucceeded        = "JobSucceeded"
+	eventFailed           = "JobFailed"
+	eventDeadlineExceeded = "DeadlineExceeded"
+	// eventInvalidSpec: the spec has an error.
+	eventInvalidSpec = "InvalidSpec"
 )
 
 // NewPlan decides what to do about an EphemeralJob. It never fails: what is wrong

@@ -36,7 +36,7 @@ func namesFor(job *v1alpha1.EphemeralJob) []string {
 	for i := range names {
 		names[i] = job.Spec.Template.EphemeralContainers[i].Name
 		if job.Annotations[v1alpha1.EphemeralJobUniqueNamesAnnotation] == "true" {
-			names[i] = UniqueName(names[i], job.UID)
+			names[i] = uniqueName(names[i], job.UID)
 		}
 	}
 	return names
@@ -49,7 +49,7 @@ func ownContainers(job *v1alpha1.EphemeralJob, pod *corev1.Pod) (names []string)
 		c := &pod.Spec.EphemeralContainers[i]
 		marked := slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return isMark(e) && e.Value == string(job.UID) })
 		if marked && slices.ContainsFunc(job.Spec.Template.EphemeralContainers, func(of corev1.EphemeralContainer) bool {
-			return c.Name == of.Name || c.Name == UniqueName(of.Name, job.UID)
+			return c.Name == of.Name || c.Name == uniqueName(of.Name, job.UID)
 		}) {
 			names = append(names, c.Name)
 		}
@@ -64,11 +64,11 @@ const (
 	maxName = 63
 )
 
-// UniqueName is the name of a container in pods if the job has
+// uniqueName is the name of a container in pods if the job has
 // v1alpha1.EphemeralJobUniqueNamesAnnotation. It is the name in the template, cut if it is too
 // long, a dash, and five characters. These follow from the name and the UID of the job.
 // (EJ-11)
-func UniqueName(name string, job types.UID) string {
+func uniqueName(name string, job types.UID) string {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, fmt.Sprintf("%s/%s", job, name))
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"

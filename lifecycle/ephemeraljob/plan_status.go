@@ -27,11 +27,11 @@ func (p *planner) conclude() {
 		s.Phase = v1alpha1.EphemeralJobWaiting
 	case done == s.Matches && s.Failed == 0:
 		message := fmt.Sprintf("All containers have succeeded in %d pods", s.Succeeded)
-		p.end(v1alpha1.EphemeralJobSucceeded, corev1.EventTypeNormal, EventSucceeded, message)
+		p.end(v1alpha1.EphemeralJobSucceeded, corev1.EventTypeNormal, eventSucceeded, message)
 		p.condition(v1alpha1.EphemeralJobConditionSucceeded, true, v1alpha1.EphemeralJobReasonSucceeded, message)
 		return
 	case done == s.Matches:
-		p.end(v1alpha1.EphemeralJobFailed, corev1.EventTypeWarning, EventFailed, failures(s))
+		p.end(v1alpha1.EphemeralJobFailed, corev1.EventTypeWarning, eventFailed, failures(s))
 		return
 	case s.Running > 0:
 		s.Phase = v1alpha1.EphemeralJobRunning
@@ -50,7 +50,7 @@ func (p *planner) conclude() {
 	switch {
 	case limited && !deadline.After(p.Now):
 		p.overdue = true
-		p.end(v1alpha1.EphemeralJobFailed, corev1.EventTypeWarning, EventDeadlineExceeded, p.tooLong())
+		p.end(v1alpha1.EphemeralJobFailed, corev1.EventTypeWarning, eventDeadlineExceeded, p.tooLong())
 	case limited:
 		p.requeueAfter(deadline.Sub(p.Now))
 	}
@@ -102,11 +102,11 @@ func (p *planner) report() {
 	s, wrong := &p.status, len(p.plan.Problems) > 0
 	for i := range p.targets {
 		if t := &p.targets[i]; notInjected(*t) && t.pod.Spec.NodeName == "" {
-			p.stuck = append(p.stuck, rollout.Wait{Pod: t.pod, Reason: &rollout.Reason{Rule: RuleNotStarted, Message: t.idle()}})
+			p.stuck = append(p.stuck, rollout.Wait{Pod: t.pod, Reason: &rollout.Reason{Rule: ruleNotStarted, Message: t.idle()}})
 		}
 	}
 	if p.condition(v1alpha1.EphemeralJobConditionError, wrong, v1alpha1.EphemeralJobReasonError, p.problems(), v1alpha1.EphemeralJobReasonValid) {
-		p.event(corev1.EventTypeWarning, EventInvalidSpec, p.problems())
+		p.event(corev1.EventTypeWarning, eventInvalidSpec, p.problems())
 	}
 	p.condition(v1alpha1.EphemeralJobMatchedEmpty, s.Matches == 0 && !wrong, v1alpha1.EphemeralJobReasonMatchEmpty, "The job is for no pod",
 		v1alpha1.EphemeralJobReasonMatched)

@@ -121,7 +121,7 @@ func TestProblems(t *testing.T) {
 			if len(plan.Inject) > 0 || len(plan.Problems) == 0 || !strings.HasPrefix(plan.Problems[0].Error(), test.want) {
 				t.Errorf("injected %v, problems %v, want %s", plan.Inject, plan.Problems, test.want)
 			}
-			if plan.Status.Phase != v1alpha1.EphemeralJobError || len(plan.Events) != 1 || plan.Events[0].Reason != EventInvalidSpec {
+			if plan.Status.Phase != v1alpha1.EphemeralJobError || len(plan.Events) != 1 || plan.Events[0].Reason != eventInvalidSpec {
 				t.Errorf("phase %s, events %v", plan.Status.Phase, plan.Events)
 			}
 			want := "JobError=True Error: " + plan.Problems[0].Error()

@@ -96,7 +96,7 @@ func (p *planner) inject() {
 			switch wait := refusal.Until.Sub(p.Now); {
 			case t.state != NotInjected || was != refused:
 			case t.pod.Spec.NodeName == "": // (EJ-9)
-				p.wait([]*corev1.Pod{t.pod}, &rollout.Reason{Rule: RuleNotStarted, Message: t.idle()})
+				p.wait([]*corev1.Pod{t.pod}, &rollout.Reason{Rule: ruleNotStarted, Message: t.idle()})
 			case hold != nil:
 				p.wait([]*corev1.Pod{t.pod}, hold)
 			case was && wait > 0:
@@ -109,7 +109,7 @@ func (p *planner) inject() {
 	}
 	limit := int(ptr.Deref(p.Job.Spec.Parallelism, 1))
 	n := min(len(due), max(limit-p.active, 0))
-	p.wait(due[n:], &rollout.Reason{Rule: RuleParallelism, Limit: int32(limit), Observed: int32(p.active + n),
+	p.wait(due[n:], &rollout.Reason{Rule: ruleParallelism, Limit: int32(limit), Observed: int32(p.active + n),
 		Message: fmt.Sprintf("parallelism %d: containers are under way in %d pods", limit, p.active+n)})
 	if n > 0 {
 		p.plan.Inject, p.plan.Next, p.plan.Containers = due[:n], due[n:], containersFor(p.Job)
@@ -124,7 +124,7 @@ var paused = &rollout.Reason{Rule: rollout.RulePaused, Message: "spec.paused is 
 func (p *planner) hold() *rollout.Reason {
 	switch {
 	case len(p.plan.Problems) > 0:
-		return &rollout.Reason{Rule: RuleProblem, Message: p.problems()}
+		return &rollout.Reason{Rule: ruleProblem, Message: p.problems()}
 	case p.Job.Spec.Paused: // (EJ-17)
 		return paused
 	case p.Refusals.Until.After(p.Now):

@@ -28,9 +28,9 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) EphemeralJob(namespace, name string) (*v1alpha1.EphemeralJob, error) {
-	return caches.Get[*v1alpha1.EphemeralJob](r.Reader, ResourceEphemeralJobs, namespace, name)
+	return caches.Get[*v1alpha1.EphemeralJob](r.Reader, resourceEphemeralJobs, namespace, name)
 }
 
 func (r informerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
-	return caches.List[*corev1.Pod](r.Reader, ResourcePods, namespace, selector)
+	return caches.List[*corev1.Pod](r.Reader, resourcePods, namespace, selector)
 }

@@ -37,7 +37,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods that wait do not count", invariants.Surge, 33, inPlan(func(s *Snapshot, p *Plan) {
 			waits := slices.ContainsFunc(p.Targets, func(t Target) bool { return t.State == Waiting || t.State == Injected })
 			for _, w := range p.Waiting {
-				if waits && len(p.Inject) == 0 && w.Reason.Rule == RuleParallelism {
+				if waits && len(p.Inject) == 0 && w.Reason.Rule == ruleParallelism {
 					p.Inject, p.Containers = []*corev1.Pod{w.Pod}, containersFor(s.Job)
 				}
 			}

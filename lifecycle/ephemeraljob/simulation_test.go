@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -42,11 +43,11 @@ func TestRegressions(t *testing.T) {
 // simulated is what a simulation needs to know of EphemeralJobs, whose controller has a bug.
 func simulated(bug *spoil) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(ResourceEphemeralJobs)),
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceEphemeralJobs)),
 		Empty:    func() simulation.Object { return &v1alpha1.EphemeralJob{} },
 		Create:   func(r *rand.Rand) simulation.Object { return anyJob(r) },
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Refusals: []invariants.Refusal{{Verb: "patch", Resource: string(ResourcePods)}},
+		Refusals: []invariants.Refusal{{Verb: "patch", Resource: string(resourcePods)}},
 		Patience: 20 * time.Minute, // refusals are tried again every five
 		Populate: func(u *simulation.User, r *rand.Rand) {
 			for i := range 1 + r.IntN(5) {
@@ -89,7 +90,7 @@ func (o observer) EphemeralJob(namespace, name string) (*v1alpha1.EphemeralJob, 
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
-		for _, resource := range []Resource{ResourceEphemeralJobs, ResourcePods} {
+		for _, resource := range []podwright.Resource{resourceEphemeralJobs, resourcePods} {
 			informer := p.Informer(string(resource))
 			if err := caches.AddNamespaceIndex(informer); err != nil {
 				return o, err

@@ -154,7 +154,7 @@ InjectionRefused=True Refused: web-a: pods "web-a" is forbidden: violates PodSec
 		if diff := cmp.Diff(want, c.outcome("web")); diff != "" {
 			t.Errorf("outcome (-want +got):\n%s", diff)
 		}
-		if n := c.Events.Count(EventCreateFailed); n != 4 {
+		if n := c.Events.Count(eventCreateFailed); n != 4 {
 			t.Errorf("%d events, want one a pod: %v", n, c.Events.All())
 		}
 		c.FailBefore(nil)
@@ -245,7 +245,7 @@ func TestErrors(t *testing.T) {
 		}
 		c.FailBefore(nil)
 		c.MustReconcile()
-		if got := c.containers(); got != "web-a: debug" || c.Events.Count(EventCreateFailed) > 0 {
+		if got := c.containers(); got != "web-a: debug" || c.Events.Count(eventCreateFailed) > 0 {
 			t.Errorf("containers %s, events %v", got, c.Events.All())
 		}
 	})
@@ -259,7 +259,7 @@ func TestNoSubresource(t *testing.T) {
 		c.FailBefore(fixture.Fail("patch pods/ephemeralcontainers", &apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: 404, Reason: metav1.StatusReasonNotFound, Message: "the server could not find the requested resource"}}))
 		_, after, err := c.ReconcileOnce()
-		if err != nil || after != time.Second || c.Events.Count(EventCreateFailed) != 1 {
+		if err != nil || after != time.Second || c.Events.Count(eventCreateFailed) != 1 {
 			t.Errorf("error %v, again after %s, events %v", err, after, c.Events.All())
 		}
 	})
@@ -360,7 +360,7 @@ func TestEnd(t *testing.T) {
 		if got := c.outcome("web"); got != "gone" || c.containers() != "web-a: debug\nweb-b:" {
 			t.Errorf("outcome\n%s\n%s", got, c.containers())
 		}
-		if got := c.Events.All(); len(got) != 1 || !strings.Contains(got[0], EventSucceeded) {
+		if got := c.Events.All(); len(got) != 1 || !strings.Contains(got[0], eventSucceeded) {
 			t.Errorf("EJ-21: events %v", got)
 		}
 	})

@@ -12,9 +12,9 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 )
 
-// ReasonReadinessGatesNotReady is the reason of a Ready condition that is False
+// reasonReadinessGatesNotReady is the reason of a Ready condition that is False
 // because of the pod's readiness gates. The kubelet uses the same.
-const ReasonReadinessGatesNotReady = "ReadinessGatesNotReady"
+const reasonReadinessGatesNotReady = "ReadinessGatesNotReady"
 
 // Withdraw sets the pod's Ready condition to False when one of its readiness
 // gates is missing or not True, counting the conditions in p. The message names
@@ -39,7 +39,7 @@ func Withdraw(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 	p.SetCondition(corev1.PodCondition{
 		Type:               corev1.PodReady,
 		Status:             corev1.ConditionFalse,
-		Reason:             ReasonReadinessGatesNotReady,
+		Reason:             reasonReadinessGatesNotReady,
 		Message:            message,
 		LastTransitionTime: metav1.NewTime(now),
 	})

@@ -25,7 +25,7 @@ const patchReadiness rollout.PatchKind = "Readiness"
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceRequests, o.Recorder
+	w.Workloads, w.Recorder = resourceRequests, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Lifecycle.ContainerRecreateRequests)
 	return w
 }
@@ -119,7 +119,7 @@ func (a *applier) sendChange(ctx context.Context, data []byte) (goOn bool, err e
 		a.RecordFailure(apply.Update, err)
 		return false, err
 	}
-	a.Wrote(ResourceRequests, patched.ResourceVersion)
+	a.Wrote(resourceRequests, patched.ResourceVersion)
 	return true, nil
 }
 

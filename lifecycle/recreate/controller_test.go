@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/lifecycle/client/fake"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -50,7 +51,7 @@ func (r reader) Pod(_, name string) (*corev1.Pod, error) {
 	return r.pod, r.err
 }
 
-func (reader) SyncedResourceVersion(recreate.Resource) string { return "1" }
+func (reader) SyncedResourceVersion(podwright.Resource) string { return "1" }
 
 // The plan can be asked for without a reconcile.
 func TestPlanOfAReconciler(t *testing.T) {

@@ -20,13 +20,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Resource names a cache: ResourceRequests or ResourcePods.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler reads.
 const (
-	ResourceRequests Resource = "containerrecreaterequests"
-	ResourcePods     Resource = caches.Pods
+	resourceRequests podwright.Resource = "containerrecreaterequests"
+	resourcePods     podwright.Resource = caches.Pods
 )
 
 // podFields are the fields that a plan reads of the pod of a request. Its
@@ -37,12 +34,12 @@ const podFields = controller.Containers | controller.ContainerStates
 func (o *Options) reads() []controller.Read {
 	requests := func() cache.Indexer { return o.Requests.GetIndexer() }
 	return []controller.Read{
-		{Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
 			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
 		}, Index: func(informer cache.SharedIndexInformer) error {
 			return caches.AddLabelIndex(informer, v1alpha1.ContainerRecreateRequestPodUIDLabel)
 		}, Fields: controller.Workload | controller.Finalizers, Concern: controller.On(requestChanged)},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.EachOf(requestsOf(requests))},
 	}
 }
@@ -101,9 +98,9 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.running.forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			return func(name string) bool {
-				return resource == ResourcePods && s.Pod != nil && s.Pod.Name == name
+				return resource == resourcePods && s.Pod != nil && s.Pod.Name == name
 			}
 		},
 	}

@@ -14,10 +14,10 @@ import (
 
 // What holds a request up, beside the state of its pod. (CRR-7)
 const (
-	// RuleRequestAhead: the agent has another request of the pod to finish first.
-	RuleRequestAhead rollout.Rule = "RequestAhead"
-	// RuleAgentSilent: it is the turn of the node agent, and it has not taken it.
-	RuleAgentSilent rollout.Rule = "AgentSilent"
+	// ruleRequestAhead: the agent has another request of the pod to finish first.
+	ruleRequestAhead rollout.Rule = "RequestAhead"
+	// ruleAgentSilent: it is the turn of the node agent, and it has not taken it.
+	ruleAgentSilent rollout.Rule = "AgentSilent"
 )
 
 // planHeld lists what keeps the request from its end, and has the message say what has for a minute. (CRR-7)
@@ -27,7 +27,7 @@ func (p *planner) planHeld() {
 	case v1alpha1.ContainerRecreateRequestRecreating:
 		p.holdContainers()
 	default:
-		p.hold("pod", p.Pod.Name, RuleRequestAhead, p.plan.Waiting)
+		p.hold("pod", p.Pod.Name, ruleRequestAhead, p.plan.Waiting)
 	}
 	standing := p.Request.Status.Message
 	if len(p.plan.Steps) > 0 || standing != "" && heldup.OfText(standing) == nil {
@@ -63,10 +63,10 @@ func (p *planner) holdContainers() {
 			}
 		case isReplaced(of, status):
 			if p.overdue(status.State.Running.StartedAt.Time, p.minStarted()) {
-				p.hold("node", node, RuleAgentSilent, fmt.Sprintf("container %s is back, and the agent does not say so", of.Name))
+				p.hold("node", node, ruleAgentSilent, fmt.Sprintf("container %s is back, and the agent does not say so", of.Name))
 			}
 		case p.overdue(p.since(), p.stopSeconds()):
-			p.hold("node", node, RuleAgentSilent, fmt.Sprintf("the agent has not stopped container %s", of.Name))
+			p.hold("node", node, ruleAgentSilent, fmt.Sprintf("the agent has not stopped container %s", of.Name))
 		}
 		if len(p.plan.Held) > 0 {
 			return

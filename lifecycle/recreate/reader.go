@@ -28,9 +28,9 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Request(namespace, name string) (*v1alpha1.ContainerRecreateRequest, error) {
-	return caches.Get[*v1alpha1.ContainerRecreateRequest](r.Reader, ResourceRequests, namespace, name)
+	return caches.Get[*v1alpha1.ContainerRecreateRequest](r.Reader, resourceRequests, namespace, name)
 }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
-	return caches.Get[*corev1.Pod](r.Reader, ResourcePods, namespace, name)
+	return caches.Get[*corev1.Pod](r.Reader, resourcePods, namespace, name)
 }

@@ -61,7 +61,7 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 		}
 		return err
 	}
-	r.writer.Own.Wrote(key, ResourcePods, version)
+	r.writer.Own.Wrote(key, resourcePods, version)
 	return nil
 }
 

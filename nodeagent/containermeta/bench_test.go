@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
@@ -27,7 +28,7 @@ func (s shelf) Pod(_, name string) (*corev1.Pod, error) {
 	return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
 }
 
-func (shelf) SyncedResourceVersion(Resource) string { return "" }
+func (shelf) SyncedResourceVersion(podwright.Resource) string { return "" }
 
 // podsPerNode is how many pods a node of the benchmarks has.
 const podsPerNode = 100

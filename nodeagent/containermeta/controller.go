@@ -83,7 +83,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
+		Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes),
 		Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
 		Fields: controller.Everything, Concern: o.toReport, Collect: true,
 	}}

@@ -74,7 +74,7 @@ func TestPlanReports(t *testing.T) {
 		{name: "CM-2: no statuses", pod: newPod("web-0"), containers: pair, waiting: "has no containers yet"},
 		{name: "CM-2: another owner", pod: newPod("web-0", running("m1", "s1"), func(pod *corev1.Pod) { pod.OwnerReferences[0].APIVersion = "apps/v1" }), containers: pair, waiting: "apps.kruise.io"},
 		{name: "CM-2: an owner without control", pod: newPod("web-0", running("m1", "s1"), func(pod *corev1.Pod) { pod.OwnerReferences[0].Controller = nil }), containers: pair, waiting: "apps.kruise.io"},
-		{name: "CM-2: another owner, and injected sidecars", pod: newPod("web-0", running("m1", "s1"), annotated(SidecarSetHashAnnotation, "{}"), func(pod *corev1.Pod) { pod.OwnerReferences = nil }), containers: pair,
+		{name: "CM-2: another owner, and injected sidecars", pod: newPod("web-0", running("m1", "s1"), annotated(sidecarSetHashAnnotation, "{}"), func(pod *corev1.Pod) { pod.OwnerReferences = nil }), containers: pair,
 			known: known("m1", "A=1"), want: entryList{main, side}},
 		{name: "CM-1: without the gate there are no hashes of environments", pod: newPod("web-0", running("m1", "s1")), containers: pair, features: Features{NoEnvFromMetadata: true},
 			want: entryList{reportedAs("main", "m1", 0x10, 0), reportedAs("side", "s1", 0x20, 0)}},

@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// SidecarSetHashAnnotation is on pods that containers were injected into.
-const SidecarSetHashAnnotation = "kruise.io/sidecarset-hash"
+// sidecarSetHashAnnotation is on pods that containers were injected into.
+const sidecarSetHashAnnotation = "kruise.io/sidecarset-hash"
 
 // ended tells whether a pod has finished: no update of it waits for a report any more (CM-2).
 func ended(pod *corev1.Pod) bool {
@@ -31,7 +31,7 @@ func concerns(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil || ended(pod) || len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}
-	if _, injected := pod.Annotations[SidecarSetHashAnnotation]; injected {
+	if _, injected := pod.Annotations[sidecarSetHashAnnotation]; injected {
 		return true
 	}
 	owner := metav1.GetControllerOfNoCopy(pod)

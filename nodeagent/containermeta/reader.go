@@ -14,11 +14,8 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 )
 
-// Resource names a cache: ResourcePods.
-type Resource = podwright.Resource
-
-// ResourcePods is the cache that a Reconciler reads.
-const ResourcePods Resource = caches.Pods
+// resourcePods is the cache that a Reconciler reads.
+const resourcePods podwright.Resource = caches.Pods
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines.
@@ -37,7 +34,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
-	return caches.Get[*corev1.Pod](r.Reader, ResourcePods, namespace, name)
+	return caches.Get[*corev1.Pod](r.Reader, resourcePods, namespace, name)
 }
 
 // pod returns a pod; nil if it does not exist.

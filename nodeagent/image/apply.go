@@ -63,7 +63,7 @@ func (r *reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	if err != nil {
 		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 	}
-	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodeImages) + "/status", Wanted: difference,
+	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(resourceNodeImages) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
 		Tell: apiwriter.Warn(r.recorder, s.NodeImage)}, r.clock.Now)
 }
@@ -90,7 +90,7 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 		}
 		return err
 	}
-	r.writer.Own.Wrote(key, ResourceNodeImages, written.ResourceVersion)
+	r.writer.Own.Wrote(key, resourceNodeImages, written.ResourceVersion)
 	r.lock.Lock()
 	r.written = r.clock.Now()
 	r.lock.Unlock()
@@ -113,6 +113,6 @@ func (r *reconciler) recordEvents(n *v1alpha1.NodeImage, f *Finished) {
 	r.recorder.Eventf(n, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s", f.Image, f.Tag, f.Message)
 	for i := range f.Owners {
 		r.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s",
-			f.Image, f.Tag, f.MessageFor(f.Owners[i].Namespace), n.Name)
+			f.Image, f.Tag, f.messageFor(f.Owners[i].Namespace), n.Name)
 	}
 }

@@ -75,7 +75,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
+		Resource: resourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
 		Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
 		Fields: controller.Generation | controller.Status, Concern: o.concern,
 	}}

@@ -62,9 +62,9 @@ func (f *failure) text(show func(part) bool) string {
 	return images.Cut(strings.Join(texts, "\n"), mostMessage)
 }
 
-// MessageFor returns why the task failed, without what is about the secrets of
+// messageFor returns why the task failed, without what is about the secrets of
 // other namespaces than that one. (IMG-3.9)
-func (f *Finished) MessageFor(namespace string) string {
+func (f *Finished) messageFor(namespace string) string {
 	var why *failure
 	if !errors.As(f.Err, &why) {
 		return f.Message

@@ -78,15 +78,15 @@ func TestMessageFor(t *testing.T) {
 	err := failureOf("bank", errors.New("robot is locked"), nil).join(failureOf("", errors.New("no route"), nil))
 	f := Finished{Failed: true, Message: err.Error(), Err: err}
 	for namespace, want := range map[string]string{"bank": "robot is locked\nno route", "evil": "no route"} {
-		if got := f.MessageFor(namespace); got != want {
+		if got := f.messageFor(namespace); got != want {
 			t.Errorf("for %s: %q, want %q", namespace, got, want)
 		}
 	}
 	f.Err = failureOf("bank", errors.New("robot is locked"), nil)
-	if got := f.MessageFor("evil"); got == "" || strings.Contains(got, "robot") {
+	if got := f.messageFor("evil"); got == "" || strings.Contains(got, "robot") {
 		t.Errorf("for evil: %q", got)
 	}
-	if got := (&Finished{Message: "over"}).MessageFor("evil"); got != "over" {
+	if got := (&Finished{Message: "over"}).messageFor("evil"); got != "over" {
 		t.Error(got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecri"
@@ -60,7 +61,7 @@ func TestOptions(t *testing.T) {
 type shelf struct{ nodeImage *v1alpha1.NodeImage }
 
 func (s shelf) NodeImage(string) (*v1alpha1.NodeImage, error) { return s.nodeImage, nil }
-func (shelf) SyncedResourceVersion(Resource) string           { return "" }
+func (shelf) SyncedResourceVersion(podwright.Resource) string { return "" }
 
 // A Reconciler runs on the caches of another framework, and says what is next.
 func TestReconciler(t *testing.T) {

@@ -70,7 +70,7 @@ type Cancel struct {
 type Finished struct {
 	Task
 	// Failed says how it ended, and Message why it failed. Err is why the last
-	// attempt failed, nil if it is not that which ended the task. MessageFor
+	// attempt failed, nil if it is not that which ended the task. messageFor
 	// says of it what is for the eyes of one namespace.
 	Failed  bool
 	Message string

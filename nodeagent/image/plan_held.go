@@ -8,8 +8,8 @@ import (
 	"github.com/podwright/podwright/internal/heldup"
 )
 
-// RulePullSlot is that a task waits for its turn among the pulls of the node. (IMG-3.13)
-const RulePullSlot = heldup.PullSlot
+// rulePullSlot is that a task waits for its turn among the pulls of the node. (IMG-3.13)
+const rulePullSlot = heldup.PullSlot
 
 // holdUp has the message of a task say that it has waited for its turn for a minute, since it was reported first, and which pulls are
 // under way. One whose attempt has failed says why that did. (IMG-3.13)
@@ -26,6 +26,6 @@ func (p *planner) holdUp(t *task, full string) {
 	if t.reported != nil {
 		standing = t.reported.Message
 	}
-	t.status.Message = heldup.Retell(standing, &heldup.Told{Reason: string(RulePullSlot), Since: since,
+	t.status.Message = heldup.Retell(standing, &heldup.Told{Reason: string(rulePullSlot), Since: since,
 		Message: fmt.Sprintf("image %s: %s", reference(t.Task), full)})
 }

@@ -12,11 +12,8 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 )
 
-// Resource names a cache: ResourceNodeImages.
-type Resource = podwright.Resource
-
-// ResourceNodeImages is the cache that a Reconciler reads, and waits for.
-const ResourceNodeImages Resource = "nodeimages"
+// resourceNodeImages is the cache that a Reconciler reads, and waits for.
+const resourceNodeImages podwright.Resource = "nodeimages"
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it.
@@ -36,7 +33,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
-	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)
+	return caches.Get[*v1alpha1.NodeImage](r.Reader, resourceNodeImages, "", name)
 }
 
 // nodeImage returns a NodeImage; nil if it does not exist.

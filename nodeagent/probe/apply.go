@@ -95,7 +95,7 @@ func (r *reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	if err != nil {
 		return fmt.Errorf("report on NodePodProbe %s: %w", key.Name, err)
 	}
-	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(ResourceNodePodProbes) + "/status", Wanted: difference,
+	return r.writer.Own.Contests.PutBack(apiwriter.Write{Owner: key, Object: string(resourceNodePodProbes) + "/status", Wanted: difference,
 		Send: func() error { return r.send(ctx, key, s, plan) },
 		Tell: apiwriter.Warn(r.recorder, s.NodePodProbe)}, r.clock.Now)
 }
@@ -118,7 +118,7 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, s *Snap
 		}
 		return err
 	}
-	r.writer.Own.Wrote(key, ResourceNodePodProbes, written.ResourceVersion)
+	r.writer.Own.Wrote(key, resourceNodePodProbes, written.ResourceVersion)
 	for i := range plan.Changed {
 		r.record(&plan.Changed[i])
 	}

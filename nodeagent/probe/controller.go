@@ -78,7 +78,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: ResourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
+		Resource: resourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
 		Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
 		Fields: controller.Generation | controller.Status, Concern: controller.On(o.concern),
 	}}

@@ -72,7 +72,7 @@ func TestRules(t *testing.T) {
 type shelf struct{ n *v1alpha1.NodePodProbe }
 
 func (s shelf) NodePodProbe(string) (*v1alpha1.NodePodProbe, error) { return s.n, nil }
-func (shelf) SyncedResourceVersion(Resource) string                 { return "" }
+func (shelf) SyncedResourceVersion(podwright.Resource) string       { return "" }
 
 // A Reconciler runs on the caches of another framework, and says what is next.
 func TestReconciler(t *testing.T) {

@@ -11,11 +11,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Resource names a cache: ResourceNodePodProbes.
-type Resource = podwright.Resource
-
-// ResourceNodePodProbes is the cache that a Reconciler reads, and waits for.
-const ResourceNodePodProbes Resource = "nodepodprobes"
+// resourceNodePodProbes is the cache that a Reconciler reads, and waits for.
+const resourceNodePodProbes podwright.Resource = "nodepodprobes"
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it.
@@ -35,7 +32,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) NodePodProbe(name string) (*v1alpha1.NodePodProbe, error) {
-	return caches.Get[*v1alpha1.NodePodProbe](r.Reader, ResourceNodePodProbes, "", name)
+	return caches.Get[*v1alpha1.NodePodProbe](r.Reader, resourceNodePodProbes, "", name)
 }
 
 // nodePodProbe returns a NodePodProbe; nil if it does not exist.

@@ -129,7 +129,7 @@ func (r *reconciler) patch(ctx context.Context, writes *apiwriter.Store, key typ
 		}
 		return err
 	}
-	writes.Wrote(key, ResourceRequests, patched.ResourceVersion)
+	writes.Wrote(key, resourceRequests, patched.ResourceVersion)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (r *reconciler) announce(ctx context.Context, key types.NamespacedName, req
 	if err != nil {
 		return "", fmt.Errorf("annotate ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
 	}
-	r.writer.Own.Wrote(key, ResourceRequests, patched.ResourceVersion)
+	r.writer.Own.Wrote(key, resourceRequests, patched.ResourceVersion)
 	return patched.ResourceVersion, nil
 }
 

@@ -69,7 +69,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
+		Resource: resourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
 		Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
 		Fields: controller.Everything, Concern: ofPod,
 	}}

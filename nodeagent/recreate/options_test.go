@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
@@ -28,7 +29,7 @@ func (s shelf) Requests(string) ([]*v1alpha1.ContainerRecreateRequest, error) {
 	return s.requests, s.err
 }
 
-func (shelf) SyncedResourceVersion(Resource) string { return "" }
+func (shelf) SyncedResourceVersion(podwright.Resource) string { return "" }
 
 // goodOptions are all that is required.
 func goodOptions(t *testing.T) Options {

@@ -22,11 +22,8 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// Resource names a cache: ResourceRequests.
-type Resource = podwright.Resource
-
-// ResourceRequests is the cache that a Reconciler reads.
-const ResourceRequests Resource = "containerrecreaterequests"
+// resourceRequests is the cache that a Reconciler reads.
+const resourceRequests podwright.Resource = "containerrecreaterequests"
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines.
@@ -58,7 +55,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error) {
-	return caches.List[*v1alpha1.ContainerRecreateRequest](r.Reader, ResourceRequests, namespace, labels.Everything())
+	return caches.List[*v1alpha1.ContainerRecreateRequest](r.Reader, resourceRequests, namespace, labels.Everything())
 }
 
 // requests returns the requests for a pod.

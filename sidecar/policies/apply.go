@@ -15,15 +15,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 )
 
 // Reasons of events about SidecarSets.
 const (
-	// ReasonFailedPolicy: no policy can inject what the SidecarSet has, or it is not known what
+	// reasonFailedPolicy: no policy can inject what the SidecarSet has, or it is not known what
 	// that is.
-	ReasonFailedPolicy = "FailedPolicy"
+	reasonFailedPolicy = "FailedPolicy"
 	// ReasonPolicyNameTaken: what has the name of its policy or binding belongs to another owner.
 	ReasonPolicyNameTaken = "PolicyNameTaken"
 )
@@ -48,15 +49,15 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	client := r.options.Kubernetes.AdmissionregistrationV1()
 	policies, bindings := client.MutatingAdmissionPolicies(), client.MutatingAdmissionPolicyBindings()
 	return 0, inTurn(
-		func() error { return create(ctx, a, ResourcePolicies, plan.CreatePolicy, policies.Create) },
-		func() error { return update(ctx, a, ResourcePolicies, s.Policy, plan.UpdatePolicy, policies.Update) },
-		func() error { return create(ctx, a, ResourceBindings, plan.CreateBinding, bindings.Create) },
-		func() error { return update(ctx, a, ResourceBindings, s.Binding, plan.UpdateBinding, bindings.Update) },
+		func() error { return create(ctx, a, resourcePolicies, plan.CreatePolicy, policies.Create) },
+		func() error { return update(ctx, a, resourcePolicies, s.Policy, plan.UpdatePolicy, policies.Update) },
+		func() error { return create(ctx, a, resourceBindings, plan.CreateBinding, bindings.Create) },
+		func() error { return update(ctx, a, resourceBindings, s.Binding, plan.UpdateBinding, bindings.Update) },
 		func() error {
-			return remove(ctx, a, &r.deletedBindings, ResourceBindings, plan.DeleteBinding, bindings.Delete)
+			return remove(ctx, a, &r.deletedBindings, resourceBindings, plan.DeleteBinding, bindings.Delete)
 		},
 		func() error {
-			return remove(ctx, a, &r.deletedPolicies, ResourcePolicies, plan.DeletePolicy, policies.Delete)
+			return remove(ctx, a, &r.deletedPolicies, resourcePolicies, plan.DeletePolicy, policies.Delete)
 		},
 	)
 }
@@ -78,7 +79,7 @@ type object[T any] interface {
 }
 
 // put sends an object in the place of one that stands, or of none, with pauses if another writer changes or deletes it each time. (SPC-7, CT-12)
-func put(a *applier, action apply.Action, resource Resource, standing, o apiwriter.Object, send func() (apiwriter.Object, error)) error {
+func put(a *applier, action apply.Action, resource podwright.Resource, standing, o apiwriter.Object, send func() (apiwriter.Object, error)) error {
 	wanted, err := changed(standing, o)
 	if err != nil {
 		return fmt.Errorf("%s %s %s: %w", action, resource, o.GetName(), err)
@@ -94,7 +95,9 @@ func put(a *applier, action apply.Action, resource Resource, standing, o apiwrit
 }
 
 // contested names an object for apply.Sync.PutBack.
-func contested(resource Resource, name string) string { return fmt.Sprint(resource, " ", name) }
+func contested(resource podwright.Resource, name string) string {
+	return fmt.Sprint(resource, " ", name)
+}
 
 // changed is what an object changes of the one that stands.
 func changed(standing, o apiwriter.Object) (string, error) {
@@ -123,7 +126,7 @@ func asked(o apiwriter.Object) ([]byte, error) {
 }
 
 // create creates an object, nil for none.
-func create[T any, O object[T]](ctx context.Context, a *applier, resource Resource, o O, send func(context.Context, O, metav1.CreateOptions) (O, error)) error {
+func create[T any, O object[T]](ctx context.Context, a *applier, resource podwright.Resource, o O, send func(context.Context, O, metav1.CreateOptions) (O, error)) error {
 	if o == nil {
 		return nil
 	}
@@ -137,7 +140,7 @@ func create[T any, O object[T]](ctx context.Context, a *applier, resource Resour
 }
 
 // update writes an object, nil for none.
-func update[T any, O object[T]](ctx context.Context, a *applier, resource Resource, standing, o O, send func(context.Context, O, metav1.UpdateOptions) (O, error)) error {
+func update[T any, O object[T]](ctx context.Context, a *applier, resource podwright.Resource, standing, o O, send func(context.Context, O, metav1.UpdateOptions) (O, error)) error {
 	if o == nil {
 		return nil
 	}
@@ -146,7 +149,7 @@ func update[T any, O object[T]](ctx context.Context, a *applier, resource Resour
 
 // remove deletes an object, nil for none, if it is still this one. It does so once, though the
 // cache may go on to show it: the answer does not say until when.
-func remove[T any, O object[T]](ctx context.Context, a *applier, deleted *apiwriter.Last[types.UID], resource Resource, o O, send func(context.Context, string, metav1.DeleteOptions) error) error {
+func remove[T any, O object[T]](ctx context.Context, a *applier, deleted *apiwriter.Last[types.UID], resource podwright.Resource, o O, send func(context.Context, string, metav1.DeleteOptions) error) error {
 	if o == nil || deleted.Get(a.Key) == o.GetUID() {
 		return nil
 	}
@@ -162,7 +165,7 @@ func remove[T any, O object[T]](ctx context.Context, a *applier, deleted *apiwri
 
 // failed remembers that a write may have been made if the API server did not say that it
 // was not, and records an event. (SPC-11)
-func (a *applier) failed(action apply.Action, resource Resource, name string, err error) error {
+func (a *applier) failed(action apply.Action, resource podwright.Resource, name string, err error) error {
 	err = fmt.Errorf("%s %s %s: %w", strings.ToLower(string(action)), resource, name, a.Unanswered(resource, name, err))
 	a.RecordFailure(action, err)
 	return err
@@ -171,12 +174,12 @@ func (a *applier) failed(action apply.Action, resource Resource, name string, er
 // record records an event about what is wrong, when it begins.
 func (a *applier) record() {
 	failed := errors.Join(a.plan.Uncompiled, a.plan.Unrestored)
-	if a.Begins(fmt.Sprint(ReasonFailedPolicy, a.Workload.GetGeneration()), failed != nil) {
+	if a.Begins(fmt.Sprint(reasonFailedPolicy, a.Workload.GetGeneration()), failed != nil) {
 		message := "no policy injects what it has: %v"
 		if a.plan.Unrestored != nil {
 			message = "its policy stays unchanged: %v"
 		}
-		a.Event(corev1.EventTypeWarning, ReasonFailedPolicy, message, failed)
+		a.Event(corev1.EventTypeWarning, reasonFailedPolicy, message, failed)
 	}
 	taken := errors.Join(a.plan.Taken...)
 	if a.Begins(ReasonPolicyNameTaken, taken != nil) {

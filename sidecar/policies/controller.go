@@ -90,7 +90,7 @@ func Served(of discovery.ServerResourcesInterface) (bool, error) {
 		return false, fmt.Errorf("find out whether MutatingAdmissionPolicies are served: %w", err)
 	}
 	for _, r := range resources.APIResources {
-		if r.Name == string(ResourcePolicies) {
+		if r.Name == string(resourcePolicies) {
 			return true, nil
 		}
 	}

@@ -29,11 +29,11 @@ import (
 func resources() (sets, policies, bindings fakecluster.Resource) {
 	sets = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), string(resourceSidecarSets))
 	sets.ClusterScoped = true
-	of := func(kind string, name Resource, object func() any) fakecluster.Resource {
+	of := func(kind string, name podwright.Resource, object func() any) fakecluster.Resource {
 		return fakecluster.Resource{GroupVersionKind: admissionregistrationv1.SchemeGroupVersion.WithKind(kind), Name: string(name), ClusterScoped: true, Generation: true, Type: object}
 	}
-	return sets, of("MutatingAdmissionPolicy", ResourcePolicies, func() any { return &admissionregistrationv1.MutatingAdmissionPolicy{} }),
-		of("MutatingAdmissionPolicyBinding", ResourceBindings, func() any { return &admissionregistrationv1.MutatingAdmissionPolicyBinding{} })
+	return sets, of("MutatingAdmissionPolicy", resourcePolicies, func() any { return &admissionregistrationv1.MutatingAdmissionPolicy{} }),
+		of("MutatingAdmissionPolicyBinding", resourceBindings, func() any { return &admissionregistrationv1.MutatingAdmissionPolicyBinding{} })
 }
 
 // served is the discovery of an API server.
@@ -47,7 +47,7 @@ func (s served) ServerResourcesForGroupVersion(string) (*metav1.APIResourceList,
 	return &metav1.APIResourceList{APIResources: s.resources}, s.err
 }
 
-var withPolicies = served{resources: []metav1.APIResource{{Name: string(ResourcePolicies)}}}
+var withPolicies = served{resources: []metav1.APIResource{{Name: string(resourcePolicies)}}}
 
 // cluster is a fake cluster in which the controller runs.
 type cluster struct {

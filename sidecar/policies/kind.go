@@ -24,16 +24,13 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Resource names a cache: ResourcePolicies and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourcePolicies Resource = "mutatingadmissionpolicies"
-	ResourceBindings Resource = "mutatingadmissionpolicybindings"
+	resourcePolicies podwright.Resource = "mutatingadmissionpolicies"
+	resourceBindings podwright.Resource = "mutatingadmissionpolicybindings"
 )
 
-const resourceSidecarSets Resource = "sidecarsets" // which it only reads
+const resourceSidecarSets podwright.Resource = "sidecarsets" // which it only reads
 
 // policyFields are those that a plan reads of policies and bindings.
 const policyFields = controller.Owners | controller.Annotations | controller.Generation
@@ -48,12 +45,12 @@ func (o *Options) reads() []controller.Read {
 		{Resource: caches.Revisions, Informer: &o.Revisions, Make: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
 			Index:  func(i cache.SharedIndexInformer) error { return caches.AddLabelIndex(i, v1alpha1.SidecarSetNameLabel) },
 			Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
-		{Resource: ResourcePolicies, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
+		{Resource: resourcePolicies, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
 			Make: func() cache.SharedIndexInformer {
 				return typedclient.NewInformer(admission.MutatingAdmissionPolicies(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicy{}, 0, nil)
 			},
 			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
-		{Resource: ResourceBindings, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
+		{Resource: resourceBindings, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
 			Make: func() cache.SharedIndexInformer {
 				return typedclient.NewInformer(admission.MutatingAdmissionPolicyBindings(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicyBinding{}, 0, nil)
 			},
@@ -98,8 +95,8 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name: component, Run: o.run,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
-			if resource == ResourcePolicies && s.Policy == nil || resource == ResourceBindings && s.Binding == nil {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+			if resource == resourcePolicies && s.Policy == nil || resource == resourceBindings && s.Binding == nil {
 				return controller.HoldsNone
 			}
 			return controller.HoldsAll

@@ -42,9 +42,9 @@ func (r informerReader) SidecarSetRevisions(namespace, set string) ([]*appsv1.Co
 }
 
 func (r informerReader) Policy(name string) (*admissionregistrationv1.MutatingAdmissionPolicy, error) {
-	return caches.Get[*admissionregistrationv1.MutatingAdmissionPolicy](r.Reader, ResourcePolicies, "", name)
+	return caches.Get[*admissionregistrationv1.MutatingAdmissionPolicy](r.Reader, resourcePolicies, "", name)
 }
 
 func (r informerReader) Binding(name string) (*admissionregistrationv1.MutatingAdmissionPolicyBinding, error) {
-	return caches.Get[*admissionregistrationv1.MutatingAdmissionPolicyBinding](r.Reader, ResourceBindings, "", name)
+	return caches.Get[*admissionregistrationv1.MutatingAdmissionPolicyBinding](r.Reader, resourceBindings, "", name)
 }

@@ -24,8 +24,8 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		// lets a policy block the deletion of its owner.
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets/finalizers", "update"),
 		// get and list find out what became of a write without an answer.
-		manifests.Rule(admissionregistrationv1.GroupName, string(ResourcePolicies), "get list watch create update delete"),
-		manifests.Rule(admissionregistrationv1.GroupName, string(ResourceBindings), "get list watch create update delete"),
+		manifests.Rule(admissionregistrationv1.GroupName, string(resourcePolicies), "get list watch create update delete"),
+		manifests.Rule(admissionregistrationv1.GroupName, string(resourceBindings), "get list watch create update delete"),
 	}
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())

@@ -74,9 +74,9 @@ func (o *AdmissionOptions) reads() []controller.Read {
 	}
 }
 
-// Informers returns the informers of SidecarSets, namespaces and revisions, to be shared
+// informers returns the informers of SidecarSets, namespaces and revisions, to be shared
 // with a Controller.
-func (c *AdmissionCaches) Informers() (sidecarSets, namespaces, revisions cache.SharedIndexInformer) {
+func (c *AdmissionCaches) informers() (sidecarSets, namespaces, revisions cache.SharedIndexInformer) {
 	return c.options.SidecarSets, c.options.Namespaces, c.options.Revisions
 }
 
@@ -97,7 +97,7 @@ func (c *AdmissionCaches) SidecarSets(ctx context.Context) ([]*v1alpha1.SidecarS
 	if err := c.filled(ctx); err != nil {
 		return nil, err
 	}
-	return caches.List[*v1alpha1.SidecarSet](c.reader, ResourceSidecarSets, "", labels.Everything())
+	return caches.List[*v1alpha1.SidecarSet](c.reader, resourceSidecarSets, "", labels.Everything())
 }
 
 // SidecarSetsFor is AdmissionReader.SidecarSetsFor.
@@ -105,7 +105,7 @@ func (c *AdmissionCaches) SidecarSetsFor(ctx context.Context, namespace string, 
 	if err := c.filled(ctx); err != nil {
 		return nil, err
 	}
-	return caches.SidecarSetsFor(c.reader[ResourceSidecarSets], namespace, labels)
+	return caches.SidecarSetsFor(c.reader[resourceSidecarSets], namespace, labels)
 }
 
 // Namespace is AdmissionReader.Namespace.
@@ -121,10 +121,10 @@ func (c *AdmissionCaches) Revisions(ctx context.Context, set string) ([]*appsv1.
 	if err := c.filled(ctx); err != nil {
 		return nil, err
 	}
-	return caches.Labelled[*appsv1.ControllerRevision](c.reader[ResourceRevisions], c.options.Namespace, v1alpha1.SidecarSetNameLabel, set)
+	return caches.Labelled[*appsv1.ControllerRevision](c.reader[resourceRevisions], c.options.Namespace, v1alpha1.SidecarSetNameLabel, set)
 }
 
 // Configuration is AdmissionReader.Configuration.
 func (c *AdmissionCaches) Configuration(ctx context.Context) (*corev1.ConfigMap, error) {
-	return apiwriter.Found(c.options.Kubernetes.CoreV1().ConfigMaps(c.options.Namespace).Get(ctx, WhitelistConfigMap, metav1.GetOptions{}))
+	return apiwriter.Found(c.options.Kubernetes.CoreV1().ConfigMaps(c.options.Namespace).Get(ctx, whitelistConfigMap, metav1.GetOptions{}))
 }

@@ -63,11 +63,11 @@ func TestAdmissionCaches(t *testing.T) {
 		}
 		config, err := caches.Configuration(t.Context())
 		note("list", namesOf([]*corev1.ConfigMap{config}), err)
-		_, err = c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: WhitelistConfigMap}}, metav1.CreateOptions{})
+		_, err = c.Kube.CoreV1().ConfigMaps(DefaultRevisionNamespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: whitelistConfigMap}}, metav1.CreateOptions{})
 		c.Must(err)
 		config, err = caches.Configuration(t.Context())
 		note("list", namesOf([]*corev1.ConfigMap{config}), err)
-		want := []string{"all: web", "for web: web", "for db: ", "revisions: web-1", "revisions of another: ", "namespace default: default", "namespace gone: ", "list: ", "list: " + WhitelistConfigMap}
+		want := []string{"all: web", "for web: web", "for db: ", "revisions: web-1", "revisions of another: ", "namespace default: default", "namespace gone: ", "list: ", "list: " + whitelistConfigMap}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("what they know (-want +got):\n%s", diff)
 		}

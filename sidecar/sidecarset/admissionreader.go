@@ -25,7 +25,7 @@ type AdmissionReader interface {
 	Namespace(ctx context.Context, name string) (*corev1.Namespace, error)
 	// Revisions returns the revisions of the SidecarSet of a name, in any order.
 	Revisions(ctx context.Context, set string) ([]*appsv1.ControllerRevision, error)
-	// Configuration returns the ConfigMap WhitelistConfigMap of the manager's namespace,
+	// Configuration returns the ConfigMap whitelistConfigMap of the manager's namespace,
 	// nil if there is none.
 	Configuration(ctx context.Context) (*corev1.ConfigMap, error)
 }

@@ -27,7 +27,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
+	w.Workloads, w.Recorder, w.RevisionNamespace = resourceSidecarSets, o.Recorder, o.namespace()
 	// A reset changes the second alone.
 	w.VersionedBy = []string{v1alpha1.SidecarSetHashAnnotation, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation}
 	// A hot upgrade notes versions on a pod.
@@ -98,7 +98,7 @@ func (a *applier) sendLabel(ctx context.Context, revision string, data []byte) e
 		a.RecordFailure(apply.Update, err)
 		return err
 	}
-	a.Wrote(ResourceRevisions, labelled.ResourceVersion)
+	a.Wrote(resourceRevisions, labelled.ResourceVersion)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (a *applier) recordPatch(patch *rollout.PodPatch, err error) {
 	if patch.Kind != PatchReset {
 		for _, kept := range a.plan.NotMerged {
 			if kept.Pod == patch.Pod && err == nil {
-				a.Recorder.Event(patch.Pod, corev1.EventTypeWarning, EventNotMerged, apiwriter.Short(kept.Reason.Message))
+				a.Recorder.Event(patch.Pod, corev1.EventTypeWarning, eventNotMerged, apiwriter.Short(kept.Reason.Message))
 			}
 		}
 		return

@@ -41,7 +41,7 @@ func (c *CachedInjector) MatchExpression(ctx context.Context) (string, error) {
 // OnMatchChange has a function called, by a goroutine of the informer, when a SidecarSet comes, goes, or changes but for its
 // status.
 func (c *CachedInjector) OnMatchChange(changed func()) error {
-	sets, _, _ := c.Informers()
+	sets, _, _ := c.informers()
 	return caches.OnChange(sets, func(object any) int64 {
 		if set, ok := object.(*v1alpha1.SidecarSet); ok {
 			return set.Generation

@@ -82,7 +82,7 @@ func (i *Injector) recordKept(in *injection.Input, result *injection.Result, req
 	for s := range result.SidecarSets {
 		of := &result.SidecarSets[s]
 		for _, kept := range of.Kept {
-			i.Recorder.Eventf(referenceTo(in.SidecarSets, of.Name), corev1.EventTypeWarning, EventNotMerged, "a pod of namespace %s: %s", request.Namespace, apiwriter.Short(kept.Error()))
+			i.Recorder.Eventf(referenceTo(in.SidecarSets, of.Name), corev1.EventTypeWarning, eventNotMerged, "a pod of namespace %s: %s", request.Namespace, apiwriter.Short(kept.Error()))
 		}
 	}
 }

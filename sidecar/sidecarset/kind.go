@@ -26,17 +26,14 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Resource names a cache: ResourceSidecarSets and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceSidecarSets Resource = "sidecarsets"
-	ResourcePods        Resource = caches.Pods
-	ResourceRevisions   Resource = caches.Revisions
+	resourceSidecarSets podwright.Resource = "sidecarsets"
+	resourcePods        podwright.Resource = caches.Pods
+	resourceRevisions   podwright.Resource = caches.Revisions
 )
 
-const resourceNamespaces Resource = "namespaces" // which it only reads
+const resourceNamespaces podwright.Resource = "namespaces" // which it only reads
 
 // The fields that a plan reads of pods, revisions and namespaces.
 const (
@@ -56,7 +53,7 @@ func (o *Options) reads() []controller.Read {
 	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true
 	return []controller.Read{
 		sets,
-		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
 		namespaces, revisions,
 	}
@@ -65,7 +62,7 @@ func (o *Options) reads() []controller.Read {
 func (o *Options) namespace() string { return cmp.Or(o.ManagerNamespace, DefaultRevisionNamespace) }
 
 func readSidecarSets(c client.Interface, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: ResourceSidecarSets, Informer: informer, Index: caches.AddSelectorIndex, Make: func() cache.SharedIndexInformer {
+	return controller.Read{Resource: resourceSidecarSets, Informer: informer, Index: caches.AddSelectorIndex, Make: func() cache.SharedIndexInformer {
 		return client.NewSidecarSetInformer(c, 0, cache.Indexers{})
 	}}
 }
@@ -75,7 +72,7 @@ func readNamespaces(c kubernetes.Interface, informer *cache.SharedIndexInformer)
 }
 
 func readRevisions(c kubernetes.Interface, namespace string, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: ResourceRevisions, Informer: informer, Index: func(informer cache.SharedIndexInformer) error {
+	return controller.Read{Resource: resourceRevisions, Informer: informer, Index: func(informer cache.SharedIndexInformer) error {
 		if err := caches.AddLabelIndex(informer, v1alpha1.SidecarSetNameLabel); err != nil {
 			return err
 		}

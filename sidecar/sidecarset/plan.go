@@ -68,11 +68,11 @@ type Event struct {
 const (
 	// EventNotInjected: pods were created, and the SidecarSet was not injected.
 	EventNotInjected = "NotInjectedPods"
-	// EventNotUpgradable: pods cannot be updated in place.
-	EventNotUpgradable = "NotUpgradablePods"
-	// EventNotMerged: MergePatchJson could not merge an annotation, and the value of the pod stays. It is recorded by an
+	// eventNotUpgradable: pods cannot be updated in place.
+	eventNotUpgradable = "NotUpgradablePods"
+	// eventNotMerged: MergePatchJson could not merge an annotation, and the value of the pod stays. It is recorded by an
 	// Injector, and about the pod when a Reconciler updates that. (SCI-5)
-	EventNotMerged = "AnnotationNotMerged"
+	eventNotMerged = "AnnotationNotMerged"
 )
 
 // PatchReset is the kind of patches that empty hot containers which do not work any more.
@@ -84,23 +84,23 @@ const PatchReset rollout.PatchKind = "ResetContainer"
 // written first), and RuleInPlaceUpdating (a container has not taken the image of the
 // update before).
 const (
-	// RuleNotUpdate: the type of the updateStrategy is NotUpdate.
-	RuleNotUpdate rollout.Rule = "NotUpdate"
-	// RuleNotSelected: the selector of the updateStrategy does not match the pod.
-	RuleNotSelected rollout.Rule = "NotSelected"
-	// RuleHotUpgrade: the hot upgrade before is not over. The container that does not work
+	// ruleNotUpdate: the type of the updateStrategy is NotUpdate.
+	ruleNotUpdate rollout.Rule = "NotUpdate"
+	// ruleNotSelected: the selector of the updateStrategy does not match the pod.
+	ruleNotSelected rollout.Rule = "NotSelected"
+	// ruleHotUpgrade: the hot upgrade before is not over. The container that does not work
 	// any more has not taken the empty image.
-	RuleHotUpgrade rollout.Rule = "HotUpgrade"
-	// RuleWorkloadUpdating: the workload of the pod updates it in place.
-	RuleWorkloadUpdating rollout.Rule = "WorkloadUpdating"
-	// RuleNotUpgradable: something beside images has changed.
-	RuleNotUpgradable rollout.Rule = "NotUpgradable"
-	// RuleNotInjected: the pod was created without the sidecars.
-	RuleNotInjected rollout.Rule = "NotInjected"
-	// RuleIncomplete: the pod lacks some of what the SidecarSet injects.
-	RuleIncomplete rollout.Rule = "Incomplete"
-	// RuleUnreadable: an annotation of the pod that the update needs cannot be read.
-	RuleUnreadable rollout.Rule = "Unreadable"
+	ruleHotUpgrade rollout.Rule = "HotUpgrade"
+	// ruleWorkloadUpdating: the workload of the pod updates it in place.
+	ruleWorkloadUpdating rollout.Rule = "WorkloadUpdating"
+	// ruleNotUpgradable: something beside images has changed.
+	ruleNotUpgradable rollout.Rule = "NotUpgradable"
+	// ruleNotInjected: the pod was created without the sidecars.
+	ruleNotInjected rollout.Rule = "NotInjected"
+	// ruleIncomplete: the pod lacks some of what the SidecarSet injects.
+	ruleIncomplete rollout.Rule = "Incomplete"
+	// ruleUnreadable: an annotation of the pod that the update needs cannot be read.
+	ruleUnreadable rollout.Rule = "Unreadable"
 )
 
 // kind is the kind of SidecarSets.

@@ -76,12 +76,12 @@ func (p *planner) awaitsReset(pod *pod) *rollout.Reason {
 	}
 	works := func(name string) bool { return !p.isIdle(pod, name) }
 	if waiting := p.inconsistent(pod, works); waiting != "" {
-		return &rollout.Reason{Rule: RuleHotUpgrade, Message: waiting + "; the containers that it replaces go on meanwhile"}
+		return &rollout.Reason{Rule: ruleHotUpgrade, Message: waiting + "; the containers that it replaces go on meanwhile"}
 	}
 	if !lifecycle.Ready(pod.Pod) {
 		for i := range pod.Status.ContainerStatuses {
 			if s := &pod.Status.ContainerStatuses[i]; !s.Ready && works(s.Name) {
-				return &rollout.Reason{Rule: RuleHotUpgrade,
+				return &rollout.Reason{Rule: ruleHotUpgrade,
 					Message: fmt.Sprintf("container %s is not ready; the hot containers that do not work any more go on meanwhile", s.Name)}
 			}
 		}
@@ -134,13 +134,13 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 		idle := pod.idle(s)
 		if !pod.emptied(s, idle) {
 			if pod.serves() {
-				return &rollout.Reason{Rule: RuleHotUpgrade,
+				return &rollout.Reason{Rule: ruleHotUpgrade,
 					Message: fmt.Sprintf("the hot upgrade before is not over: container %s has still to be emptied", idle)}
 			}
 			continue
 		}
 		if waiting := p.awaits(pod, idle); waiting != "" && !inplace.Stopped(pod.Pod, idle) {
-			return &rollout.Reason{Rule: RuleHotUpgrade, Message: "the hot upgrade before is not over: " + waiting}
+			return &rollout.Reason{Rule: ruleHotUpgrade, Message: "the hot upgrade before is not over: " + waiting}
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func (p *planner) planStatus() {
 	if p.plan.Status == nil {
 		return
 	}
-	for _, event := range []struct{ condition, reason string }{{notUpgradable, EventNotUpgradable}, {notInjected, EventNotInjected}} {
+	for _, event := range []struct{ condition, reason string }{{notUpgradable, eventNotUpgradable}, {notInjected, EventNotInjected}} {
 		if c := conditionOf(p.plan.Status, event.condition); c != nil && conditionOf(&p.Set.Status, event.condition) == nil {
 			p.plan.Events = append(p.plan.Events, Event{Type: corev1.EventTypeWarning, Reason: event.reason, Message: c.Message})
 		}

@@ -29,9 +29,9 @@ const workloadLimit = 5 * time.Minute
 
 // The reasons of pods that wait for a user.
 var (
-	notUpdate   = &rollout.Reason{Rule: RuleNotUpdate, Message: "updateStrategy.type is NotUpdate"}
+	notUpdate   = &rollout.Reason{Rule: ruleNotUpdate, Message: "updateStrategy.type is NotUpdate"}
 	paused      = &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.paused is true"}
-	notSelected = &rollout.Reason{Rule: RuleNotSelected, Message: "updateStrategy.selector does not match the labels of the pod"}
+	notSelected = &rollout.Reason{Rule: ruleNotSelected, Message: "updateStrategy.selector does not match the labels of the pod"}
 	resetFirst  = &rollout.Reason{Rule: rollout.RuleRefreshFirst, Message: "a hot container is emptied first; the update follows"}
 )
 
@@ -64,7 +64,7 @@ func (p *planner) candidates() (candidates []*pod) {
 		switch reason := p.holds(pod); {
 		case reason == nil:
 			candidates = append(candidates, pod)
-		case reason.Rule == RuleNotUpgradable:
+		case reason.Rule == ruleNotUpgradable:
 			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.Wait{Pod: pod.Pod, Reason: reason})
 		default:
 			p.Wait(pod.Pod, reason)
@@ -116,7 +116,7 @@ func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 		return nil
 	}
 	p.RequeueAfter(left)
-	return &rollout.Reason{Rule: RuleWorkloadUpdating, Message: "the workload updates the pod in place: " + waiting}
+	return &rollout.Reason{Rule: ruleWorkloadUpdating, Message: "the workload updates the pod in place: " + waiting}
 }
 
 // order brings candidates into the order of their updates. (SCS-9, SCS-10, SCS-15)
@@ -245,7 +245,7 @@ func (p *planner) begin(pod *pod) bool {
 	c := p.change(pod)
 	if err := c.update(); err != nil {
 		p.PodProblem(&pod.View, err)
-		p.Wait(pod.Pod, &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()})
+		p.Wait(pod.Pod, &rollout.Reason{Rule: ruleUnreadable, Message: err.Error()})
 		return false
 	}
 	pod.Patch, pod.Kind, pod.ForUpdate = c.Patch, rollout.PatchUpdateInPlace, true
@@ -256,7 +256,7 @@ func (p *planner) begin(pod *pod) bool {
 func (c *change) update() error {
 	metadata, kept := injection.Metadata(c.p.set, c.pod.Annotations)
 	if err := errors.Join(kept...); err != nil {
-		c.p.plan.NotMerged = append(c.p.plan.NotMerged, rollout.Wait{Pod: c.pod.Pod, Reason: &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}})
+		c.p.plan.NotMerged = append(c.p.plan.NotMerged, rollout.Wait{Pod: c.pod.Pod, Reason: &rollout.Reason{Rule: ruleUnreadable, Message: err.Error()}})
 	}
 	for key, value := range metadata {
 		c.SetAnnotation(key, value)

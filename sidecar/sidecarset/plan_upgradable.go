@@ -27,9 +27,9 @@ func (p *planner) differs(pod *pod) *rollout.Reason {
 	case "":
 		if _, err := injection.Records(pod.Pod, annotation); err != nil {
 			p.PodProblem(&pod.View, err)
-			return &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}
+			return &rollout.Reason{Rule: ruleUnreadable, Message: err.Error()}
 		}
-		return &rollout.Reason{Rule: RuleNotUpgradable, Message: fmt.Sprintf("annotation %s has no record of the SidecarSet", annotation)}
+		return &rollout.Reason{Rule: ruleNotUpgradable, Message: fmt.Sprintf("annotation %s has no record of the SidecarSet", annotation)}
 	}
 	return p.difference(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation))
 }
@@ -141,7 +141,7 @@ func (p *planner) once(key string, message func() string) *rollout.Reason {
 		if p.differences == nil {
 			p.differences = map[string]*rollout.Reason{}
 		}
-		p.differences[key] = &rollout.Reason{Rule: RuleNotUpgradable, Message: message()}
+		p.differences[key] = &rollout.Reason{Rule: ruleNotUpgradable, Message: message()}
 	}
 	return p.differences[key]
 }

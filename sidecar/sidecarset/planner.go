@@ -150,7 +150,7 @@ func (p *planner) classify() {
 		all = append(all, pod{View: podplan.View{Pod: shared}})
 		if why := p.view(&all[len(all)-1]); why != "" {
 			all = all[:len(all)-1]
-			p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: shared, Reason: &rollout.Reason{Rule: RuleIncomplete, Message: why}})
+			p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: shared, Reason: &rollout.Reason{Rule: ruleIncomplete, Message: why}})
 		}
 	}
 	p.pods = make([]*pod, len(all))
@@ -176,7 +176,7 @@ func (p *planner) judgeMissed(pod *corev1.Pod) {
 	p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: pod, Reason: missed})
 }
 
-var missed = &rollout.Reason{Rule: RuleNotInjected, Message: "it was created without the sidecars: recreate it once injection works"}
+var missed = &rollout.Reason{Rule: ruleNotInjected, Message: "it was created without the sidecars: recreate it once injection works"}
 
 func has[V any](in map[string]V, key string) bool {
 	_, is := in[key]

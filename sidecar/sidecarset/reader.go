@@ -35,15 +35,15 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) SidecarSet(name string) (*v1alpha1.SidecarSet, error) {
-	return caches.Get[*v1alpha1.SidecarSet](r.Reader, ResourceSidecarSets, "", name)
+	return caches.Get[*v1alpha1.SidecarSet](r.Reader, resourceSidecarSets, "", name)
 }
 
 func (r informerReader) PodsFor(set *v1alpha1.SidecarSet) ([]*corev1.Pod, error) {
-	return caches.PodsFor(r.Reader[ResourcePods], set)
+	return caches.PodsFor(r.Reader[resourcePods], set)
 }
 
 func (r informerReader) Revisions(owner types.UID) ([]*appsv1.ControllerRevision, error) {
-	return caches.ControlledBy[*appsv1.ControllerRevision](r.Reader[ResourceRevisions], owner)
+	return caches.ControlledBy[*appsv1.ControllerRevision](r.Reader[resourceRevisions], owner)
 }
 
 func (r informerReader) Namespace(name string) (*corev1.Namespace, error) {

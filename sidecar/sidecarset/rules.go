@@ -56,7 +56,7 @@ func (c *AdmissionCaches) Rules() []rbacv1.PolicyRule {
 // the revisions and the white list, for a Role there.
 func (c *AdmissionCaches) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) {
 	configuration := manifests.Rule("", "configmaps", "get")
-	configuration.ResourceNames = []string{WhitelistConfigMap}
+	configuration.ResourceNames = []string{whitelistConfigMap}
 	return c.options.Namespace, []rbacv1.PolicyRule{manifests.Rule("apps", "controllerrevisions", "list watch"), configuration}
 }
 

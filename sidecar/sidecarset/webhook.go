@@ -148,7 +148,7 @@ func (w *Webhook) metadata(ctx context.Context, set *v1alpha1.SidecarSet) (field
 	if w.Reader != nil {
 		var err error
 		if config, err = w.Reader.Configuration(ctx); err != nil {
-			return nil, fmt.Errorf("read the white list of annotations, ConfigMap %s: %w", WhitelistConfigMap, err)
+			return nil, fmt.Errorf("read the white list of annotations, ConfigMap %s: %w", whitelistConfigMap, err)
 		}
 	}
 	list, err := ReadWhitelist(config)

@@ -18,17 +18,17 @@ import (
 // The ConfigMap, in the namespace of the manager, whose key holds the annotations that
 // SidecarSets may patch.
 const (
-	WhitelistConfigMap = "kruise-configuration"
+	whitelistConfigMap = "kruise-configuration"
 	WhitelistKey       = "SidecarSet_PatchPodMetadata_WhiteList"
 )
 
 // Whitelist says which annotations of pods SidecarSets may patch.
 type Whitelist struct {
-	Rules []WhitelistRule `json:"rules"`
+	Rules []whitelistRule `json:"rules"`
 }
 
-// WhitelistRule is a rule of a Whitelist.
-type WhitelistRule struct {
+// whitelistRule is a rule of a Whitelist.
+type whitelistRule struct {
 	// Selector selects SidecarSets by their labels. Nil: all.
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 	// AllowedAnnotationKeyExprs are regular expressions; a key that one of them matches
@@ -66,14 +66,14 @@ func ValidateMetadata(set *v1alpha1.SidecarSet, list *Whitelist, byDefault bool)
 		return nil
 	case len(allowed) == 0:
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
-			"no rule of %s in ConfigMap %s allows this SidecarSet to patch annotations", WhitelistKey, WhitelistConfigMap))}
+			"no rule of %s in ConfigMap %s allows this SidecarSet to patch annotations", WhitelistKey, whitelistConfigMap))}
 	}
 	var errs field.ErrorList
 	for i, patch := range set.Spec.PatchPodMetadata {
 		for _, key := range sortedKeys(patch.Annotations) {
 			if !matchesAny(allowed, key) {
 				errs = append(errs, field.Forbidden(path.Index(i).Child("annotations").Key(key), fmt.Sprintf(
-					"no rule of %s in ConfigMap %s allows it", WhitelistKey, WhitelistConfigMap)))
+					"no rule of %s in ConfigMap %s allows it", WhitelistKey, whitelistConfigMap)))
 			}
 		}
 	}

@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourcePods, o.Recorder
+	w.Workloads, w.Recorder = resourcePods, o.Recorder
 	return w
 }
 
@@ -93,14 +93,14 @@ func (a *applier) create(ctx context.Context) error {
 	err := a.creations.Create(a.snapshot.Pod, func() error {
 		created, err := a.options.Lifecycle.ContainerRecreateRequests(request.Namespace).Create(ctx, request, metav1.CreateOptions{})
 		if err == nil {
-			a.Wrote(ResourceRequests, created.ResourceVersion)
-			a.Own.Created(a.Key, apiwriter.Creation{Resource: ResourceRequests, Name: request.Name, Owner: a.snapshot.Pod.UID})
+			a.Wrote(resourceRequests, created.ResourceVersion)
+			a.Own.Created(a.Key, apiwriter.Creation{Resource: resourceRequests, Name: request.Name, Owner: a.snapshot.Pod.UID})
 			a.did()
 		}
 		return err
 	})
 	if apierrors.IsAlreadyExists(err) {
-		a.Own.Lost(a.Key, ResourceRequests, request.Name) // until a cache shows it
+		a.Own.Lost(a.Key, resourceRequests, request.Name) // until a cache shows it
 		return fmt.Errorf("create ContainerRecreateRequest %s: %w", request.Name, err)
 	}
 	ended := a.plan.Phase != "" || podstate.Ended(a.snapshot.Pod)
@@ -109,7 +109,7 @@ func (a *applier) create(ctx context.Context) error {
 	}
 	a.record(a.plan.requested(), v1alpha1.SidecarTerminatorByRequest, err)
 	if err != nil {
-		return fmt.Errorf("create ContainerRecreateRequest %s: %w", request.Name, a.Unanswered(ResourceRequests, request.Name, err))
+		return fmt.Errorf("create ContainerRecreateRequest %s: %w", request.Name, a.Unanswered(resourceRequests, request.Name, err))
 	}
 	return nil
 }

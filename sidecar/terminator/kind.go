@@ -24,14 +24,11 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Resource names a cache: ResourcePods and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler reads.
 const (
-	ResourcePods     Resource = caches.Pods
-	ResourceNodes    Resource = caches.Nodes
-	ResourceRequests Resource = "containerrecreaterequests"
+	resourcePods     podwright.Resource = caches.Pods
+	resourceNodes    podwright.Resource = caches.Nodes
+	resourceRequests podwright.Resource = "containerrecreaterequests"
 )
 
 // podFields are the fields that the plan for a pod reads.
@@ -42,10 +39,10 @@ const podFields = controller.Phase | controller.Images | controller.Containers |
 // replaced, and pods with them.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.On(podChanged)},
-		{Resource: ResourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},
-		{Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},
+		{Resource: resourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
 			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Status, Concern: controller.On(requestChanged)},
 	}
@@ -107,9 +104,9 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			return func(name string) bool {
-				return resource == ResourcePods && s.Pod.Name == name || resource == ResourceRequests && s.Request != nil && s.Request.Name == name
+				return resource == resourcePods && s.Pod.Name == name || resource == resourceRequests && s.Request != nil && s.Request.Name == name
 			}
 		},
 	}

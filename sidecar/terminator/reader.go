@@ -30,13 +30,13 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
-	return caches.Get[*corev1.Pod](r.Reader, ResourcePods, namespace, name)
+	return caches.Get[*corev1.Pod](r.Reader, resourcePods, namespace, name)
 }
 
 func (r informerReader) Node(name string) (*corev1.Node, error) {
-	return caches.Get[*corev1.Node](r.Reader, ResourceNodes, "", name)
+	return caches.Get[*corev1.Node](r.Reader, resourceNodes, "", name)
 }
 
 func (r informerReader) Request(namespace, name string) (*lifecyclev1alpha1.ContainerRecreateRequest, error) {
-	return caches.Get[*lifecyclev1alpha1.ContainerRecreateRequest](r.Reader, ResourceRequests, namespace, name)
+	return caches.Get[*lifecyclev1alpha1.ContainerRecreateRequest](r.Reader, resourceRequests, namespace, name)
 }

@@ -44,7 +44,7 @@ func TestPodsWithoutNode(t *testing.T) {
 		if n := c.created(); n != 2 {
 			t.Errorf("%d pods for 2 nodes", n)
 		}
-		if all := strings.Join(c.Events.All(), "\n"); strings.Count(all, EventPodWithoutNode) != 1 {
+		if all := strings.Join(c.Events.All(), "\n"); strings.Count(all, eventPodWithoutNode) != 1 {
 			t.Errorf("events:\n%s", all)
 		}
 	})

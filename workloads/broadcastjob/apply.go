@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceBroadcastJobs, o.Recorder
+	w.Workloads, w.Recorder = resourceBroadcastJobs, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Workloads.BroadcastJobs)
 	return w
 }
@@ -164,7 +164,7 @@ func (a *applier) status(ctx context.Context) error {
 }
 
 // lasting are the events of what may last over several reconciles.
-var lasting = []string{EventTooManyActivePods, EventDuplicatePod, EventPodWithoutNode, EventPodTerminating, EventInvalidSpec}
+var lasting = []string{eventTooManyActivePods, eventDuplicatePod, eventPodWithoutNode, eventPodTerminating, eventInvalidSpec}
 
 // events records the events of the plan: those of what has come to stand in the
 // status, and those of what has begun.

@@ -18,13 +18,10 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// Resource names a cache: ResourceBroadcastJobs and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceBroadcastJobs Resource = "broadcastjobs"
-	ResourcePods          Resource = caches.Pods
+	resourceBroadcastJobs podwright.Resource = "broadcastjobs"
+	resourcePods          podwright.Resource = caches.Pods
 )
 
 // The fields that a plan reads of pods and nodes.
@@ -38,10 +35,10 @@ const (
 func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: ResourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, Itself: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, Collect: true},
 		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
 	}
@@ -69,8 +66,8 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
-			if resource == ResourcePods {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone

@@ -99,17 +99,17 @@ func (w Wait) String() string { return w.Node + ": " + w.Reason.String() }
 
 // What holds back a pod, beside rollout.RulePaused.
 const (
-	// RuleParallelism: as many pods are active as spec.parallelism allows.
-	RuleParallelism rollout.Rule = "Parallelism"
-	// RuleFailedPod: a failed pod exists, and the failure policy is Pause.
-	RuleFailedPod rollout.Rule = "FailedPod"
-	// RuleBeingDeleted: the job is being deleted.
-	RuleBeingDeleted rollout.Rule = "BeingDeleted"
-	// RuleAstray: a pod of the job is on no node, or beside another one, and may be meant for
+	// ruleParallelism: as many pods are active as spec.parallelism allows.
+	ruleParallelism rollout.Rule = "Parallelism"
+	// ruleFailedPod: a failed pod exists, and the failure policy is Pause.
+	ruleFailedPod rollout.Rule = "FailedPod"
+	// ruleBeingDeleted: the job is being deleted.
+	ruleBeingDeleted rollout.Rule = "BeingDeleted"
+	// ruleAstray: a pod of the job is on no node, or beside another one, and may be meant for
 	// the node.
-	RuleAstray rollout.Rule = "PodWithoutNode"
-	// RuleProblem: the spec has an error.
-	RuleProblem rollout.Rule = "Problem"
+	ruleAstray rollout.Rule = "PodWithoutNode"
+	// ruleProblem: the spec has an error.
+	ruleProblem rollout.Rule = "Problem"
 )
 
 // Event is to be recorded about the job.
@@ -125,28 +125,28 @@ type Event struct {
 // The reasons of the events that a plan has. Those of writes are SuccessfulCreate
 // and its like.
 const (
-	// EventPaused: a pod has failed, and the failure policy is Pause.
-	EventPaused = "Paused"
-	// EventContinue: the job is no longer paused.
-	EventContinue = "Continue"
-	// EventFailedPod: a pod has failed, and the failure policy is FailFast.
-	EventFailedPod = "failed pod is found"
-	// EventDeadlineExceeded: the job ran longer than it may.
-	EventDeadlineExceeded = "DeadlineExceeded"
-	// EventJobComplete: the job ran on every desired node.
-	EventJobComplete = "JobComplete"
-	// EventTooManyActivePods: more pods are active than the parallelism allows now.
-	EventTooManyActivePods = "TooManyActivePods"
-	// EventDuplicatePod: a node has more than one pod of the job.
-	EventDuplicatePod = "DuplicatePodCreatedOnSameNode"
-	// EventPodWithoutNode: a pod is on no node, and names none.
-	EventPodWithoutNode = "PodWithoutNode"
-	// EventPodTerminating: the job waits for a pod that should have terminated long ago.
-	EventPodTerminating = "PodTerminating"
-	// EventPodNotTerminated: such a pod counts as failed now.
-	EventPodNotTerminated = "PodNotTerminated"
-	// EventInvalidSpec: the spec has an error, and the job does not go on.
-	EventInvalidSpec = "InvalidSpec"
+	// eventPaused: a pod has failed, and the failure policy is Pause.
+	eventPaused = "Paused"
+	// eventContinue: the job is no longer paused.
+	eventContinue = "Continue"
+	// eventFailedPod: a pod has failed, and the failure policy is FailFast.
+	eventFailedPod = "failed pod is found"
+	// eventDeadlineExceeded: the job ran longer than it may.
+	eventDeadlineExceeded = "DeadlineExceeded"
+	// eventJobComplete: the job ran on every desired node.
+	eventJobComplete = "JobComplete"
+	// eventTooManyActivePods: more pods are active than the parallelism allows now.
+	eventTooManyActivePods = "TooManyActivePods"
+	// eventDuplicatePod: a node has more than one pod of the job.
+	eventDuplicatePod = "DuplicatePodCreatedOnSameNode"
+	// eventPodWithoutNode: a pod is on no node, and names none.
+	eventPodWithoutNode = "PodWithoutNode"
+	// eventPodTerminating: the job waits for a pod that should have terminated long ago.
+	eventPodTerminating = "PodTerminating"
+	// eventPodNotTerminated: such a pod counts as failed now.
+	eventPodNotTerminated = "PodNotTerminated"
+	// eventInvalidSpec: the spec has an error, and the job does not go on.
+	eventInvalidSpec = "InvalidSpec"
 )
 
 // NewPlan decides what to do about a BroadcastJob. It never fails: what is wrong

@@ -73,12 +73,12 @@ func (p *planner) sortDeletions() {
 // nodes. (BJ-12)
 func (p *planner) createPods() {
 	if p.Job.DeletionTimestamp != nil {
-		p.wait(&rollout.Reason{Rule: RuleBeingDeleted, Message: "the job is being deleted"})
+		p.wait(&rollout.Reason{Rule: ruleBeingDeleted, Message: "the job is being deleted"})
 		return
 	}
 	limit, active := p.plan.Parallelism, p.status.Active
 	if active > limit {
-		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventTooManyActivePods, Lasting: true,
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: eventTooManyActivePods, Lasting: true,
 			Message: fmt.Sprintf("%d pods are active, and the parallelism is %d: no pods are created", active, limit)})
 	}
 	for _, d := range p.plan.Delete { // they make room once they are deleted, which may fail
@@ -98,13 +98,13 @@ func (p *planner) createPods() {
 		}
 		if forgone < p.astray { // whatever keeps new pods from their nodes would do so again (BJ-27)
 			forgone++
-			p.plan.Waiting = append(p.plan.Waiting, Wait{n.name, &rollout.Reason{Rule: RuleAstray, Observed: int32(p.astray),
+			p.plan.Waiting = append(p.plan.Waiting, Wait{n.name, &rollout.Reason{Rule: ruleAstray, Observed: int32(p.astray),
 				Message: fmt.Sprintf("%d pods are for no node, or beside another one, and perhaps for this node", p.astray)}})
 			continue
 		}
 		if int64(len(p.plan.Create)) >= room {
 			if held == nil {
-				held = &rollout.Reason{Rule: RuleParallelism, Limit: limit, Observed: active + int32(room),
+				held = &rollout.Reason{Rule: ruleParallelism, Limit: limit, Observed: active + int32(room),
 					Message: fmt.Sprintf("%d pods are active, spec.parallelism allows %d", active+int32(room), limit)}
 			}
 			p.plan.Waiting = append(p.plan.Waiting, Wait{n.name, held})

@@ -38,14 +38,14 @@ func (p *planner) planRunning() {
 	if reason := p.pause(); reason != nil {
 		p.status.Phase = v1alpha1.PhasePaused
 		p.wait(reason)
-		if before != v1alpha1.PhasePaused && reason.Rule == RuleFailedPod {
-			p.event(Event{Type: corev1.EventTypeWarning, Reason: EventPaused, Message: "The job is paused: " + reason.Message})
+		if before != v1alpha1.PhasePaused && reason.Rule == ruleFailedPod {
+			p.event(Event{Type: corev1.EventTypeWarning, Reason: eventPaused, Message: "The job is paused: " + reason.Message})
 		}
 		return
 	}
 	if before == v1alpha1.PhasePaused {
 		p.status.Phase = v1alpha1.PhaseRunning
-		p.event(Event{Type: corev1.EventTypeNormal, Reason: EventContinue, Message: "The job goes on"})
+		p.event(Event{Type: corev1.EventTypeNormal, Reason: eventContinue, Message: "The job goes on"})
 	}
 	if p.planFailure() {
 		return
@@ -53,7 +53,7 @@ func (p *planner) planRunning() {
 	p.deleteMisfits()
 	p.count()
 	if err != nil {
-		p.wait(&rollout.Reason{Rule: RuleProblem, Message: err.Error()})
+		p.wait(&rollout.Reason{Rule: ruleProblem, Message: err.Error()})
 	} else {
 		p.createPods()
 	}
@@ -67,7 +67,7 @@ func (p *planner) pause() *rollout.Reason {
 	case p.Job.Spec.Paused:
 		return &rollout.Reason{Rule: rollout.RulePaused, Message: "spec.paused is true"}
 	case policy == v1alpha1.FailurePolicyTypePause && p.status.Failed > 0:
-		return &rollout.Reason{Rule: RuleFailedPod, Observed: p.status.Failed,
+		return &rollout.Reason{Rule: ruleFailedPod, Observed: p.status.Failed,
 			Message: fmt.Sprintf("%d pods have failed, and the failure policy is Pause: delete the failed pods to run their nodes again, or change the policy", p.status.Failed)}
 	}
 	return nil
@@ -77,12 +77,12 @@ func (p *planner) pause() *rollout.Reason {
 func (p *planner) planFailure() bool {
 	policy := p.Job.Spec.FailurePolicy.Type
 	if (policy == v1alpha1.FailurePolicyTypeFailFast || policy == "") && p.status.Failed > 0 {
-		p.fail(EventFailedPod, "failure policy is FailurePolicyTypeFailFast and failed pod is found")
+		p.fail(eventFailedPod, "failure policy is FailurePolicyTypeFailFast and failed pod is found")
 		return true
 	}
 	deadline, limited := p.deadline()
 	if limited && !deadline.After(p.Now) {
-		p.fail(EventDeadlineExceeded, fmt.Sprintf("Job %s/%s was active longer than specified deadline", p.Job.Namespace, p.Job.Name))
+		p.fail(eventDeadlineExceeded, fmt.Sprintf("Job %s/%s was active longer than specified deadline", p.Job.Namespace, p.Job.Name))
 		return true
 	}
 	if limited {
@@ -118,7 +118,7 @@ func (p *planner) planCompletion() {
 	message := fmt.Sprintf("Job completed, %d pods succeeded, %d pods failed", s.Succeeded, s.Failed)
 	p.end(v1alpha1.PhaseCompleted, v1alpha1.JobComplete, message)
 	p.deleteRestarting()
-	p.event(Event{Type: corev1.EventTypeNormal, Reason: EventJobComplete, Message: message})
+	p.event(Event{Type: corev1.EventTypeNormal, Reason: eventJobComplete, Message: message})
 }
 
 // end ends the job.

@@ -49,7 +49,7 @@ func (p *planner) reportTerminating() {
 		}
 	}
 	if len(stuck) > 0 {
-		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventPodNotTerminated,
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: eventPodNotTerminated,
 			Message: fmt.Sprintf("%s still terminating %s after the end of the grace period, which counts as failed", listed(stuck), failedAfter)})
 	}
 	message := ""
@@ -58,7 +58,7 @@ func (p *planner) reportTerminating() {
 		if p.always() {
 			message += fmt.Sprintf("; %s after the end of its grace a pod counts as failed", failedAfter)
 		}
-		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventPodTerminating, Message: message, Lasting: true})
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: eventPodTerminating, Message: message, Lasting: true})
 	}
 	p.setTerminating(message)
 }

@@ -146,7 +146,7 @@ func (p *planner) placePods() {
 	slices.SortFunc(gone, func(a, b node) int { return cmp.Compare(a.name, b.name) })
 	if len(twice) > 0 {
 		slices.Sort(twice)
-		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventDuplicatePod, Lasting: true,
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: eventDuplicatePod, Lasting: true,
 			Message: fmt.Sprintf("More than one pod on node %s", strings.Join(slices.Compact(twice), ", "))})
 	}
 }
@@ -154,7 +154,7 @@ func (p *planner) placePods() {
 // reportNowhere reports pods that are for no node. (BJ-27)
 func (p *planner) reportNowhere(pods []string) {
 	if p.astray += len(pods); len(pods) > 0 {
-		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventPodWithoutNode, Lasting: true,
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: eventPodWithoutNode, Lasting: true,
 			Message: fmt.Sprintf("%d pods are on no node, and their affinity names none, as that of pod %s: what changes pods as they are created "+
 				"must leave them the field metadata.name of their node affinity; as many nodes wait for a pod", len(pods), slices.Min(pods))})
 	}
@@ -315,7 +315,7 @@ func (p *planner) event(e Event) { p.plan.Events = append(p.plan.Events, e) }
 // problem reports what is wrong with the spec.
 func (p *planner) problem(err error) {
 	p.plan.Problems = append(p.plan.Problems, err)
-	p.event(Event{Type: corev1.EventTypeWarning, Reason: EventInvalidSpec, Message: err.Error(), Lasting: true})
+	p.event(Event{Type: corev1.EventTypeWarning, Reason: eventInvalidSpec, Message: err.Error(), Lasting: true})
 }
 
 // requeueAfter asks for another reconcile after d at the latest.

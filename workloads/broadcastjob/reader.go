@@ -26,5 +26,5 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) BroadcastJob(namespace, name string) (*v1alpha1.BroadcastJob, error) {
-	return caches.Get[*v1alpha1.BroadcastJob](r.Reader, ResourceBroadcastJobs, namespace, name)
+	return caches.Get[*v1alpha1.BroadcastJob](r.Reader, resourceBroadcastJobs, namespace, name)
 }

@@ -31,11 +31,11 @@ func TestPodThatTerminatesForEver(t *testing.T) {
 		}
 		said := func() bool { return strings.Contains(c.outcome(), string(v1alpha1.JobPodTerminating)+": ") }
 		c.Sleep("1m") // grace, and a part of the time to say so
-		if said() || c.Events.Count(EventPodTerminating) > 0 {
+		if said() || c.Events.Count(eventPodTerminating) > 0 {
 			t.Errorf("BJ-28: it is too early to say that a pod terminates: %s", c.outcome())
 		}
 		c.Sleep("5m")
-		if !said() || !strings.Contains(c.outcome(), "n2") || c.Events.Count(EventPodTerminating) != 1 {
+		if !said() || !strings.Contains(c.outcome(), "n2") || c.Events.Count(eventPodTerminating) != 1 {
 			t.Errorf("BJ-28: it waits for the pod of n2, and does not say so: %s", c.outcome())
 		}
 		stop()
@@ -46,7 +46,7 @@ func TestPodThatTerminatesForEver(t *testing.T) {
 			t.Errorf("BJ-28: the phase is %s before the time is over", phase)
 		}
 		c.Sleep("10m")
-		if got := c.outcome(); !strings.HasPrefix(got, "completed desired=2 active=0 succeeded=1 failed=1") || said() || c.Events.Count(EventPodNotTerminated) != 1 {
+		if got := c.outcome(); !strings.HasPrefix(got, "completed desired=2 active=0 succeeded=1 failed=1") || said() || c.Events.Count(eventPodNotTerminated) != 1 {
 			t.Errorf("BJ-28: the job does not complete: %s", got)
 		}
 	})

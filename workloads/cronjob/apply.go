@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -36,7 +37,7 @@ func (r *reconciler) seen(key types.NamespacedName, of types.UID, scheduled time
 // newWriter returns what a Reconciler writes the status and records events with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceCronJobs,
+		Workloads: resourceCronJobs,
 		Clock:     o.Clock,
 		Merge:     apiwriter.TypedMerge(o.Workloads.AdvancedCronJobs),
 		Recorder:  o.Recorder,
@@ -142,11 +143,11 @@ func (a *applier) start(ctx context.Context) error {
 }
 
 // object is the job to create, and what it is one of.
-func (s *Start) object() (apiwriter.Object, Resource) {
+func (s *Start) object() (apiwriter.Object, podwright.Resource) {
 	if s.Job != nil {
-		return s.Job, ResourceJobs
+		return s.Job, resourceJobs
 	}
-	return s.BroadcastJob, ResourceBroadcastJobs
+	return s.BroadcastJob, resourceBroadcastJobs
 }
 
 // create creates the job.
@@ -180,7 +181,7 @@ func (a *applier) taken(ctx context.Context) error {
 	job, resource := a.plan.Start.object()
 	var found metav1.Object
 	var err error
-	if resource == ResourceJobs {
+	if resource == resourceJobs {
 		found, err = a.jobs.Read(ctx, a.Key.Namespace, job.GetName())
 	} else {
 		found, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
@@ -199,9 +200,9 @@ func (a *applier) taken(ctx context.Context) error {
 func (a *applier) delete(ctx context.Context, c Child) error {
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &c.Reference.UID}}
-	name, resource, err := c.Reference.Name, ResourceJobs, error(nil)
+	name, resource, err := c.Reference.Name, resourceJobs, error(nil)
 	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
-		resource = ResourceBroadcastJobs
+		resource = resourceBroadcastJobs
 		err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, name, options)
 	} else {
 		err = a.options.Kubernetes.BatchV1().Jobs(a.Key.Namespace).Delete(ctx, name, options)
@@ -210,9 +211,9 @@ func (a *applier) delete(ctx context.Context, c Child) error {
 		return nil
 	}
 	if err != nil {
-		a.Event(corev1.EventTypeWarning, ReasonFailedDelete, "delete %s %s: %v", c.Reference.Kind, name, err)
+		a.Event(corev1.EventTypeWarning, reasonFailedDelete, "delete %s %s: %v", c.Reference.Kind, name, err)
 	} else {
-		a.Event(corev1.EventTypeNormal, ReasonSuccessfulDelete, "deleted %s %s", c.Reference.Kind, name)
+		a.Event(corev1.EventTypeNormal, reasonSuccessfulDelete, "deleted %s %s", c.Reference.Kind, name)
 	}
 	if err == nil || apiwriter.Unanswered(err) {
 		a.Own.Lost(a.Key, resource, name) // the answer does not say when the cache will show it

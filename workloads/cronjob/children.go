@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -121,9 +122,9 @@ func (c *Child) same(other *Child) bool {
 }
 
 // resource is what the job is one of.
-func (c *Child) resource() Resource {
+func (c *Child) resource() podwright.Resource {
 	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
-		return ResourceBroadcastJobs
+		return resourceBroadcastJobs
 	}
-	return ResourceJobs
+	return resourceJobs
 }

@@ -25,14 +25,11 @@ import (
 // kind is what AdvancedCronJobs are called.
 const kind = "AdvancedCronJob"
 
-// Resource names a cache: ResourceCronJobs and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler reads.
 const (
-	ResourceCronJobs      Resource = "advancedcronjobs"
-	ResourceJobs          Resource = "jobs"
-	ResourceBroadcastJobs Resource = "broadcastjobs"
+	resourceCronJobs      podwright.Resource = "advancedcronjobs"
+	resourceJobs          podwright.Resource = "jobs"
+	resourceBroadcastJobs podwright.Resource = "broadcastjobs"
 )
 
 // lastRetry is the longest back-off of a cron job whose reconciles fail: schedules
@@ -43,14 +40,14 @@ const lastRetry = time.Minute
 // that no one else writes.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: ResourceCronJobs, Live: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceCronJobs, Live: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewAdvancedCronJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Fields: cronJobFields, Itself: true},
-		{Resource: ResourceJobs, Live: jobs(o), Informer: &o.Jobs, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Jobs,
+		{Resource: resourceJobs, Live: jobs(o), Informer: &o.Jobs, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Jobs,
 			Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(jobChild))},
 	}
 	if !o.NoBroadcastJobs {
-		reads = append(reads, controller.Read{Resource: ResourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
 	}
@@ -65,7 +62,7 @@ const childFields = controller.Owners | controller.Annotations | controller.Stat
 
 // jobs reads and creates Jobs.
 func jobs(o *Options) apiwriter.Resource {
-	return apiwriter.Resource{Client: o.Kubernetes.BatchV1().RESTClient(), Name: string(ResourceJobs)}
+	return apiwriter.Resource{Client: o.Kubernetes.BatchV1().RESTClient(), Name: string(resourceJobs)}
 }
 
 // childChanged returns the function that enqueues the cron job of a job, if its
@@ -123,11 +120,11 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Live:    func(of apiwriter.Live) apiwriter.Live { return live{of, r} },
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget, LastRetry: lastRetry,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			switch resource {
-			case ResourceJobs:
+			case resourceJobs:
 				return controller.Holds(s.Jobs)
-			case ResourceBroadcastJobs:
+			case resourceBroadcastJobs:
 				return controller.Holds(s.BroadcastJobs)
 			}
 			return controller.HoldsAll

@@ -32,15 +32,15 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) CronJob(namespace, name string) (*v1alpha1.AdvancedCronJob, error) {
-	return caches.Get[*v1alpha1.AdvancedCronJob](r.Reader, ResourceCronJobs, namespace, name)
+	return caches.Get[*v1alpha1.AdvancedCronJob](r.Reader, resourceCronJobs, namespace, name)
 }
 
 func (r informerReader) Jobs(_ string, owner types.UID) ([]*batchv1.Job, error) {
-	return caches.ControlledBy[*batchv1.Job](r.Reader[ResourceJobs], owner)
+	return caches.ControlledBy[*batchv1.Job](r.Reader[resourceJobs], owner)
 }
 
 func (r informerReader) BroadcastJobs(_ string, owner types.UID) ([]*v1alpha1.BroadcastJob, error) {
-	indexer, served := r.Reader[ResourceBroadcastJobs]
+	indexer, served := r.Reader[resourceBroadcastJobs]
 	if !served {
 		return nil, nil
 	}

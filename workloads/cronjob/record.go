@@ -11,18 +11,18 @@ import (
 
 // The reasons of events about AdvancedCronJobs. (ACJ-15)
 const (
-	ReasonSuccessfulCreate    = "SuccessfulCreate"
+	reasonSuccessfulCreate    = "SuccessfulCreate"
 	ReasonFailedCreate        = "FailedCreate"
-	ReasonSuccessfulDelete    = "SuccessfulDelete"
-	ReasonFailedDelete        = "FailedDelete"
-	ReasonMissSchedule        = "MissSchedule"
-	ReasonTooManyMissedTimes  = "TooManyMissedTimes"
-	ReasonJobAlreadyActive    = "JobAlreadyActive"
-	ReasonUnparseableSchedule = "UnparseableSchedule"
-	ReasonInvalidTemplate     = "InvalidTemplate"
-	ReasonUnknownTimeZone     = "UnknownTimeZone"
-	ReasonClockSetBack        = "ClockSetBack"
-	ReasonWallClockChanged    = "WallClockChanged"
+	reasonSuccessfulDelete    = "SuccessfulDelete"
+	reasonFailedDelete        = "FailedDelete"
+	reasonMissSchedule        = "MissSchedule"
+	reasonTooManyMissedTimes  = "TooManyMissedTimes"
+	reasonJobAlreadyActive    = "JobAlreadyActive"
+	reasonUnparseableSchedule = "UnparseableSchedule"
+	reasonInvalidTemplate     = "InvalidTemplate"
+	reasonUnknownTimeZone     = "UnknownTimeZone"
+	reasonClockSetBack        = "ClockSetBack"
+	reasonWallClockChanged    = "WallClockChanged"
 )
 
 // recorded is what has been recorded about a cron job.
@@ -39,14 +39,14 @@ type recorded struct {
 // recordWaiting records once what keeps the job from being created that is due.
 func (a *applier) recordWaiting() {
 	r, before := a.recorded.Get(a.Key), a.recorded.Get(a.Key)
-	problem, reason := "", ReasonUnparseableSchedule
+	problem, reason := "", reasonUnparseableSchedule
 	for _, err := range a.plan.Problems {
 		if problem = err.Error(); !strings.HasPrefix(problem, "spec.schedule") {
-			reason = ReasonInvalidTemplate
+			reason = reasonInvalidTemplate
 		}
 	}
 	if err := a.plan.UnknownTimeZone; err != nil && problem == "" {
-		problem, reason = "spec.timeZone is left out of account: "+err.Error(), ReasonUnknownTimeZone
+		problem, reason = "spec.timeZone is left out of account: "+err.Error(), reasonUnknownTimeZone
 	}
 	if r.problem != problem && problem != "" {
 		a.Event(corev1.EventTypeWarning, reason, "%s", problem)
@@ -54,16 +54,16 @@ func (a *applier) recordWaiting() {
 	r.problem = problem
 	due := a.plan.Due
 	if wait := a.plan.Waiting; wait != nil && wait.Rule == RuleStartingDeadline && !r.missed.Equal(due) {
-		a.Event(corev1.EventTypeWarning, ReasonMissSchedule, "%s: no job is created for it", wait.Message)
+		a.Event(corev1.EventTypeWarning, reasonMissSchedule, "%s: no job is created for it", wait.Message)
 		r.missed = due
 		a.countMissed(&r, a.plan.Missed)
 	}
 	if wait := a.plan.Waiting; wait != nil && wait.Rule == RuleForbid && !r.forbidden.Equal(due) {
-		a.Event(corev1.EventTypeNormal, ReasonJobAlreadyActive, "no job is created for %s: %s", due.Format(time.RFC3339), wait.Message)
+		a.Event(corev1.EventTypeNormal, reasonJobAlreadyActive, "no job is created for %s: %s", due.Format(time.RFC3339), wait.Message)
 		r.forbidden = due
 	}
 	if wait := a.plan.Waiting; a.plan.Ahead && !r.ahead && wait != nil {
-		a.Event(corev1.EventTypeWarning, ReasonClockSetBack, "%s. Jobs are created again after that time: if a clock was wrong, set status.lastScheduleTime back", wait.Message)
+		a.Event(corev1.EventTypeWarning, reasonClockSetBack, "%s. Jobs are created again after that time: if a clock was wrong, set status.lastScheduleTime back", wait.Message)
 	}
 	r.ahead = a.plan.Ahead
 	if r != before {
@@ -74,12 +74,12 @@ func (a *applier) recordWaiting() {
 // recordClaim records that a scheduled time is run, and those before it are not.
 func (a *applier) recordClaim() {
 	if a.plan.Missed > mostMissed {
-		a.Event(corev1.EventTypeWarning, ReasonTooManyMissedTimes,
+		a.Event(corev1.EventTypeWarning, reasonTooManyMissedTimes,
 			"more than %d scheduled times have been missed: a job is created for the latest, %s, alone. Is the clock right, or was the manager down?",
 			mostMissed, a.plan.Due.Format(time.RFC3339))
 	}
 	if change := a.plan.Start.WallClock; change != "" {
-		a.Event(corev1.EventTypeNormal, ReasonWallClockChanged, "%s", change)
+		a.Event(corev1.EventTypeNormal, reasonWallClockChanged, "%s", change)
 	}
 	r := a.recorded.Get(a.Key)
 	a.countMissed(&r, a.plan.Missed-1)
@@ -104,6 +104,6 @@ func (a *applier) countMissed(r *recorded, times int) {
 // recordStart records that a job was created.
 func (a *applier) recordStart() {
 	job, _ := a.plan.Start.object()
-	a.Event(corev1.EventTypeNormal, ReasonSuccessfulCreate, "created job %s", job.GetName())
+	a.Event(corev1.EventTypeNormal, reasonSuccessfulCreate, "created job %s", job.GetName())
 	a.options.ScheduleMetrics.Started(a.options.Clock.Now().Sub(a.plan.Start.Scheduled))
 }

@@ -26,9 +26,9 @@ const (
 	// refused for ten seconds: the scheduled time, in RFC 3339. That job is tried again, also after a
 	// restart of the controller. It stays until the job is created. (ACJ-13.2)
 	RefusedAnnotation = "advancedcronjob.podwright.io/refused"
-	// TimeToLiveAnnotation is on a job for as long as its scheduled time stands in RefusedAnnotation:
+	// timeToLiveAnnotation is on a job for as long as its scheduled time stands in RefusedAnnotation:
 	// the ttlSecondsAfterFinished that it gets after that. So it cannot be gone before it was seen. (ACJ-13.2)
-	TimeToLiveAnnotation = "advancedcronjob.podwright.io/ttl-seconds-after-finished"
+	timeToLiveAnnotation = "advancedcronjob.podwright.io/ttl-seconds-after-finished"
 )
 
 const (
@@ -102,12 +102,12 @@ func (p *planner) isRefused() bool {
 		}
 		again = "it is tried again at " + r.Until.In(p.Now.Location()).Format(time.RFC3339)
 	}
-	p.wait(RuleRefused, fmt.Sprintf("the API server refuses %s, %s: %s", p.nameFor(p.plan.Due), again, r.Message))
+	p.wait(ruleRefused, fmt.Sprintf("the API server refuses %s, %s: %s", p.nameFor(p.plan.Due), again, r.Message))
 	return true
 }
 
-// RuleRefused is the rule by which a job waits that the API server has refused.
-const RuleRefused rollout.Rule = "Refused"
+// ruleRefused is the rule by which a job waits that the API server has refused.
+const ruleRefused rollout.Rule = "Refused"
 
 // refusedAt is the scheduled time that stands in RefusedAnnotation; zero for none.
 func (s *Snapshot) refusedAt() time.Time {
@@ -141,7 +141,7 @@ func (s *Start) withholdTimeToLive() {
 		return
 	}
 	annotations := maps.Clone(job.GetAnnotations())
-	annotations[TimeToLiveAnnotation] = strconv.Itoa(int(**ttl))
+	annotations[timeToLiveAnnotation] = strconv.Itoa(int(**ttl))
 	job.SetAnnotations(annotations)
 	*ttl = nil
 }
@@ -154,9 +154,9 @@ func (s *Start) timeToLive() **int32 {
 	return &s.BroadcastJob.Spec.CompletionPolicy.TTLSecondsAfterFinished
 }
 
-// timeToLive is what TimeToLiveAnnotation withholds of a job; nil for nothing.
+// timeToLive is what timeToLiveAnnotation withholds of a job; nil for nothing.
 func timeToLive(job metav1.Object) *int32 {
-	seconds, err := strconv.ParseInt(job.GetAnnotations()[TimeToLiveAnnotation], 10, 32)
+	seconds, err := strconv.ParseInt(job.GetAnnotations()[timeToLiveAnnotation], 10, 32)
 	if err != nil {
 		return nil
 	}
@@ -169,17 +169,17 @@ func (a *applier) release(ctx context.Context, c Child) error {
 	var version string
 	var err error
 	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
-		data := fmt.Appendf(nil, metadata+`{"completionPolicy":{"ttlSecondsAfterFinished":%d}}}`, c.Reference.UID, TimeToLiveAnnotation, *c.TimeToLive)
+		data := fmt.Appendf(nil, metadata+`{"completionPolicy":{"ttlSecondsAfterFinished":%d}}}`, c.Reference.UID, timeToLiveAnnotation, *c.TimeToLive)
 		var job *v1alpha1.BroadcastJob
 		if job, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Patch(ctx, c.Reference.Name, types.MergePatchType, data, metav1.PatchOptions{}); err == nil {
 			version = job.ResourceVersion
 		}
-		err = a.Unanswered(ResourceBroadcastJobs, c.Reference.Name, err)
+		err = a.Unanswered(resourceBroadcastJobs, c.Reference.Name, err)
 	} else {
-		data := fmt.Appendf(nil, metadata+`{"ttlSecondsAfterFinished":%d}}`, c.Reference.UID, TimeToLiveAnnotation, *c.TimeToLive)
+		data := fmt.Appendf(nil, metadata+`{"ttlSecondsAfterFinished":%d}}`, c.Reference.UID, timeToLiveAnnotation, *c.TimeToLive)
 		job := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: a.Key.Namespace, Name: c.Reference.Name}}
 		version, err = a.jobs.Patch(ctx, job, "", types.MergePatchType, data)
-		err = a.Unanswered(ResourceJobs, c.Reference.Name, err)
+		err = a.Unanswered(resourceJobs, c.Reference.Name, err)
 	}
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
@@ -218,11 +218,11 @@ func (a *applier) annotate(ctx context.Context, key, value string) error {
 func (a *applier) sendAnnotation(ctx context.Context, data []byte) error {
 	version, err := a.Merge(ctx, a.Key, data)
 	if err != nil {
-		err = fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, a.Unanswered(ResourceCronJobs, a.Key.Name, err))
+		err = fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, a.Unanswered(resourceCronJobs, a.Key.Name, err))
 		a.RecordFailure(apply.Update, err)
 		return err
 	}
-	a.Wrote(ResourceCronJobs, version)
+	a.Wrote(resourceCronJobs, version)
 	return nil
 }
 

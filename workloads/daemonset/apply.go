@@ -26,7 +26,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.Message = ResourceDaemonSets, o.Recorder, message
+	w.Workloads, w.Recorder, w.Message = resourceDaemonSets, o.Recorder, message
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
 	w.Merge = apiwriter.TypedMerge(o.Workloads.DaemonSets)
 	return w

@@ -24,14 +24,11 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// Resource names a cache: ResourceDaemonSets and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceDaemonSets Resource = "daemonsets"
-	ResourcePods       Resource = caches.Pods
-	ResourceRevisions  Resource = caches.Revisions
+	resourceDaemonSets podwright.Resource = "daemonsets"
+	resourcePods       podwright.Resource = caches.Pods
+	resourceRevisions  podwright.Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a DaemonSet owns, and of nodes.
@@ -53,12 +50,12 @@ func (o *Options) reads() []controller.Read {
 	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: ResourceDaemonSets, Live: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceDaemonSets, Live: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, Make: func() cache.SharedIndexInformer {
 			return client.NewDaemonSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, Itself: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), Collect: true},
-		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
+		{Resource: resourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
 		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
 	}
@@ -109,8 +106,8 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
-			if resource == ResourcePods {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}
 			return controller.HoldsNone

@@ -61,12 +61,12 @@ func (p *planner) forgo(n *nodePods) bool {
 		return false
 	}
 	p.forgone++
-	p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: RuleAstray, Observed: int32(len(p.astray)),
+	p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: ruleAstray, Observed: int32(len(p.astray)),
 		Message: fmt.Sprintf("%d pods are for no node, and perhaps for this one", len(p.astray))}})
 	return true
 }
 
-var terminating = &rollout.Reason{Rule: RuleTerminating, Message: "the pod of the node is terminating; another one is created when it is gone"}
+var terminating = &rollout.Reason{Rule: ruleTerminating, Message: "the pod of the node is terminating; another one is created when it is gone"}
 
 // leave removes all pods from a node that fits them no more. (DS-3)
 func (p *planner) leave(n *nodePods) {
@@ -83,7 +83,7 @@ func (p *planner) remove(pod *pod, why rollout.DeletionReason) {
 		return
 	}
 	if len(p.Stage.Delete) >= p.limits.burst {
-		p.Wait(pod.Pod, &rollout.Reason{Rule: RuleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are deleted first", p.limits.burst)})
+		p.Wait(pod.Pod, &rollout.Reason{Rule: ruleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are deleted first", p.limits.burst)})
 		return
 	}
 	p.Delete(&pod.View, rollout.PodDeletion{For: why})
@@ -151,7 +151,7 @@ func (p *planner) createMissing(lacking []*nodePods) {
 			p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: rollout.RulePartition, Limit: p.limits.partition,
 				Message: fmt.Sprintf("partition %d: pods are created by and by, and the nodes beyond it have one", p.limits.partition)}})
 		case len(p.Stage.Create) >= p.limits.burst:
-			p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: RuleBurst, Limit: int32(p.limits.burst),
+			p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, &rollout.Reason{Rule: ruleBurst, Limit: int32(p.limits.burst),
 				Message: fmt.Sprintf("burstReplicas %d: as many pods are created first", p.limits.burst)}})
 		case p.forgo(n):
 		default:
@@ -184,21 +184,21 @@ func (p *planner) progressive() (limit int, progressive bool) {
 
 // What holds back the pods of a node, beside the rules of package rollout.
 const (
-	// RuleTerminating: the former pod of the node is not gone yet.
-	RuleTerminating rollout.Rule = "Terminating"
-	// RuleBurst: burstReplicas limits how many pods are created, deleted and updated
+	// ruleTerminating: the former pod of the node is not gone yet.
+	ruleTerminating rollout.Rule = "Terminating"
+	// ruleBurst: burstReplicas limits how many pods are created, deleted and updated
 	// in place at once.
-	RuleBurst rollout.Rule = "BurstReplicas"
-	// RuleNodeSelector: the update leaves out the node, which its selector does not match.
-	RuleNodeSelector rollout.Rule = "NodeSelector"
-	// RuleNodeTainted: the node takes no new pods, so its pod stays unchanged.
-	RuleNodeTainted rollout.Rule = "NodeTainted"
-	// RuleAstray: a pod is on no node, and names none.
-	RuleAstray rollout.Rule = "PodWithoutNode"
-	// RuleNodeAway: the node cannot be reached, and comes last.
-	RuleNodeAway rollout.Rule = "NodeAway"
-	// RuleMaxSurge: too many nodes have a second pod.
-	RuleMaxSurge rollout.Rule = "MaxSurge"
+	ruleBurst rollout.Rule = "BurstReplicas"
+	// ruleNodeSelector: the update leaves out the node, which its selector does not match.
+	ruleNodeSelector rollout.Rule = "NodeSelector"
+	// ruleNodeTainted: the node takes no new pods, so its pod stays unchanged.
+	ruleNodeTainted rollout.Rule = "NodeTainted"
+	// ruleAstray: a pod is on no node, and names none.
+	ruleAstray rollout.Rule = "PodWithoutNode"
+	// ruleNodeAway: the node cannot be reached, and comes last.
+	ruleNodeAway rollout.Rule = "NodeAway"
+	// ruleMaxSurge: too many nodes have a second pod.
+	ruleMaxSurge rollout.Rule = "MaxSurge"
 )
 
 // String names the node and the reason.

@@ -39,7 +39,7 @@ func (p *planner) planUpdate() {
 	limit, observed, message := p.plan.Rollout.held(n)
 	held := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: limit, Observed: observed, Message: message}
 	if p.limits.maxSurge > 0 {
-		held.Rule = RuleMaxSurge
+		held.Rule = ruleMaxSurge
 	}
 	for _, kind := range []struct {
 		nodes []*nodePods
@@ -140,7 +140,7 @@ func (p *planner) update(n *nodePods) {
 	}
 	if update := p.inPlace(pod); update != nil {
 		if p.inPlaceUpdates >= p.limits.burst {
-			p.Wait(pod.Pod, &rollout.Reason{Rule: RuleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are updated first", p.limits.burst)})
+			p.Wait(pod.Pod, &rollout.Reason{Rule: ruleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are updated first", p.limits.burst)})
 			return
 		}
 		p.inPlaceUpdates++
@@ -148,7 +148,7 @@ func (p *planner) update(n *nodePods) {
 		return
 	}
 	if len(p.Stage.Delete) >= p.limits.burst {
-		p.Wait(pod.Pod, &rollout.Reason{Rule: RuleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are deleted first", p.limits.burst)})
+		p.Wait(pod.Pod, &rollout.Reason{Rule: ruleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are deleted first", p.limits.burst)})
 		return
 	}
 	p.Delete(&pod.View, rollout.PodDeletion{For: rollout.DeleteForUpdate, Unchanged: !pod.Available})
@@ -194,7 +194,7 @@ func (p *planner) waitForTurn() {
 }
 
 var (
-	tainted     = &rollout.Reason{Rule: RuleNodeTainted, Message: "the node has a taint that keeps new pods away: the pod could not be created again"}
-	away        = &rollout.Reason{Rule: RuleNodeAway, Message: "the node cannot be reached: its pod is updated after all others, as many at once"}
-	notSelected = &rollout.Reason{Rule: RuleNodeSelector, Message: "rollingUpdate.selector does not match the node"}
+	tainted     = &rollout.Reason{Rule: ruleNodeTainted, Message: "the node has a taint that keeps new pods away: the pod could not be created again"}
+	away        = &rollout.Reason{Rule: ruleNodeAway, Message: "the node cannot be reached: its pod is updated after all others, as many at once"}
+	notSelected = &rollout.Reason{Rule: ruleNodeSelector, Message: "rollingUpdate.selector does not match the node"}
 )

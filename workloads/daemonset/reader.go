@@ -34,9 +34,9 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) DaemonSet(namespace, name string) (*v1alpha1.DaemonSet, error) {
-	return caches.Get[*v1alpha1.DaemonSet](r.Reader, ResourceDaemonSets, namespace, name)
+	return caches.Get[*v1alpha1.DaemonSet](r.Reader, resourceDaemonSets, namespace, name)
 }
 
 func (r informerReader) Pods(namespace string, owner types.UID, selector labels.Selector) ([]*corev1.Pod, error) {
-	return caches.ControlledOrOrphaned[*corev1.Pod](r.Reader[ResourcePods], namespace, owner, selector)
+	return caches.ControlledOrOrphaned[*corev1.Pod](r.Reader[resourcePods], namespace, owner, selector)
 }

@@ -15,8 +15,8 @@ import (
 // DS-8, DS-14: pods say by which limit they are held back.
 func TestWaitsNameTheLimit(t *testing.T) {
 	for limit, want := range map[string]rollout.Reason{
-		"maxSurge: 1":       {Rule: RuleMaxSurge, Limit: 1, Observed: 1},
-		"maxSurge: 2":       {Rule: RuleMaxSurge, Limit: 2, Observed: 2},
+		"maxSurge: 1":       {Rule: ruleMaxSurge, Limit: 1, Observed: 1},
+		"maxSurge: 2":       {Rule: ruleMaxSurge, Limit: 2, Observed: 2},
 		"maxUnavailable: 1": {Rule: rollout.RuleMaxUnavailable, Limit: 1, Observed: 1},
 	} {
 		plan := NewPlan(place(t, setOf(t, rolling+limit+"}}}"), "n1:v1 n2:v1 n3:v1"))

@@ -25,7 +25,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.Recorder, message
+	w.Workloads, w.Recorder, w.Message = resourceStatefulSets, o.Recorder, message
 	w.Records = map[rollout.PatchKind]apply.Action{
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,

@@ -24,15 +24,12 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Resource names a cache: ResourceStatefulSets and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler reads.
 const (
-	ResourceStatefulSets Resource = "statefulsets"
-	ResourcePods         Resource = caches.Pods
-	ResourceClaims       Resource = caches.Claims
-	ResourceRevisions    Resource = caches.Revisions
+	resourceStatefulSets podwright.Resource = "statefulsets"
+	resourcePods         podwright.Resource = caches.Pods
+	resourceClaims       podwright.Resource = caches.Claims
+	resourceRevisions    podwright.Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a StatefulSet owns.
@@ -54,14 +51,14 @@ func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	sets := func() cache.Store { return o.StatefulSets.GetStore() }
 	return []controller.Read{
-		{Resource: ResourceStatefulSets, Live: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceStatefulSets, Live: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, Itself: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddMemberIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), Known: true, Collect: true},
-		{Resource: ResourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
+		{Resource: resourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
 			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), Known: true, Collect: true},
-		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
+		{Resource: resourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
 	}
 }
@@ -73,11 +70,11 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.places.Forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			switch resource {
-			case ResourcePods:
+			case resourcePods:
 				return controller.Holds(s.Pods)
-			case ResourceClaims:
+			case resourceClaims:
 				return func(name string) bool { return s.Claims[name] != nil }
 			}
 			return controller.HoldsNone

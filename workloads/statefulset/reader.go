@@ -35,13 +35,13 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
-	return caches.Get[*v1beta1.StatefulSet](r.Reader, ResourceStatefulSets, namespace, name)
+	return caches.Get[*v1beta1.StatefulSet](r.Reader, resourceStatefulSets, namespace, name)
 }
 
 func (r informerReader) Pods(namespace, set string) ([]*corev1.Pod, error) {
-	return caches.Members[*corev1.Pod](r.Reader[ResourcePods], namespace, set)
+	return caches.Members[*corev1.Pod](r.Reader[resourcePods], namespace, set)
 }
 
 func (r informerReader) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error) {
-	return apiwriter.Found(caches.Get[*corev1.PersistentVolumeClaim](r.Reader, ResourceClaims, namespace, name))
+	return apiwriter.Found(caches.Get[*corev1.PersistentVolumeClaim](r.Reader, resourceClaims, namespace, name))
 }

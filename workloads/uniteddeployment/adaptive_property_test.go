@@ -96,7 +96,7 @@ func (h *history) tick(by time.Duration) *Plan {
 	before := h.zones.ready()
 	plan := h.plan()
 	replicas := ptr.Deref(h.Set.Spec.Replicas, 1)
-	target, err := AllocateWithin(replicas, h.Set.Spec.Topology.Subsets, nil)
+	target, err := allocateWithin(replicas, h.Set.Spec.Topology.Subsets, nil)
 	if err != nil {
 		h.T.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (h *history) recovers() {
 	}
 	plan := h.tick(time.Second)
 	replicas := ptr.Deref(h.Set.Spec.Replicas, 1)
-	target, _ := AllocateWithin(replicas, h.Set.Spec.Topology.Subsets, nil)
+	target, _ := allocateWithin(replicas, h.Set.Spec.Topology.Subsets, nil)
 	for i, subset := range plan.Subsets {
 		condition := schedulable(&h.Set.Status.SubsetStatuses[i])
 		if subset.Replicas != target.Replicas[i] || condition.Status != corev1.ConditionTrue {

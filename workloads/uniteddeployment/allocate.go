@@ -56,10 +56,10 @@ func Allocate(replicas int32, subsets []v1alpha1.Subset, current map[string]int3
 	return a, nil
 }
 
-// AllocateWithin is Allocate with minReplicas and maxReplicas of subsets. Each gets its minimum,
+// allocateWithin is Allocate with minReplicas and maxReplicas of subsets. Each gets its minimum,
 // and what is left fills them in their order, each up to its maximum. If no subset has
 // either it is Allocate, which reads neither. A subset with replicas gets these. (UD-20)
-func AllocateWithin(replicas int32, subsets []v1alpha1.Subset, current map[string]int32) (Allocation, error) {
+func allocateWithin(replicas int32, subsets []v1alpha1.Subset, current map[string]int32) (Allocation, error) {
 	if !limited(subsets) {
 		return Allocate(replicas, subsets, current)
 	}

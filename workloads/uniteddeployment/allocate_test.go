@@ -131,7 +131,7 @@ func TestAllocateWithin(t *testing.T) {
 		{"UD-20: large numbers", math.MaxInt32, w{"- 2147483647 -", "- 2147483647 -", "- - -"}, []int32{1073741824, 1073741823, 0}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := AllocateWithin(test.replicas, within(t, test.wanted...), nil)
+			got, err := allocateWithin(test.replicas, within(t, test.wanted...), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestAllocateWithin(t *testing.T) {
 		})
 	}
 	for wanted, problem := range map[string]string{"- -1 -": "minReplicas: must be 0 or more, is -1", "- - 101%": "maxReplicas: ", "x - 1": "replicas: "} {
-		if _, err := AllocateWithin(5, within(t, "- - -", wanted), nil); err == nil || !contains(err.Error(), "spec.topology.subsets[1]."+problem) {
+		if _, err := allocateWithin(5, within(t, "- - -", wanted), nil); err == nil || !contains(err.Error(), "spec.topology.subsets[1]."+problem) {
 			t.Errorf("%s: error %v", wanted, err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestAllocateWithinAddsUp(t *testing.T) {
 		subsets := within(t, rapid.SliceOfN(rapid.Custom(func(r *rapid.T) string {
 			return strings.Join([]string{rapid.OneOf(rapid.Just("-"), value).Draw(r, "replicas"), value.Draw(r, "minimum"), value.Draw(r, "maximum")}, " ")
 		}), 1, 6).Draw(r, "subsets")...)
-		a, err := AllocateWithin(replicas, subsets, nil)
+		a, err := allocateWithin(replicas, subsets, nil)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -24,7 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceUnitedDeployments, o.Recorder
+	w.Workloads, w.Recorder = resourceUnitedDeployments, o.Recorder
 	w.Merge = apiwriter.TypedMerge(o.Workloads.UnitedDeployments)
 	return w
 }
@@ -95,7 +95,7 @@ func (a *applier) current(ctx context.Context) (bool, error) {
 	}
 	same := live.GetUID() == set.UID && live.GetGeneration() == set.Generation && live.GetDeletionTimestamp() == nil
 	if !same {
-		a.Wrote(ResourceUnitedDeployments, live.GetResourceVersion()) // the next reconcile waits until the cache shows it
+		a.Wrote(resourceUnitedDeployments, live.GetResourceVersion()) // the next reconcile waits until the cache shows it
 	}
 	return same, nil
 }
@@ -120,7 +120,7 @@ func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 // hold plans anew with the template of the current revision, while the one of a new template is refused. Subsets get the pods that the spec
 // wants, and none is updated. The status keeps its numbers, which are about revisions that there are. (CT-9)
 func (a *applier) hold(ctx context.Context) (settled bool, err error) {
-	template, err := TemplateOf(a.plan.Revisions.Current)
+	template, err := templateOf(a.plan.Revisions.Current)
 	if err != nil {
 		return false, err
 	}

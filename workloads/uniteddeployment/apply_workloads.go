@@ -143,11 +143,11 @@ func (a *applier) deleteAll(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("delete %s %s: %w", c.Kind, c.Object.GetName(), a.Unanswered(t.resource, c.Object.GetName(), err))
 		} // the answer does not say when the cache will show it: until then it is perhaps deleted again, which does nothing
-		a.Event(corev1.EventTypeNormal, ReasonSuccessfulUpdateSubset, "Delete 1 Subset (%s): %s", c.Kind, c.Object.GetName())
+		a.Event(corev1.EventTypeNormal, reasonSuccessfulUpdateSubset, "Delete 1 Subset (%s): %s", c.Kind, c.Object.GetName())
 		return nil
 	})
 	if err != nil {
-		a.Event(corev1.EventTypeWarning, ReasonFailedUpdateSubset, "%v", err)
+		a.Event(corev1.EventTypeWarning, reasonFailedUpdateSubset, "%v", err)
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (a *applier) markAll(ctx context.Context) error {
 func (a *applier) updateAll(ctx context.Context) error {
 	_, err := apiwriter.SlowStart(ctx, len(a.plan.Update), atOnce, 2, func(i int) error { return a.update(ctx, &a.plan.Update[i]) })
 	if worth := apply.WorthRetrying(err); worth != nil && !apierrors.IsConflict(worth) {
-		a.Event(corev1.EventTypeWarning, ReasonFailedUpdateSubset, "%v", worth)
+		a.Event(corev1.EventTypeWarning, reasonFailedUpdateSubset, "%v", worth)
 	}
 	return err
 }

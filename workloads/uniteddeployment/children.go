@@ -32,9 +32,9 @@ const (
 // kinds are all of them.
 var kinds = []TemplateKind{StatefulSet, AdvancedStatefulSet, CloneSet, Deployment}
 
-// KindOf returns the kind of a template: that of its only field that is set. It is empty, and
+// kindOf returns the kind of a template: that of its only field that is set. It is empty, and
 // false, if none is or several are. (UD-1)
-func KindOf(t *v1alpha1.SubsetTemplate) (TemplateKind, bool) {
+func kindOf(t *v1alpha1.SubsetTemplate) (TemplateKind, bool) {
 	var found []TemplateKind
 	for kind, set := range map[TemplateKind]bool{
 		StatefulSet: t.StatefulSetTemplate != nil, AdvancedStatefulSet: t.AdvancedStatefulSetTemplate != nil,
@@ -159,7 +159,7 @@ const unlabelled = "unlabelled"
 
 func childOf(o metav1.Object, kind TemplateKind, revisionLabel string, selector *metav1.LabelSelector) Child {
 	l := o.GetLabels()
-	c := Child{Object: o, Kind: kind, Subset: l[v1alpha1.SubsetNameLabel], Revision: l[revisionLabel], Hash: l[HashLabel]}
+	c := Child{Object: o, Kind: kind, Subset: l[v1alpha1.SubsetNameLabel], Revision: l[revisionLabel], Hash: l[hashLabel]}
 	if c.Subset == "" && selector != nil {
 		c.Subset, c.Hash = selector.MatchLabels[v1alpha1.SubsetNameLabel], unlabelled
 	}

@@ -79,9 +79,9 @@ func podData(template *corev1.PodTemplateSpec) (any, error) {
 	return document.Spec.Template, nil
 }
 
-// TemplateOf returns the template in the data of a revision. Fields that this version does
+// templateOf returns the template in the data of a revision. Fields that this version does
 // not know are dropped. Data that is not JSON, or holds no spec.template, is an error.
-func TemplateOf(r *appsv1.ControllerRevision) (*v1alpha1.SubsetTemplate, error) {
+func templateOf(r *appsv1.ControllerRevision) (*v1alpha1.SubsetTemplate, error) {
 	var document struct {
 		Spec struct {
 			Template *v1alpha1.SubsetTemplate `json:"template"`
@@ -101,11 +101,11 @@ func sameTemplate(a, b *appsv1.ControllerRevision) bool {
 	if bytes.Equal(a.Data.Raw, b.Data.Raw) {
 		return true
 	}
-	x, err := TemplateOf(a)
+	x, err := templateOf(a)
 	if err != nil {
 		return false
 	}
-	y, err := TemplateOf(b)
+	y, err := templateOf(b)
 	return err == nil && equality.Semantic.DeepEqual(x, y)
 }
 

@@ -8,7 +8,7 @@
 // [Snapshot]. [NewPlan], a pure function, decides. A [Plan] holds what each subset is to have,
 // the workloads to create, to change and to delete, and the status. Apply does what the plan
 // says. So every decision can be called in a unit test, shown before it happens, and
-// explained afterwards. [Allocate] and [AllocateWithin] are the arithmetic of replicas alone.
+// explained afterwards. [Allocate] and [allocateWithin] are the arithmetic of replicas alone.
 //
 // Pods are made by the controllers of the workloads. That of Deployments and StatefulSets of
 // Kubernetes is the kube-controller-manager; those of CloneSets and Advanced StatefulSets

@@ -18,18 +18,15 @@ import (
 	"github.com/podwright/podwright/workloads/client"
 )
 
-// Resource names a cache: ResourceUnitedDeployments and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler reads.
 const (
-	ResourceUnitedDeployments    Resource = "uniteddeployments"
-	ResourceStatefulSets         Resource = "statefulsets"
-	ResourceAdvancedStatefulSets Resource = "advancedstatefulsets"
-	ResourceCloneSets            Resource = "clonesets"
-	ResourceDeployments          Resource = "deployments"
-	ResourceRevisions            Resource = caches.Revisions
-	ResourcePods                 Resource = caches.Pods
+	resourceUnitedDeployments    podwright.Resource = "uniteddeployments"
+	resourceStatefulSets         podwright.Resource = "statefulsets"
+	resourceAdvancedStatefulSets podwright.Resource = "advancedstatefulsets"
+	resourceCloneSets            podwright.Resource = "clonesets"
+	resourceDeployments          podwright.Resource = "deployments"
+	resourceRevisions            podwright.Resource = caches.Revisions
+	resourcePods                 podwright.Resource = caches.Pods
 )
 
 // The fields that a plan reads.
@@ -50,12 +47,12 @@ func (o *Options) reads() []controller.Read {
 		ofPods |= scheduling
 	}
 	reads := []controller.Read{
-		{Resource: ResourceUnitedDeployments, Live: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceUnitedDeployments, Live: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, Make: func() cache.SharedIndexInformer {
 			return client.NewUnitedDeploymentInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Index: caches.AddNamespaceIndex, Fields: setFields, Itself: true},
-		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
+		{Resource: resourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: kindOfSet.GroupKind(), Collect: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: addRevisionIndex, Fields: ofPods, Concern: controller.On(o.podChanged), Collect: true},
 	}
 	children := map[TemplateKind]controller.Read{
@@ -94,17 +91,17 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 }
 
 // shows tells whether the snapshot holds an object.
-func (s *Snapshot) shows(resource Resource) func(string) bool {
+func (s *Snapshot) shows(resource podwright.Resource) func(string) bool {
 	switch resource {
-	case ResourceStatefulSets:
+	case resourceStatefulSets:
 		return controller.Holds(s.StatefulSets)
-	case ResourceAdvancedStatefulSets:
+	case resourceAdvancedStatefulSets:
 		return controller.Holds(s.AdvancedStatefulSets)
-	case ResourceCloneSets:
+	case resourceCloneSets:
 		return controller.Holds(s.CloneSets)
-	case ResourceDeployments:
+	case resourceDeployments:
 		return controller.Holds(s.Deployments)
-	case ResourcePods:
+	case resourcePods:
 		return controller.Holds(s.Pods)
 	}
 	return controller.HoldsAll

@@ -44,7 +44,7 @@ func (u *Update) updatePatch(live []byte) ([]byte, error) {
 		return nil, fmt.Errorf("encode the workload: %w", err)
 	}
 	spec, _ := wanted["spec"].(map[string]any)
-	if before, err := u.before(found.GetAnnotations()[PatchAnnotation]); err == nil && madeFor(found.Object) == madeFor(wanted) {
+	if before, err := u.before(found.GetAnnotations()[patchAnnotation]); err == nil && madeFor(found.Object) == madeFor(wanted) {
 		removeOthers(spec, before)
 	} else {
 		template, _, _ := unstructured.NestedMap(found.Object, "spec", "template")
@@ -52,8 +52,8 @@ func (u *Update) updatePatch(live []byte) ([]byte, error) {
 	}
 	meta := map[string]any{"uid": found.GetUID(), "resourceVersion": found.GetResourceVersion(), "labels": u.Wanted.GetLabels()}
 	annotations := map[string]any{}
-	if found.GetAnnotations()[PatchAnnotation] != "" {
-		annotations[PatchAnnotation] = nil
+	if found.GetAnnotations()[patchAnnotation] != "" {
+		annotations[patchAnnotation] = nil
 	}
 	for key, value := range u.Wanted.GetAnnotations() {
 		annotations[key] = value

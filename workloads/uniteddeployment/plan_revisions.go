@@ -81,11 +81,11 @@ func (p *planner) history() []*appsv1.ControllerRevision {
 		if by := metav1.GetControllerOfNoCopy(r); by != nil {
 			return by.UID != p.Set.UID
 		}
-		template, err := TemplateOf(r)
+		template, err := templateOf(r)
 		if err != nil {
 			return true
 		}
-		_, ok := KindOf(template)
+		_, ok := kindOf(template)
 		return !ok
 	})
 }

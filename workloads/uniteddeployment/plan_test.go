@@ -185,7 +185,7 @@ func TestPlanUnusual(t *testing.T) {
 		}, []string{"update CloneSet web-b-X of b: 1 pods, partition 0"}},
 		{"UD-9: workloads that OpenKruise has written", nil, func(w *world) {
 			for _, o := range w.CloneSets {
-				edited(w, o, func(o *v1alpha1.CloneSet) { delete(o.Labels, HashLabel) })
+				edited(w, o, func(o *v1alpha1.CloneSet) { delete(o.Labels, hashLabel) })
 			}
 		}, nil},
 		{"UD-1: no template", nil, func(w *world) {
@@ -266,7 +266,7 @@ func TestUpdateKeepsWhatOthersSet(t *testing.T) {
 			w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { s.Topology.Subsets[1].Patch = nil })
 			w.settle()
 			o = w.set("b").Object.(*v1alpha1.CloneSet)
-			if o.Spec.Template.Spec.PriorityClassName != "" || o.Annotations[PatchAnnotation] != "" {
+			if o.Spec.Template.Spec.PriorityClassName != "" || o.Annotations[patchAnnotation] != "" {
 				t.Errorf("the patch is left: %v, annotations %v", o.Spec.Template.Spec, o.Annotations)
 			}
 		})

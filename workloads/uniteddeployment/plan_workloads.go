@@ -73,11 +73,11 @@ func (p *planner) last(c *Child, r *rendering) *rendering {
 	if at < 0 {
 		return nil
 	}
-	template, err := TemplateOf(p.Revisions[at])
+	template, err := templateOf(p.Revisions[at])
 	if err != nil {
 		return nil
 	}
-	if kind, ok := KindOf(template); !ok || kind != c.Kind {
+	if kind, ok := kindOf(template); !ok || kind != c.Kind {
 		return nil
 	}
 	before := *r
@@ -123,7 +123,7 @@ func (p *planner) holds(name string) bool {
 	return controller.Holds(p.Deployments)(name)
 }
 
-// rawExtension is the patch that PatchAnnotation holds; nil for none.
+// rawExtension is the patch that patchAnnotation holds; nil for none.
 func rawExtension(patch string) *runtime.RawExtension {
 	if patch == "" {
 		return nil

@@ -34,7 +34,7 @@ type planner struct {
 
 // findKind finds out what the template makes. (UD-1)
 func (p *planner) findKind() bool {
-	kind, ok := KindOf(&p.Set.Spec.Template)
+	kind, ok := kindOf(&p.Set.Spec.Template)
 	if !ok {
 		p.problem(errors.New("spec.template: " + oneTemplate))
 		return false
@@ -122,7 +122,7 @@ func (p *planner) allocate() bool {
 	}
 	split := Allocate
 	if p.AdaptiveScheduling {
-		split = AllocateWithin
+		split = allocateWithin
 	}
 	if p.Set.Spec.Replicas == nil && !allNumbers(subsets) {
 		if adaptive || p.AdaptiveScheduling && limited(subsets) {

@@ -79,7 +79,7 @@ func TestProperties(t *testing.T) {
 
 // check says what is wrong with the workloads of a UnitedDeployment that has settled.
 func (w *world) check() error {
-	kind, _ := KindOf(&w.Set.Spec.Template)
+	kind, _ := kindOf(&w.Set.Spec.Template)
 	wanted := map[string]bool{}
 	for _, subset := range w.Set.Spec.Topology.Subsets {
 		wanted[subset.Name] = true

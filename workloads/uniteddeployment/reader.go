@@ -45,29 +45,29 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) UnitedDeployment(namespace, name string) (*v1alpha1.UnitedDeployment, error) {
-	return caches.Get[*v1alpha1.UnitedDeployment](r.Reader, ResourceUnitedDeployments, namespace, name)
+	return caches.Get[*v1alpha1.UnitedDeployment](r.Reader, resourceUnitedDeployments, namespace, name)
 }
 
 func (r informerReader) StatefulSets(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.StatefulSet, error) {
-	return owned[*appsv1.StatefulSet](r, ResourceStatefulSets, namespace, owner, selector)
+	return owned[*appsv1.StatefulSet](r, resourceStatefulSets, namespace, owner, selector)
 }
 
 func (r informerReader) AdvancedStatefulSets(namespace string, owner types.UID, selector labels.Selector) ([]*v1beta1.StatefulSet, error) {
-	return owned[*v1beta1.StatefulSet](r, ResourceAdvancedStatefulSets, namespace, owner, selector)
+	return owned[*v1beta1.StatefulSet](r, resourceAdvancedStatefulSets, namespace, owner, selector)
 }
 
 func (r informerReader) CloneSets(namespace string, owner types.UID, selector labels.Selector) ([]*v1alpha1.CloneSet, error) {
-	return owned[*v1alpha1.CloneSet](r, ResourceCloneSets, namespace, owner, selector)
+	return owned[*v1alpha1.CloneSet](r, resourceCloneSets, namespace, owner, selector)
 }
 
 func (r informerReader) Deployments(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.Deployment, error) {
-	return owned[*appsv1.Deployment](r, ResourceDeployments, namespace, owner, selector)
+	return owned[*appsv1.Deployment](r, resourceDeployments, namespace, owner, selector)
 }
 
 func (r informerReader) PodsAt(namespace, revision string) ([]*corev1.Pod, error) {
 	return caches.Labelled[*corev1.Pod](r.Reader[caches.Pods], namespace, v1alpha1.SubsetRevisionLabel, revision)
 }
 
-func owned[T metav1.Object](r informerReader, resource Resource, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
+func owned[T metav1.Object](r informerReader, resource podwright.Resource, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
 	return caches.ControlledOrOrphaned[T](r.Reader[resource], namespace, owner, selector)
 }

@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	// HashLabel is on the workloads of subsets: what it was written for, beside the revision
+	// hashLabel is on the workloads of subsets: what it was written for, beside the revision
 	// and the number of pods. It changes with the topology, the selector and
 	// revisionHistoryLimit. (UD-9)
-	HashLabel = "uniteddeployment.podwright.io/hash"
-	// PatchAnnotation is on the workload of a subset that has a patch: that patch.
-	PatchAnnotation = "apps.kruise.io/subset-patch"
+	hashLabel = "uniteddeployment.podwright.io/hash"
+	// patchAnnotation is on the workload of a subset that has a patch: that patch.
+	patchAnnotation = "apps.kruise.io/subset-patch"
 )
 
 // rendering is what the workload of a subset is made of.
@@ -131,12 +131,12 @@ func (r *rendering) common(meta *metav1.ObjectMeta, revisionLabel string, replic
 	}
 	maps.Copy(meta.Labels, from.Labels)
 	maps.Copy(meta.Labels, r.set.Spec.Selector.MatchLabels)
-	meta.Labels[revisionLabel], meta.Labels[v1alpha1.SubsetNameLabel], meta.Labels[HashLabel] = r.revision, r.subset.Name, r.hash()
+	meta.Labels[revisionLabel], meta.Labels[v1alpha1.SubsetNameLabel], meta.Labels[hashLabel] = r.revision, r.subset.Name, r.hash()
 	if patch := r.subset.Patch; hasPatch(patch) {
 		if meta.Annotations == nil {
 			meta.Annotations = map[string]string{}
 		}
-		meta.Annotations[PatchAnnotation] = string(patch.Raw)
+		meta.Annotations[patchAnnotation] = string(patch.Raw)
 	}
 	*replicas = &r.replicas
 	*selector = r.set.Spec.Selector.DeepCopy()

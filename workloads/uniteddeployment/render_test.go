@@ -40,7 +40,7 @@ func decided(t *v1alpha1.SubsetTemplate) *v1alpha1.SubsetTemplate {
 	meta, pods := metadata(t), podTemplate(t)
 	*meta = metav1.ObjectMeta{Labels: meta.Labels, Annotations: meta.Annotations}
 	for _, labels := range []map[string]string{meta.Labels, pods.Labels} {
-		for _, label := range []string{"app", HashLabel, v1alpha1.SubsetNameLabel, v1alpha1.SubsetRevisionLabel, appsv1.ControllerRevisionHashLabelKey} {
+		for _, label := range []string{"app", hashLabel, v1alpha1.SubsetNameLabel, v1alpha1.SubsetRevisionLabel, appsv1.ControllerRevisionHashLabelKey} {
 			delete(labels, label)
 		}
 	}
@@ -101,7 +101,7 @@ func TestEveryFieldOfATemplateReachesTheWorkload(t *testing.T) {
 				to := *from
 				to.template, to.revision = base.Spec.Template.DeepCopy(), "web-2"
 				m.Apply(to.template)
-				if other, ok := KindOf(to.template); !ok || other != kind || !canBeStored(to.template) {
+				if other, ok := kindOf(to.template); !ok || other != kind || !canBeStored(to.template) {
 					continue
 				}
 				wanted := decided(to.template)
@@ -209,7 +209,7 @@ func TestRender(t *testing.T) {
 			}, []string{"common", "own"}},
 		{"UD-8.4: a patch", []string{"topology: {subsets: [{name: a, patch: {metadata: {labels: {app: other, zone: a}}, spec: {containers: [{name: main, env: [{name: ZONE, value: a}]}, {name: side, image: side}]}}}]}"},
 			func(o metav1.Object, pods *corev1.PodTemplateSpec) any {
-				got := []string{pods.Labels["app"], pods.Labels["zone"], o.GetAnnotations()[PatchAnnotation][:20]}
+				got := []string{pods.Labels["app"], pods.Labels["zone"], o.GetAnnotations()[patchAnnotation][:20]}
 				for _, c := range pods.Spec.Containers {
 					got = append(got, fmt.Sprint(c.Name, " ", c.Image, " ", len(c.Env)))
 				}

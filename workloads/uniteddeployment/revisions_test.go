@@ -32,12 +32,12 @@ func TestRevisionData(t *testing.T) {
 	for _, kind := range kinds {
 		set := newSet(t, templateYAML(kind, ""))
 		r := NewPlan(&Snapshot{Set: set}).Revisions.Create
-		if template, err := TemplateOf(r); err != nil || !cmp.Equal(&set.Spec.Template, template) {
+		if template, err := templateOf(r); err != nil || !cmp.Equal(&set.Spec.Template, template) {
 			t.Errorf("%s: error %v, read back (-want +got):\n%s", kind, err, cmp.Diff(&set.Spec.Template, template))
 		}
 	}
 	for _, raw := range []string{"", "{", `{"spec":{}}`} {
-		if _, err := TemplateOf(&appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(raw)}}); err == nil {
+		if _, err := templateOf(&appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(raw)}}); err == nil {
 			t.Errorf("no error for %q", raw)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -26,7 +27,7 @@ import (
 // from the highest on.
 type model struct {
 	simulation.Object
-	resource  Resource
+	resource  podwright.Resource
 	owner     metav1.OwnerReference
 	replicas  int
 	partition int
@@ -44,18 +45,18 @@ func modelOf(object simulation.Object) *model {
 	m := &model{Object: object}
 	switch o := object.(type) {
 	case *v1alpha1.CloneSet:
-		m.resource, m.replicas, m.pods, m.paused = ResourceCloneSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.UpdateStrategy.Paused
+		m.resource, m.replicas, m.pods, m.paused = resourceCloneSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.UpdateStrategy.Paused
 		if p := o.Spec.UpdateStrategy.Partition; p != nil {
 			m.partition, _ = intstr.GetScaledValueFromIntOrPercent(p, m.replicas, true)
 		}
 		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
 		m.owner = *metav1.NewControllerRef(o, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
 	case *appsv1.Deployment:
-		m.resource, m.replicas, m.pods, m.paused = ResourceDeployments, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.Paused
+		m.resource, m.replicas, m.pods, m.paused = resourceDeployments, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.Paused
 		m.observed, m.has, m.ready = o.Status.ObservedGeneration, o.Status.Replicas, o.Status.ReadyReplicas
 		m.owner = *metav1.NewControllerRef(o, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	case *appsv1.StatefulSet:
-		m.resource, m.replicas, m.pods, m.inOrder = ResourceStatefulSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+		m.resource, m.replicas, m.pods, m.inOrder = resourceStatefulSets, int(ptr.Deref(o.Spec.Replicas, 1)), &o.Spec.Template, o.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 		m.waits = true
 		if rolling := o.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
 			m.partition = int(ptr.Deref(rolling.Partition, 0))
@@ -68,7 +69,7 @@ func modelOf(object simulation.Object) *model {
 
 // models are all workloads of subsets, and those of others beside them.
 func models(u *simulation.User) (all []*model) {
-	for _, resource := range []Resource{ResourceCloneSets, ResourceDeployments, ResourceStatefulSets} {
+	for _, resource := range []podwright.Resource{resourceCloneSets, resourceDeployments, resourceStatefulSets} {
 		for _, object := range u.Objects(string(resource)) {
 			if object.GetDeletionTimestamp() == nil {
 				all = append(all, modelOf(object))

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
@@ -40,14 +41,14 @@ func TestSimulationReplays(t *testing.T) {
 // simulated is what a simulation needs to know of UnitedDeployments, whose controllers have a bug.
 func simulated(bug *bug) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(ResourceUnitedDeployments)),
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), string(resourceUnitedDeployments)),
 		Empty:    func() simulation.Object { return &v1alpha1.UnitedDeployment{} },
 		Further: []simulation.Further{
-			{Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), string(ResourceCloneSets)),
+			{Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), string(resourceCloneSets)),
 				Empty: func() simulation.Object { return &v1alpha1.CloneSet{} }},
-			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), string(ResourceDeployments), func() any { return &appsv1.Deployment{} }),
+			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), string(resourceDeployments), func() any { return &appsv1.Deployment{} }),
 				Empty: func() simulation.Object { return &appsv1.Deployment{} }},
-			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), string(ResourceStatefulSets), func() any { return &appsv1.StatefulSet{} }),
+			{Resource: fakecluster.BuiltIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), string(resourceStatefulSets), func() any { return &appsv1.StatefulSet{} }),
 				Empty: func() simulation.Object { return &appsv1.StatefulSet{} }},
 		},
 		Create:   func(r *rand.Rand) simulation.Object { return anySet(r) },
@@ -105,9 +106,9 @@ func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	reader := caches.Reader{}
-	for resource, index := range map[Resource]func(cache.SharedIndexInformer) error{
-		ResourceUnitedDeployments: caches.AddNamespaceIndex, ResourceCloneSets: caches.AddOwnerIndex, ResourceDeployments: caches.AddOwnerIndex,
-		ResourceStatefulSets: caches.AddOwnerIndex, ResourceRevisions: caches.AddOwnerIndex, ResourcePods: addRevisionIndex,
+	for resource, index := range map[podwright.Resource]func(cache.SharedIndexInformer) error{
+		resourceUnitedDeployments: caches.AddNamespaceIndex, resourceCloneSets: caches.AddOwnerIndex, resourceDeployments: caches.AddOwnerIndex,
+		resourceStatefulSets: caches.AddOwnerIndex, resourceRevisions: caches.AddOwnerIndex, resourcePods: addRevisionIndex,
 	} {
 		informer := p.Informer(string(resource))
 		if err := index(informer); err != nil {
@@ -241,9 +242,9 @@ func act(u *simulation.User, r *rand.Rand) {
 
 // actOnChild is what users do to the workload of a subset, or beside it.
 func actOnChild(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) {
-	resource := []Resource{ResourceCloneSets, ResourceDeployments, ResourceStatefulSets}[r.IntN(3)]
+	resource := []podwright.Resource{resourceCloneSets, resourceDeployments, resourceStatefulSets}[r.IntN(3)]
 	child := u.AnyObject(string(resource), r)
-	for _, other := range []Resource{ResourceCloneSets, ResourceDeployments, ResourceStatefulSets} {
+	for _, other := range []podwright.Resource{resourceCloneSets, resourceDeployments, resourceStatefulSets} {
 		if child == nil {
 			resource = other
 			child = u.AnyObject(string(resource), r)
@@ -261,9 +262,9 @@ func actOnChild(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand
 		patch(fmt.Sprintf(`{"spec":{"replicas":%d}}`, r.IntN(6)))
 	case 4:
 		switch resource {
-		case ResourceCloneSets:
+		case resourceCloneSets:
 			patch(simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 1, `"50%"`)(r))
-		case ResourceStatefulSets:
+		case resourceStatefulSets:
 			patch(simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 1)(r))
 		default:
 			patch(simulation.Pick(`{"spec":{"paused":%v}}`, true, false)(r))
@@ -291,7 +292,7 @@ func takeName(u *simulation.User, set *v1alpha1.UnitedDeployment, r *rand.Rand) 
 	}
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "theirs"}}
-	u.CreateObject(string(ResourceDeployments), d)
+	u.CreateObject(string(resourceDeployments), d)
 }
 
 // push is all that users do in the end: they push an image that runs, to subsets that can be split.

@@ -10,13 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // target reads and writes the workloads of one kind past the caches.
 type target struct {
 	apiwriter.Live
-	resource Resource
+	resource podwright.Resource
 	// get returns a workload as JSON.
 	get    func(ctx context.Context, key types.NamespacedName) ([]byte, error)
 	create func(ctx context.Context, w Workload) (resourceVersion string, err error)
@@ -34,7 +35,7 @@ type objects[T, L any] interface {
 }
 
 // newTarget is the target of a typed client, which is called with a namespace.
-func newTarget[C objects[T, L], T Workload, L metav1.ListInterface](resource Resource, client func(namespace string) C) target {
+func newTarget[C objects[T, L], T Workload, L metav1.ListInterface](resource podwright.Resource, client func(namespace string) C) target {
 	return target{
 		resource: resource, Live: apiwriter.Typed[C, T, L](client), merge: apiwriter.TypedMerge[C, T](client),
 		get: func(ctx context.Context, key types.NamespacedName) ([]byte, error) {
@@ -65,10 +66,10 @@ func newTarget[C objects[T, L], T Workload, L metav1.ListInterface](resource Res
 // targets are those of the kinds of templates that the options allow.
 func (o *Options) targets() map[TemplateKind]target {
 	all := map[TemplateKind]target{
-		StatefulSet:         newTarget(ResourceStatefulSets, o.statefulSets),
-		AdvancedStatefulSet: newTarget(ResourceAdvancedStatefulSets, o.Workloads.StatefulSets),
-		CloneSet:            newTarget(ResourceCloneSets, o.Workloads.CloneSets),
-		Deployment:          newTarget(ResourceDeployments, o.deployments),
+		StatefulSet:         newTarget(resourceStatefulSets, o.statefulSets),
+		AdvancedStatefulSet: newTarget(resourceAdvancedStatefulSets, o.Workloads.StatefulSets),
+		CloneSet:            newTarget(resourceCloneSets, o.Workloads.CloneSets),
+		Deployment:          newTarget(resourceDeployments, o.deployments),
 	}
 	for _, kind := range o.Without {
 		delete(all, kind)

@@ -125,7 +125,7 @@ func templateField(t *v1alpha1.SubsetTemplate) string {
 
 // validateTemplate checks the template. That of CloneSets is not looked into. (UD-15.1)
 func validateTemplate(t *v1alpha1.SubsetTemplate, path *field.Path) field.ErrorList {
-	kind, ok := KindOf(t)
+	kind, ok := kindOf(t)
 	if !ok {
 		return field.ErrorList{field.Required(path, oneTemplate)}
 	}

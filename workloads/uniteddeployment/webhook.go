@@ -133,7 +133,7 @@ func (w *Webhook) judge(ctx context.Context, request *admissionv1.AdmissionReque
 
 // sameTemplates tells whether two templates make workloads of one kind with the same pods.
 func sameTemplates(a, b *v1alpha1.SubsetTemplate) bool {
-	kind, ok := KindOf(a)
-	other, same := KindOf(b)
+	kind, ok := kindOf(a)
+	other, same := kindOf(b)
 	return ok && same && kind == other && templates(a).Equal(templates(b))
 }

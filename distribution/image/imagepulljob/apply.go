@@ -24,7 +24,7 @@ import (
 // newWriter returns what a Reconciler writes the status and records events with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceImagePullJobs, Recorder: o.Recorder, Clock: o.Clock,
+		Workloads: resourceImagePullJobs, Recorder: o.Recorder, Clock: o.Clock,
 		Merge: apiwriter.TypedMerge(o.Distribution.ImagePullJobs),
 	}
 }
@@ -57,7 +57,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return requeueAfter, apply.Each(ctx, plan.Release, func(ctx context.Context, copied *corev1.Secret) error {
 		version, err := r.copier.release(ctx, s.key, copied.Name)
 		if version != "" {
-			r.writer.Own.Wrote(s.key, ResourceSecrets, version)
+			r.writer.Own.Wrote(s.key, resourceSecrets, version)
 		}
 		return err
 	})
@@ -77,8 +77,8 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	if a.plan.Delete {
 		return 0, a.delete(ctx)
 	}
-	if a.Begins(HeldUpEvent, len(a.plan.HeldUp) > 0) {
-		a.Event(corev1.EventTypeWarning, HeldUpEvent, "%s", images.Cut(strings.Join(a.plan.HeldUp, "; "), 800))
+	if a.Begins(heldUpEvent, len(a.plan.HeldUp) > 0) {
+		a.Event(corev1.EventTypeWarning, heldUpEvent, "%s", images.Cut(strings.Join(a.plan.HeldUp, "; "), 800))
 	}
 	err = errors.Join(
 		apply.Each(ctx, a.plan.Copy, func(ctx context.Context, name string) error { return a.copy(ctx, name, now) }),
@@ -87,14 +87,14 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	return requeueAfter, errors.Join(err, a.status(ctx, now))
 }
 
-// HeldUpEvent is the reason of the event about a job that is held up, or whose nodes do not get its pull secrets. (IMG-1.9)
-const HeldUpEvent = "HeldUp"
+// heldUpEvent is the reason of the event about a job that is held up, or whose nodes do not get its pull secrets. (IMG-1.9)
+const heldUpEvent = "HeldUp"
 
 // copy looks at a pull secret, and makes its copy what it should be.
 func (a *applier) copy(ctx context.Context, name string, now time.Time) error {
 	version, err := a.copier.copy(ctx, a.Key, name, now)
 	if version != "" {
-		a.Wrote(ResourceSecrets, version)
+		a.Wrote(resourceSecrets, version)
 	}
 	if err != nil {
 		a.RecordFailure(apply.Update, err)
@@ -129,7 +129,7 @@ func (a *applier) send(ctx context.Context, h Assignment, data []byte) error {
 		a.RecordFailure(apply.Update, err)
 		return err
 	}
-	a.Wrote(ResourceNodeImages, changed.ResourceVersion)
+	a.Wrote(resourceNodeImages, changed.ResourceVersion)
 	return nil
 }
 

@@ -25,20 +25,17 @@ import (
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
-// Resource names a cache: ResourceImagePullJobs and its like.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceImagePullJobs Resource = "imagepulljobs"
-	ResourceNodeImages    Resource = "nodeimages"
-	ResourceSecrets       Resource = "secrets" // the copies of pull secrets
+	resourceImagePullJobs podwright.Resource = "imagepulljobs"
+	resourceNodeImages    podwright.Resource = "nodeimages"
+	resourceSecrets       podwright.Resource = "secrets" // the copies of pull secrets
 )
 
 // Caches that it only reads.
 const (
-	resourceCloneSets    Resource = "clonesets"
-	resourceStatefulSets Resource = "statefulsets"
+	resourceCloneSets    podwright.Resource = "clonesets"
+	resourceStatefulSets podwright.Resource = "statefulsets"
 )
 
 // reads lists what a job's plan depends on. What is there at the start concerns
@@ -48,17 +45,17 @@ func (o *Options) reads() []controller.Read {
 	events := events{jobs: func() cache.Indexer { return o.ImagePullJobs.GetIndexer() }, namespace: o.Namespace}
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	reads := []controller.Read{
-		{Resource: ResourceImagePullJobs, Live: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceImagePullJobs, Live: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
 		}, Index: caches.AddPullJobIndex, Fields: controller.Workload, Itself: true},
-		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), Collect: true, OnlyLater: true},
 		{Resource: caches.Pods, Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
 			Concern: controller.On(events.podChanged), Known: true, Collect: true, OnlyLater: true},
 	}
 	reads = append(reads, controller.Read{
-		Resource: ResourceSecrets, Live: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
+		Resource: resourceSecrets, Live: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
 			return o.Kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
 		}),
 		Informer: &o.Copies, Make: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) },

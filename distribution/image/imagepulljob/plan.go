@@ -115,16 +115,16 @@ func (w Wait) String() string { return w.Node + ": " + w.Reason.String() }
 
 // What holds back a task, beside rollout.RulePaused.
 const (
-	// RuleParallelism: as many nodes pull as spec.parallelism allows.
-	RuleParallelism rollout.Rule = "Parallelism"
-	// RuleNoNodeImage: the node has no NodeImage. The job does not wait for it.
-	RuleNoNodeImage rollout.Rule = "NoNodeImage"
-	// RulePullSecrets: it is not known yet which pull secrets nodes can have.
-	RulePullSecrets rollout.Rule = "PullSecrets"
-	// RuleTooManyImages: the node has tasks for as many images as it can have.
-	RuleTooManyImages rollout.Rule = "TooManyImages"
-	// RuleNodeImageFull: the tasks of the job's namespace take as much of the node's NodeImage as they may.
-	RuleNodeImageFull rollout.Rule = "NodeImageFull"
+	// ruleParallelism: as many nodes pull as spec.parallelism allows.
+	ruleParallelism rollout.Rule = "Parallelism"
+	// ruleNoNodeImage: the node has no NodeImage. The job does not wait for it.
+	ruleNoNodeImage rollout.Rule = "NoNodeImage"
+	// rulePullSecrets: it is not known yet which pull secrets nodes can have.
+	rulePullSecrets rollout.Rule = "PullSecrets"
+	// ruleTooManyImages: the node has tasks for as many images as it can have.
+	ruleTooManyImages rollout.Rule = "TooManyImages"
+	// ruleNodeImageFull: the tasks of the job's namespace take as much of the node's NodeImage as they may.
+	ruleNodeImageFull rollout.Rule = "NodeImageFull"
 )
 
 // NewPlan decides what to do about an ImagePullJob. It never fails: what is

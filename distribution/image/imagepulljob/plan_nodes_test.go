@@ -40,7 +40,7 @@ func TestPlanSelectsNodes(t *testing.T) {
 
 func TestPlanSaysWhichNodesAreMissing(t *testing.T) {
 	plan := NewPlan(snapshot(newJob(t, "selector: {names: [x, a]}"), nodeImage("a")))
-	if len(plan.Waiting) != 1 || plan.Waiting[0].Node != "x" || plan.Waiting[0].Reason.Rule != RuleNoNodeImage {
+	if len(plan.Waiting) != 1 || plan.Waiting[0].Node != "x" || plan.Waiting[0].Reason.Rule != ruleNoNodeImage {
 		t.Errorf("waiting: %v", plan.Waiting)
 	}
 	if want := "x: the node has no NodeImage, so no agent pulls images there"; plan.Waiting[0].String() != want {

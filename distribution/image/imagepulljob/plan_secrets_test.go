@@ -94,7 +94,7 @@ func TestPlanSecrets(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
-			if test.waits != (len(plan.Waiting) == 1 && plan.Waiting[0].Reason.Rule == RulePullSecrets) {
+			if test.waits != (len(plan.Waiting) == 1 && plan.Waiting[0].Reason.Rule == rulePullSecrets) {
 				t.Errorf("waiting: %v", plan.Waiting)
 			}
 			if diff := cmp.Diff("job is running, progress 0.0%"+test.message, plan.Status.Message); diff != "" {

@@ -35,11 +35,11 @@ func (p *planner) planTasks() {
 			p.plan.Assign = append(p.plan.Assign, p.renew(n))
 		case n.state != NotSynced:
 		case !p.secretsKnown:
-			p.wait(n.Name, &rollout.Reason{Rule: RulePullSecrets, Message: "the pull secrets of the job are being copied to the namespace in which nodes find them"})
+			p.wait(n.Name, &rollout.Reason{Rule: rulePullSecrets, Message: "the pull secrets of the job are being copied to the namespace in which nodes find them"})
 		case free <= 0:
 			p.wait(n.Name, held)
 		case p.full(n.NodeImage):
-			p.wait(n.Name, &rollout.Reason{Rule: RuleTooManyImages, Limit: v1alpha1.MaxNodeImageImages, Observed: int32(len(n.Spec.Images)),
+			p.wait(n.Name, &rollout.Reason{Rule: ruleTooManyImages, Limit: v1alpha1.MaxNodeImageImages, Observed: int32(len(n.Spec.Images)),
 				Message: fmt.Sprintf("the node has tasks for %d images, and can have %d", len(n.Spec.Images), v1alpha1.MaxNodeImageImages)})
 		default:
 			given := p.assign(n.NodeImage)
@@ -103,7 +103,7 @@ func (p *planner) held(active int32) *rollout.Reason {
 	if p.plan.Parallelism == 0 {
 		return &rollout.Reason{Rule: rollout.RulePaused, Message: fmt.Sprintf("spec.parallelism is %s: the job is paused", p.Job.Spec.Parallelism)}
 	}
-	return &rollout.Reason{Rule: RuleParallelism, Limit: p.plan.Parallelism, Observed: active,
+	return &rollout.Reason{Rule: ruleParallelism, Limit: p.plan.Parallelism, Observed: active,
 		Message: fmt.Sprintf("parallelism %d: as many nodes pull already", p.plan.Parallelism)}
 }
 

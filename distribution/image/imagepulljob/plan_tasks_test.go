@@ -29,25 +29,25 @@ func TestPlanHandsOut(t *testing.T) {
 		want       []string
 		wantRule   rollout.Rule // of the first node that waits
 	}{
-		{"IMG-1.4: parallelism is 1 by default", "", fresh(3), []string{"n0"}, RuleParallelism},
-		{"IMG-1.4: in order", "parallelism: 2", fresh(3), []string{"n0", "n1"}, RuleParallelism},
+		{"IMG-1.4: parallelism is 1 by default", "", fresh(3), []string{"n0"}, ruleParallelism},
+		{"IMG-1.4: in order", "parallelism: 2", fresh(3), []string{"n0", "n1"}, ruleParallelism},
 		{"IMG-1.4: more than there are nodes", "parallelism: 9", fresh(3), []string{"n0", "n1", "n2"}, ""},
 		{"IMG-1.4: 0 pauses", "parallelism: 0", fresh(3), []string{}, rollout.RulePaused},
 		{"IMG-1.4: less than 0 pauses", "parallelism: -1", fresh(3), []string{}, rollout.RulePaused},
-		{"IMG-1.4: a number as a string", `parallelism: "2"`, fresh(3), []string{"n0", "n1"}, RuleParallelism},
-		{"IMG-1.4 difference: a percentage is one", "parallelism: 50%", fresh(4), []string{"n0", "n1"}, RuleParallelism},
-		{"IMG-1.4 difference: a percentage is rounded up", "parallelism: 1%", fresh(3), []string{"n0"}, RuleParallelism},
+		{"IMG-1.4: a number as a string", `parallelism: "2"`, fresh(3), []string{"n0", "n1"}, ruleParallelism},
+		{"IMG-1.4 difference: a percentage is one", "parallelism: 50%", fresh(4), []string{"n0", "n1"}, ruleParallelism},
+		{"IMG-1.4 difference: a percentage is rounded up", "parallelism: 1%", fresh(3), []string{"n0"}, ruleParallelism},
 		{"IMG-1.4: 0% pauses", "parallelism: 0%", fresh(3), []string{}, rollout.RulePaused},
-		{"IMG-1.4: free slots are those that nobody uses", "parallelism: 2", append(fresh(3), nodeImage("m", given(""))), []string{"n0"}, RuleParallelism},
-		{"IMG-1.4: no slot is free", "parallelism: 1", append(fresh(3), nodeImage("m", given(v1alpha1.ImagePhasePulling))), []string{}, RuleParallelism},
-		{"IMG-1.4: fewer than are in use", "parallelism: 1", append(fresh(1), nodeImage("m", given("")), nodeImage("o", given(""))), []string{}, RuleParallelism},
-		{"IMG-1.4: finished nodes use no slot", "", append(fresh(3), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded)), nodeImage("b", given(v1alpha1.ImagePhaseFailed))), []string{"n0"}, RuleParallelism},
+		{"IMG-1.4: free slots are those that nobody uses", "parallelism: 2", append(fresh(3), nodeImage("m", given(""))), []string{"n0"}, ruleParallelism},
+		{"IMG-1.4: no slot is free", "parallelism: 1", append(fresh(3), nodeImage("m", given(v1alpha1.ImagePhasePulling))), []string{}, ruleParallelism},
+		{"IMG-1.4: fewer than are in use", "parallelism: 1", append(fresh(1), nodeImage("m", given("")), nodeImage("o", given(""))), []string{}, ruleParallelism},
+		{"IMG-1.4: finished nodes use no slot", "", append(fresh(3), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded)), nodeImage("b", given(v1alpha1.ImagePhaseFailed))), []string{"n0"}, ruleParallelism},
 		{"IMG-1.5: failed nodes are not retried", "", []*v1alpha1.NodeImage{nodeImage("b", given(v1alpha1.ImagePhaseFailed))}, []string{}, ""},
 		{"IMG-1.5: failed nodes are not retried, type Never", "completionPolicy: {type: Never}", []*v1alpha1.NodeImage{nodeImage("b", given(v1alpha1.ImagePhaseFailed))}, []string{}, ""},
 		{"IMG-1.5: type Never serves new nodes", "completionPolicy: {type: Never}", append(fresh(1), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded))), []string{"n0"}, ""},
-		{"IMG-2.2: a node that has tasks for 256 images", "parallelism: 2", []*v1alpha1.NodeImage{nodeImage("a", full), nodeImage("b"), nodeImage("c")}, []string{"b", "c"}, RuleTooManyImages},
+		{"IMG-2.2: a node that has tasks for 256 images", "parallelism: 2", []*v1alpha1.NodeImage{nodeImage("a", full), nodeImage("b"), nodeImage("c")}, []string{"b", "c"}, ruleTooManyImages},
 		{"IMG-2.2: the image is one of 256", "", []*v1alpha1.NodeImage{nodeImage("a", func(n *v1alpha1.NodeImage) { full(n); delete(n.Spec.Images, "image0"); task("nginx", "0")(n) })}, []string{"a"}, ""},
-		{"a NodeImage that is being deleted", "", []*v1alpha1.NodeImage{nodeImage("a", func(n *v1alpha1.NodeImage) { n.DeletionTimestamp = at(0) })}, []string{}, RuleNoNodeImage},
+		{"a NodeImage that is being deleted", "", []*v1alpha1.NodeImage{nodeImage("a", func(n *v1alpha1.NodeImage) { n.DeletionTimestamp = at(0) })}, []string{}, ruleNoNodeImage},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := NewPlan(snapshot(newJob(t, test.spec), test.nodes...))

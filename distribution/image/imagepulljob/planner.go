@@ -59,7 +59,7 @@ func (p *planner) findNodes() {
 	for _, name := range names {
 		n := p.NodeImages[name]
 		if n == nil || n.DeletionTimestamp != nil {
-			p.wait(name, &rollout.Reason{Rule: RuleNoNodeImage, Message: "the node has no NodeImage, so no agent pulls images there"})
+			p.wait(name, &rollout.Reason{Rule: ruleNoNodeImage, Message: "the node has no NodeImage, so no agent pulls images there"})
 			continue
 		}
 		state, task := p.stateOf(n)

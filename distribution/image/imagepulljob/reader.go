@@ -46,15 +46,15 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
-	return caches.Get[*v1alpha1.ImagePullJob](r.Reader, ResourceImagePullJobs, namespace, name)
+	return caches.Get[*v1alpha1.ImagePullJob](r.Reader, resourceImagePullJobs, namespace, name)
 }
 
 func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
-	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)
+	return caches.Get[*v1alpha1.NodeImage](r.Reader, resourceNodeImages, "", name)
 }
 
 func (r informerReader) NodeImages() ([]*v1alpha1.NodeImage, error) {
-	return caches.List[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", labels.Everything())
+	return caches.List[*v1alpha1.NodeImage](r.Reader, resourceNodeImages, "", labels.Everything())
 }
 
 func (r informerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
@@ -70,5 +70,5 @@ func (r informerReader) StatefulSet(namespace, name string) (*workloadsv1beta1.S
 }
 
 func (r informerReader) Copies(job types.NamespacedName) ([]*corev1.Secret, error) {
-	return caches.CopiesFor(r.Reader[ResourceSecrets], job)
+	return caches.CopiesFor(r.Reader[resourceSecrets], job)
 }

@@ -37,7 +37,7 @@ func (p *planner) crowded(n *v1alpha1.NodeImage, image *v1alpha1.ImageSpec) *rol
 	if own <= most {
 		return nil
 	}
-	return &rollout.Reason{Rule: RuleNodeImageFull, Limit: int32(most), Observed: int32(own), Message: fmt.Sprintf(
+	return &rollout.Reason{Rule: ruleNodeImageFull, Limit: int32(most), Observed: int32(own), Message: fmt.Sprintf(
 		"the tasks of a node may take %d bytes: namespace %s would have %d, and others leave %d for it", nodeBytes, p.Job.Namespace, own, most)}
 }
 

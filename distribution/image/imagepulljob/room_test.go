@@ -53,14 +53,14 @@ func TestRoomOfANode(t *testing.T) {
 				n.Spec.Images[plan.Assign[0].Name] = plan.Assign[0].Image
 			}
 			rule := refused.Waiting[0].Reason.Rule
-			if rule != RuleNodeImageFull && rule != RuleTooManyImages || rule == RuleNodeImageFull && refused.RequeueAfter <= 0 {
+			if rule != ruleNodeImageFull && rule != ruleTooManyImages || rule == ruleNodeImageFull && refused.RequeueAfter <= 0 {
 				t.Errorf("%s: waiting %v, again in %s", test.name, refused.Waiting, refused.RequeueAfter)
 			}
 			tasks := 0
 			for _, image := range n.Spec.Images {
 				tasks += len(image.Tags)
 			}
-			if tasks == before && rule == RuleNodeImageFull {
+			if tasks == before && rule == ruleNodeImageFull {
 				t.Errorf("%s: namespace %s has no room", test.name, namespace)
 			}
 			before = tasks

@@ -24,7 +24,7 @@ import (
 // newWriter returns what a Reconciler writes the status with.
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
-		Workloads: ResourceNodeImages, Recorder: o.Recorder, Clock: o.Clock,
+		Workloads: resourceNodeImages, Recorder: o.Recorder, Clock: o.Clock,
 		Merge: apiwriter.TypedMerge(func(string) client.NodeImageInterface { return o.Distribution.NodeImages() }),
 	}
 }
@@ -84,7 +84,7 @@ func (r *reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.
 		}
 		return err
 	}
-	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, ResourceNodeImages, created.ResourceVersion)
+	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, resourceNodeImages, created.ResourceVersion)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (a *applier) send(ctx context.Context, data []byte) error {
 		a.RecordFailure(apply.Update, err)
 		return err
 	}
-	a.Wrote(ResourceNodeImages, version)
+	a.Wrote(resourceNodeImages, version)
 	return nil
 }
 

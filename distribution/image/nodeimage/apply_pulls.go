@@ -73,7 +73,7 @@ func refused(err error) bool { return apiwriter.Final(err) || apierrors.IsAlread
 
 func (u *puller) wrote(key types.NamespacedName, version string) {
 	if version != "" {
-		u.own.Wrote(key, ResourcePods, version)
+		u.own.Wrote(key, resourcePods, version)
 	}
 }
 

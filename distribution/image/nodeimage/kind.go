@@ -22,16 +22,13 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// Resource names a cache.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceNodeImages Resource = "nodeimages"
-	ResourcePods       Resource = caches.Pods // those that have images pulled, with Options.PullPods
+	resourceNodeImages podwright.Resource = "nodeimages"
+	resourcePods       podwright.Resource = caches.Pods // those that have images pulled, with Options.PullPods
 )
 
-const resourceImagePullJobs Resource = "imagepulljobs" // which it only reads
+const resourceImagePullJobs podwright.Resource = "imagepulljobs" // which it only reads
 
 // reads lists what the plan for a node depends on. Heartbeats, and all else that
 // nodes report, do not count.
@@ -39,7 +36,7 @@ func (o *Options) reads() []controller.Read {
 	nodeImages := func() cache.Indexer { return o.NodeImages.GetIndexer() }
 	reads := []controller.Read{
 		{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
-		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Index: caches.AddTaskOwnerIndex, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},
 		{Resource: resourceImagePullJobs, Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
@@ -47,7 +44,7 @@ func (o *Options) reads() []controller.Read {
 		}, Fields: controller.Generation | controller.Status, Concern: controller.On(jobChanged(nodeImages)), OnlyLater: true},
 	}
 	if o.PullPods != nil {
-		reads = append(reads, controller.Read{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
+		reads = append(reads, controller.Read{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes),
 			Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Index: caches.AddPullPodIndex,
 			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.Scheduled, Concern: controller.On(pullPodChanged)})
 	}

@@ -11,10 +11,10 @@ import (
 
 // The reasons for which kubelets do not pull. (IMG-4.4)
 const (
-	// RulePullSlot: the namespace of a job has as many pods on the node as may be.
-	RulePullSlot = heldup.PullSlot
-	// RuleNodeAway: the node is not ready, so that no pod is created for it.
-	RuleNodeAway rollout.Rule = "NodeAway"
+	// rulePullSlot: the namespace of a job has as many pods on the node as may be.
+	rulePullSlot = heldup.PullSlot
+	// ruleNodeAway: the node is not ready, so that no pod is created for it.
+	ruleNodeAway rollout.Rule = "NodeAway"
 )
 
 // hold notes what a pull waits for, since a time; at the soonest since its task was reported and its job is there. (IMG-4.4)

@@ -169,7 +169,7 @@ func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, per
 	switch {
 	case unready:
 		wait("the node is not ready")
-		p.hold(t, one, RuleNodeAway, since, "node "+p.NodeImage.Name+": it is not ready")
+		p.hold(t, one, ruleNodeAway, since, "node "+p.NodeImage.Name+": it is not ready")
 		return
 	case one.attempt > 0 && next.After(p.Now):
 		p.requeueAt(next)
@@ -177,7 +177,7 @@ func (p *planner) attempt(t *pullTask, one *pull, needed map[types.UID]bool, per
 		return
 	case one.pod == nil && perNamespace[one.job.Namespace] >= p.PullPods.perNamespace():
 		wait("%d pods of the namespace pull on the node, which is as many as may be", perNamespace[one.job.Namespace])
-		p.hold(t, one, RulePullSlot, time.Time{}, fmt.Sprintf("image %s: %d pods of namespace %s pull on the node, which is as many as may be",
+		p.hold(t, one, rulePullSlot, time.Time{}, fmt.Sprintf("image %s: %d pods of namespace %s pull on the node, which is as many as may be",
 			images.TaskReference(t.image, t.Tag), perNamespace[one.job.Namespace], one.job.Namespace))
 		return
 	}

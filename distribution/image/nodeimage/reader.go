@@ -34,7 +34,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
-	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)
+	return caches.Get[*v1alpha1.NodeImage](r.Reader, resourceNodeImages, "", name)
 }
 
 func (r informerReader) Node(name string) (*corev1.Node, error) {
@@ -46,5 +46,5 @@ func (r informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePul
 }
 
 func (r informerReader) PullPods(node string) ([]*corev1.Pod, error) {
-	return caches.PullPodsOf(r.Reader[ResourcePods], node)
+	return caches.PullPodsOf(r.Reader[resourcePods], node)
 }

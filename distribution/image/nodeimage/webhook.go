@@ -32,9 +32,9 @@ type Webhook struct {
 	// NoAgents refuses new NodeImages and changed specs with the code 403, for
 	// installations whose nodes run no agent: no agent would pull.
 	NoAgents bool
-	// Clock gives the time of tasks that do not say when they were given.
+	// clock gives the time of tasks that do not say when they were given.
 	// Default: the real one.
-	Clock clock.PassiveClock
+	clock clock.PassiveClock
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
@@ -60,8 +60,8 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.NodeImage] {
 		GroupKind: v1alpha1.Kind("NodeImage"), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
 			now := time.Now
-			if w.Clock != nil {
-				now = w.Clock.Now
+			if w.clock != nil {
+				now = w.clock.Now
 			}
 			Default(c.Object, now())
 			return nil

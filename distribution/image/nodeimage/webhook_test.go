@@ -131,7 +131,7 @@ func TestWebhook(t *testing.T) {
 			}
 		})
 	}
-	w := &Webhook{Clock: clocktesting.NewFakePassiveClock(noon)}
+	w := &Webhook{clock: clocktesting.NewFakePassiveClock(noon)}
 	response := w.Default(context.Background(), request(t, admissionv1.Update, wrong, right))
 	if !response.Allowed || !strings.Contains(string(response.Patch), "2024-05-01T12:00:00Z") {
 		t.Errorf("IMG-2.2: no defaults: %s", response.Patch)

@@ -27,7 +27,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Clock = o.Clock
-	w.Workloads, w.Recorder = ResourceNodePodProbes, o.Recorder
+	w.Workloads, w.Recorder = resourceNodePodProbes, o.Recorder
 	w.Merge = apiwriter.TypedMerge(func(string) client.NodePodProbeInterface { return o.Lifecycle.NodePodProbes() })
 	return w
 }
@@ -80,7 +80,7 @@ func (r *reconciler) recordLeftOut(s *Snapshot, plan *Plan) {
 			}
 			if now[m.UID] = true; !told[m.UID] {
 				of := &corev1.ObjectReference{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "PodProbeMarker", Namespace: m.Namespace, Name: m.Name, UID: m.UID}
-				r.writer.Recorder.Eventf(of, corev1.EventTypeWarning, ProbesLeftOutEvent, "Not run on node %s: %s", s.Node.Name, why)
+				r.writer.Recorder.Eventf(of, corev1.EventTypeWarning, probesLeftOutEvent, "Not run on node %s: %s", s.Node.Name, why)
 			}
 		}
 	}
@@ -91,8 +91,8 @@ func (r *reconciler) recordLeftOut(s *Snapshot, plan *Plan) {
 	r.leftOut.Set(key, now)
 }
 
-// ProbesLeftOutEvent is the reason of the event about a marker for whose probes a node has no room.
-const ProbesLeftOutEvent = "ProbesLeftOut"
+// probesLeftOutEvent is the reason of the event about a marker for whose probes a node has no room.
+const probesLeftOutEvent = "ProbesLeftOut"
 
 // known returns what is remembered of the pods that are still there.
 func known(s *Snapshot) map[types.UID]Wrote {
@@ -125,7 +125,7 @@ func (r *reconciler) create(ctx context.Context, node *corev1.Node, n *v1alpha1.
 		}
 		return err
 	}
-	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, ResourceNodePodProbes, created.ResourceVersion)
+	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, resourceNodePodProbes, created.ResourceVersion)
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (a *applier) sendChange(ctx context.Context, plan *Plan, data []byte) error
 	for _, d := range plan.Dropped {
 		klog.FromContext(ctx).V(2).Info("Took a probe away", "pod", d.Pod, "probe", d.Probe, "reason", d.Reason)
 	}
-	a.Wrote(ResourceNodePodProbes, version)
+	a.Wrote(resourceNodePodProbes, version)
 	return nil
 }
 
@@ -204,11 +204,11 @@ func (a *applier) send(ctx context.Context, p *PodPatch, writes []podpatch.Write
 			return nil // the cache will show it
 		}
 		if err != nil {
-			err = fmt.Errorf("write the results of probes to pod %s: %w", nameOf(p.Pod), a.Unanswered(ResourcePods, nameOf(p.Pod).String(), err))
+			err = fmt.Errorf("write the results of probes to pod %s: %w", nameOf(p.Pod), a.Unanswered(resourcePods, nameOf(p.Pod).String(), err))
 			a.RecordFailure(apply.Update, err)
 			return err
 		}
-		a.Wrote(ResourcePods, version)
+		a.Wrote(resourcePods, version)
 	}
 	a.lock.Lock()
 	defer a.lock.Unlock()

@@ -69,7 +69,7 @@ func (o *Options) markerChanged(before, after *v1alpha1.PodProbeMarker, enqueue 
 		if err != nil || m.DeletionTimestamp != nil {
 			continue
 		}
-		pods, _ := caches.List[*corev1.Pod](caches.Reader{ResourcePods: o.Pods.GetIndexer()}, ResourcePods, m.Namespace, selector) // indexed since New
+		pods, _ := caches.List[*corev1.Pod](caches.Reader{resourcePods: o.Pods.GetIndexer()}, resourcePods, m.Namespace, selector) // indexed since New
 		for _, pod := range pods {
 			if pod.Spec.NodeName != "" {
 				nodes[pod.Spec.NodeName] = true

@@ -18,16 +18,13 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Resource names a cache.
-type Resource = podwright.Resource
-
 // The caches that a Reconciler writes to, and so waits for.
 const (
-	ResourceNodePodProbes Resource = "nodepodprobes"
-	ResourcePods          Resource = caches.Pods
+	resourceNodePodProbes podwright.Resource = "nodepodprobes"
+	resourcePods          podwright.Resource = caches.Pods
 )
 
-const resourceMarkers Resource = "podprobemarkers" // which it only reads
+const resourceMarkers podwright.Resource = "podprobemarkers" // which it only reads
 
 // podFields are the fields that a plan reads of a pod.
 const podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Conditions
@@ -37,13 +34,13 @@ const podFields = controller.Labels | controller.Annotations | controller.NodeNa
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
 		{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
-		{Resource: ResourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
 		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
 		{Resource: resourceMarkers, Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation, Concern: controller.On(o.markerChanged), OnlyLater: true},
-		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Index: indexPods, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 	}
 }

@@ -34,7 +34,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) NodePodProbe(name string) (*v1alpha1.NodePodProbe, error) {
-	return caches.Get[*v1alpha1.NodePodProbe](r.Reader, ResourceNodePodProbes, "", name)
+	return caches.Get[*v1alpha1.NodePodProbe](r.Reader, resourceNodePodProbes, "", name)
 }
 
 func (r informerReader) Node(name string) (*corev1.Node, error) {
@@ -42,7 +42,7 @@ func (r informerReader) Node(name string) (*corev1.Node, error) {
 }
 
 func (r informerReader) PodsOn(node string) ([]*corev1.Pod, error) {
-	return caches.PodsOn(r.Reader[ResourcePods], node)
+	return caches.PodsOn(r.Reader[resourcePods], node)
 }
 
 func (r informerReader) Markers(namespace string) ([]*v1alpha1.PodProbeMarker, error) {

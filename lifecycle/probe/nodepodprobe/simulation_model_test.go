@@ -111,7 +111,7 @@ func report(u *simulation.User, r *rand.Rand) {
 		initialize(u, pod)
 		return
 	}
-	n, _ := u.AnyObject(string(ResourceNodePodProbes), r).(*v1alpha1.NodePodProbe)
+	n, _ := u.AnyObject(string(resourceNodePodProbes), r).(*v1alpha1.NodePodProbe)
 	if n == nil {
 		return
 	}
@@ -147,7 +147,7 @@ func reportOn(n *v1alpha1.NodePodProbe, state func(before v1alpha1.ProbeState) v
 
 func write(u *simulation.User, n *v1alpha1.NodePodProbe, status *v1alpha1.NodePodProbeStatus) {
 	data, _ := json.Marshal(map[string]any{"status": status})
-	u.Patch(string(ResourceNodePodProbes), n.Name, string(data), "status")
+	u.Patch(string(resourceNodePodProbes), n.Name, string(data), "status")
 }
 
 // reportMissing is what happens in the end: init containers end, and agents report on what they have not.
@@ -155,7 +155,7 @@ func reportMissing(u *simulation.User) {
 	for _, pod := range u.Pods() {
 		initialize(u, pod)
 	}
-	for _, object := range u.Objects(string(ResourceNodePodProbes)) {
+	for _, object := range u.Objects(string(resourceNodePodProbes)) {
 		n := object.(*v1alpha1.NodePodProbe)
 		if n.DeletionTimestamp != nil {
 			continue

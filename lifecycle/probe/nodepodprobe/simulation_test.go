@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -47,7 +48,7 @@ func simulated(bug *bug) *simulation.Workload {
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("PodProbeMarker"), string(resourceMarkers)),
 		Empty:    func() simulation.Object { return &v1alpha1.PodProbeMarker{} },
 		Further: []simulation.Further{{
-			Resource: fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: string(ResourceNodePodProbes), ClusterScoped: true, Status: true, Generation: true},
+			Resource: fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodePodProbe"), Name: string(resourceNodePodProbes), ClusterScoped: true, Status: true, Generation: true},
 			Empty:    func() simulation.Object { return &v1alpha1.NodePodProbe{} },
 		}},
 		Nodes:    2,
@@ -85,18 +86,18 @@ type markerReader struct {
 
 func (r markerReader) Marker(namespace, name string) (*v1alpha1.PodProbeMarker, error) {
 	r.process.Observe()
-	return caches.Get[*v1alpha1.PodProbeMarker](r.Reader, podprobemarker.ResourceMarkers, namespace, name)
+	return caches.Get[*v1alpha1.PodProbeMarker](r.Reader, "podprobemarkers", namespace, name)
 }
 
 func (r markerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
-	return caches.List[*corev1.Pod](r.Reader, ResourcePods, namespace, selector)
+	return caches.List[*corev1.Pod](r.Reader, resourcePods, namespace, selector)
 }
 
 func (r markerReader) NodePodProbes(marker types.NamespacedName) ([]*v1alpha1.NodePodProbe, error) {
 	if r.blind {
 		return nil, nil
 	}
-	return caches.NodesProbedFor(r.Reader[ResourceNodePodProbes], marker)
+	return caches.NodesProbedFor(r.Reader[resourceNodePodProbes], marker)
 }
 
 // both are the controllers of a process. What they do is judged by what they have observed last, so that each reconcile is of one
@@ -115,8 +116,8 @@ type both struct {
 
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	b := &both{reader: caches.Reader{}, due: map[types.NamespacedName]time.Time{}, seen: map[types.NamespacedName]bool{}}
-	for resource, index := range map[Resource]func(cache.SharedIndexInformer) error{
-		resourceMarkers: caches.AddNamespaceIndex, ResourceNodePodProbes: caches.AddMarkerIndex, ResourcePods: caches.AddNodeIndex, caches.Nodes: caches.AddNamespaceIndex,
+	for resource, index := range map[podwright.Resource]func(cache.SharedIndexInformer) error{
+		resourceMarkers: caches.AddNamespaceIndex, resourceNodePodProbes: caches.AddMarkerIndex, resourcePods: caches.AddNodeIndex, caches.Nodes: caches.AddNamespaceIndex,
 	} {
 		informer := p.Informer(string(resource))
 		if err := errors.Join(index(informer), caches.AddNamespaceIndex(informer)); err != nil {
@@ -144,7 +145,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 
 // keys lists the markers and the nodes of the caches, and nodes that there were, in the same order every time.
 func (b *both) keys() (all []types.NamespacedName) {
-	for _, resource := range []Resource{caches.Nodes, ResourceNodePodProbes} {
+	for _, resource := range []podwright.Resource{caches.Nodes, resourceNodePodProbes} {
 		for _, object := range b.reader[resource].List() {
 			b.seen[cache.MetaObjectToName(object.(metav1.Object)).AsNamespacedName()] = true
 		}
@@ -160,7 +161,7 @@ func (b *both) keys() (all []types.NamespacedName) {
 // enqueue has everything reconciled when a cache has changed, and otherwise what is due.
 func (b *both) enqueue() {
 	shown := ""
-	for _, resource := range []Resource{resourceMarkers, ResourceNodePodProbes, ResourcePods, caches.Nodes} {
+	for _, resource := range []podwright.Resource{resourceMarkers, resourceNodePodProbes, resourcePods, caches.Nodes} {
 		shown += b.reader.SyncedResourceVersion(resource) + " "
 	}
 	if shown != b.shown {

@@ -16,20 +16,20 @@ import (
 
 // newWriter returns what a Reconciler writes with.
 func newWriter(o *Options) *apply.Writer {
-	return &apply.Writer{Workloads: ResourceMarkers, Recorder: o.Recorder, Clock: o.Clock, Merge: apiwriter.TypedMerge(o.Lifecycle.PodProbeMarkers)}
+	return &apply.Writer{Workloads: resourceMarkers, Recorder: o.Recorder, Clock: o.Clock, Merge: apiwriter.TypedMerge(o.Lifecycle.PodProbeMarkers)}
 }
 
 // apply does what the plan says.
 func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.writer.Begin(s.Marker)
-	if a.Begins(InvalidSelectorEvent, plan.Problem != nil) {
-		a.Event(corev1.EventTypeWarning, InvalidSelectorEvent, "It selects no pods: %v", plan.Problem)
+	if a.Begins(invalidSelectorEvent, plan.Problem != nil) {
+		a.Event(corev1.EventTypeWarning, invalidSelectorEvent, "It selects no pods: %v", plan.Problem)
 	}
-	if a.Begins(ProbesLeftOutEvent, len(plan.LeftOut) > 0) {
-		a.Event(corev1.EventTypeWarning, ProbesLeftOutEvent, "Not run: %s", images.Cut(strings.Join(plan.LeftOut, "; "), 800))
+	if a.Begins(probesLeftOutEvent, len(plan.LeftOut) > 0) {
+		a.Event(corev1.EventTypeWarning, probesLeftOutEvent, "Not run: %s", images.Cut(strings.Join(plan.LeftOut, "; "), 800))
 	}
-	if a.Begins(NoContainerEvent, len(plan.NoContainer) > 0) {
-		a.Event(corev1.EventTypeWarning, NoContainerEvent, "Not run: %s", images.Cut(strings.Join(plan.NoContainer, "; "), 800))
+	if a.Begins(noContainerEvent, len(plan.NoContainer) > 0) {
+		a.Event(corev1.EventTypeWarning, noContainerEvent, "Not run: %s", images.Cut(strings.Join(plan.NoContainer, "; "), 800))
 	}
 	if plan.Finalizers != nil {
 		if err := a.WriteFinalizers(ctx, *plan.Finalizers); err != nil || a.Gone {
@@ -43,12 +43,12 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return requeueAfter, a.WriteStatus(ctx, &s.Marker.Status, plan.Status)
 }
 
-// InvalidSelectorEvent is the reason of the event about a marker whose selector admission should have refused.
-const InvalidSelectorEvent = "InvalidSelector"
+// invalidSelectorEvent is the reason of the event about a marker whose selector admission should have refused.
+const invalidSelectorEvent = "InvalidSelector"
 
-// NoContainerEvent is the reason of the event about a marker that has a probe for a container which none of its pods has. (PPM-2.6)
-const NoContainerEvent = "NoSuchContainer"
+// noContainerEvent is the reason of the event about a marker that has a probe for a container which none of its pods has. (PPM-2.6)
+const noContainerEvent = "NoSuchContainer"
 
-// ProbesLeftOutEvent is the reason of the event about a marker that has probes which are too large, see v1alpha1.MaxProbeBytes. Package
+// probesLeftOutEvent is the reason of the event about a marker that has probes which are too large, see v1alpha1.MaxProbeBytes. Package
 // nodepodprobe records it, too, when a node has no room for them.
-const ProbesLeftOutEvent = "ProbesLeftOut"
+const probesLeftOutEvent = "ProbesLeftOut"

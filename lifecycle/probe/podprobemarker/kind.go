@@ -22,13 +22,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Resource names a cache.
-type Resource = podwright.Resource
+// resourceMarkers is the cache that a Reconciler writes to, and so waits for.
+const resourceMarkers podwright.Resource = "podprobemarkers"
 
-// ResourceMarkers is the cache that a Reconciler writes to, and so waits for.
-const ResourceMarkers Resource = "podprobemarkers"
-
-const resourceNodePodProbes Resource = "nodepodprobes" // which it only reads
+const resourceNodePodProbes podwright.Resource = "nodepodprobes" // which it only reads
 
 // podFields are the fields that a plan reads of a pod.
 const podFields = controller.Labels | controller.NodeName | controller.Phase | controller.Conditions
@@ -37,7 +34,7 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // markers that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: ResourceMarkers, Live: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceMarkers, Live: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation | controller.Finalizers | controller.Status, Itself: true},
 		{Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
@@ -55,7 +52,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	if pod == nil {
 		pod = before
 	}
-	markers, err := caches.List[*v1alpha1.PodProbeMarker](caches.Reader{ResourceMarkers: o.Markers.GetIndexer()}, ResourceMarkers, pod.Namespace, labels.Everything())
+	markers, err := caches.List[*v1alpha1.PodProbeMarker](caches.Reader{resourceMarkers: o.Markers.GetIndexer()}, resourceMarkers, pod.Namespace, labels.Everything())
 	if err != nil {
 		return // it has the index of namespaces, or needs none
 	}

@@ -63,7 +63,7 @@ func planStatus(s *Snapshot, plan *Plan) {
 	_, tooLarge := s.Marker.ProbeSizes()
 	for i, why := range tooLarge {
 		if why != "" {
-			plan.hold("probe", s.Marker.Spec.Probes[i].Name, RuleProbeTooLarge, why)
+			plan.hold("probe", s.Marker.Spec.Probes[i].Name, ruleProbeTooLarge, why)
 			plan.LeftOut = append(plan.LeftOut, fmt.Sprintf("probe %s: %s", s.Marker.Spec.Probes[i].Name, why))
 		}
 	}
@@ -92,7 +92,7 @@ func planContainers(marker *v1alpha1.PodProbeMarker, selected []*corev1.Pod, pla
 		if len(selected) > 0 && !slices.ContainsFunc(selected, has) {
 			why := fmt.Sprintf("none of %d pods has a container %s", len(selected), probe.ContainerName)
 			plan.NoContainer = append(plan.NoContainer, fmt.Sprintf("probe %s: %s", probe.Name, why))
-			plan.hold("probe", probe.Name, RuleNoContainer, why)
+			plan.hold("probe", probe.Name, ruleNoContainer, why)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func planEnd(s *Snapshot, plan *Plan) {
 	case len(plan.Nodes) > 0:
 		plan.Waiting = "nodes still have its probes"
 		for _, node := range plan.Nodes {
-			plan.hold("node", node, RuleProbesLeft, "its NodePodProbe still has probes of the marker, which is being deleted")
+			plan.hold("node", node, ruleProbesLeft, "its NodePodProbe still has probes of the marker, which is being deleted")
 		}
 	default:
 		without := slices.DeleteFunc(slices.Clone(s.Marker.Finalizers), func(f string) bool { return f == v1alpha1.PodProbeMarkerFinalizer })

@@ -19,14 +19,14 @@ import (
 
 // What holds a PodProbeMarker up. (PPM-2.7)
 const (
-	// RuleProbeTooLarge: a probe is too large to be run.
-	RuleProbeTooLarge rollout.Rule = "ProbeTooLarge"
-	// RuleNoContainer: no pod that is selected has the container of a probe.
-	RuleNoContainer rollout.Rule = "NoSuchContainer"
-	// RuleNoResult: a probe of a pod has no result.
-	RuleNoResult rollout.Rule = "NoResult"
-	// RuleProbesLeft: a node has probes of a marker that is being deleted.
-	RuleProbesLeft rollout.Rule = "ProbesLeft"
+	// ruleProbeTooLarge: a probe is too large to be run.
+	ruleProbeTooLarge rollout.Rule = "ProbeTooLarge"
+	// ruleNoContainer: no pod that is selected has the container of a probe.
+	ruleNoContainer rollout.Rule = "NoSuchContainer"
+	// ruleNoResult: a probe of a pod has no result.
+	ruleNoResult rollout.Rule = "NoResult"
+	// ruleProbesLeft: a node has probes of a marker that is being deleted.
+	ruleProbesLeft rollout.Rule = "ProbesLeft"
 )
 
 // hold lists something that holds the marker up.
@@ -143,7 +143,7 @@ func (s *Snapshot) holdPods(plan *Plan, selected []*corev1.Pod, tooLarge []strin
 		for i := range texts {
 			why := cmp.Or(texts[i], others[i])
 			if why != "" && tooLarge[i] == "" && hasContainer(pod, s.Marker.Spec.Probes[i].ContainerName) {
-				plan.hold("pod", pod.Name, RuleNoResult, why)
+				plan.hold("pod", pod.Name, ruleNoResult, why)
 				break
 			}
 		}

@@ -33,7 +33,7 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
 
 func (r informerReader) Marker(namespace, name string) (*v1alpha1.PodProbeMarker, error) {
-	return caches.Get[*v1alpha1.PodProbeMarker](r.Reader, ResourceMarkers, namespace, name)
+	return caches.Get[*v1alpha1.PodProbeMarker](r.Reader, resourceMarkers, namespace, name)
 }
 
 func (r informerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {

@@ -23,7 +23,7 @@ import (
 )
 
 // Address returns the address of the pod of a sandbox. It is an error if the runtime has none, which can be so for a while. For a
-// pod in the network of the node it is that of the node, which the function tells. Nil stands for what the Runtime says, and that for NodeAddress.
+// pod in the network of the node it is that of the node, which the function tells. Nil stands for what the Runtime says, and that for nodeAddress.
 func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, node func() (string, error)) (string, error) {
 	sandbox, err := runtime.SandboxStatus(ctx, sandboxID)
 	if err != nil {
@@ -41,13 +41,13 @@ func Address(ctx context.Context, runtime *nodeagent.Runtime, sandboxID string, 
 		case runtime.NodeAddress != "":
 			return runtime.NodeAddress, nil
 		}
-		return NodeAddress()
+		return nodeAddress()
 	}
 	return "", fmt.Errorf("the runtime has no address of sandbox %s", sandboxID)
 }
 
-// NodeAddress returns the address of the node, in whose network this process runs: the one from which it would reach other networks.
-func NodeAddress() (string, error) {
+// nodeAddress returns the address of the node, in whose network this process runs: the one from which it would reach other networks.
+func nodeAddress() (string, error) {
 	for _, elsewhere := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // for documentation: nothing is sent
 		conn, err := net.Dial("udp", elsewhere)
 		if err != nil {

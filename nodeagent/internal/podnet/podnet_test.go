@@ -73,7 +73,7 @@ func TestGet(t *testing.T) {
 
 // PPM-4.4: the address of the node is none of its loopback interface. A machine without a network has none.
 func TestNodeAddress(t *testing.T) {
-	address, err := NodeAddress()
+	address, err := nodeAddress()
 	if ip := net.ParseIP(address); err == nil && (ip == nil || ip.IsLoopback() || ip.IsUnspecified()) {
 		t.Errorf("address %q", address)
 	}

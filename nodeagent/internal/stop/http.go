@@ -18,11 +18,11 @@ func (s *Stopper) get(ctx context.Context, r *Request, action *corev1.HTTPGetAct
 	if err != nil {
 		return err
 	}
-	request, err := podnet.Get(ctx, action, host, r.Ports)
+	request, err := podnet.Get(ctx, action, host, r.ports)
 	if err != nil {
 		return err
 	}
-	transport := s.HTTP
+	transport := s.http
 	if transport == nil {
 		own := podnet.Transport()
 		defer own.CloseIdleConnections()
@@ -45,5 +45,5 @@ func (s *Stopper) host(ctx context.Context, r *Request, action *corev1.HTTPGetAc
 	case r.PodIP != "":
 		return r.PodIP, nil
 	}
-	return podnet.Address(ctx, s.Runtime, r.SandboxID, s.NodeAddress)
+	return podnet.Address(ctx, s.Runtime, r.SandboxID, s.nodeAddress)
 }

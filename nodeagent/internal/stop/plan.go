@@ -25,8 +25,8 @@ type Request struct {
 	GraceSeconds int64
 	// PreStop is its hook; nil for none. It does not run without a grace period.
 	PreStop *corev1.LifecycleHandler
-	// Ports are the container's, for a hook that names one.
-	Ports []corev1.ContainerPort
+	// ports are the container's, for a hook that names one.
+	ports []corev1.ContainerPort
 	// PodIP is the address to which an httpGet hook without a host goes. Default: the runtime
 	// is asked.
 	PodIP string
@@ -55,7 +55,7 @@ func Known(c *criv1.Container) (Request, error) {
 			r.GraceSeconds = seconds
 		}
 	}
-	errs = append(errs, decode(annotations, nodeagent.PreStopAnnotation, &r.PreStop), decode(annotations, nodeagent.PortsAnnotation, &r.Ports))
+	errs = append(errs, decode(annotations, nodeagent.PreStopAnnotation, &r.PreStop), decode(annotations, nodeagent.PortsAnnotation, &r.ports))
 	if err := errors.Join(errs...); err != nil {
 		return r, fmt.Errorf("container %s: %w", c.GetId(), err)
 	}

@@ -42,7 +42,7 @@ func TestKnown(t *testing.T) {
 			hook: `{"httpGet":{"path":"/bye","port":"http"}}`, ports: `[{"name":"http","containerPort":8080,"protocol":"TCP"}]`,
 		}, want: Request{
 			PreStop: &corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/bye", Port: intstr.FromString("http")}},
-			Ports:   []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, Protocol: "TCP"}},
+			ports:   []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, Protocol: "TCP"}},
 		}},
 		{name: "a hook that is not readable", annotations: map[string]string{hook: "{", grace: "7"}, want: Request{GraceSeconds: 7},
 			err: "annotation io.kubernetes.container.preStopHandler is not readable"},
@@ -71,7 +71,7 @@ func TestKnownReadsWhatTheKubeletWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := Known(&criv1.Container{Labels: c.Status.Labels, Annotations: c.Status.Annotations})
-	if err != nil || got.GraceSeconds != 45 || len(got.Ports) != 1 || got.PreStop.Sleep.Seconds != 3 {
+	if err != nil || got.GraceSeconds != 45 || len(got.ports) != 1 || got.PreStop.Sleep.Seconds != 3 {
 		t.Errorf("request %+v, error %v", got, err)
 	}
 }
@@ -120,8 +120,8 @@ func FuzzKnown(f *testing.F) {
 			t.Errorf("grace %d, %s, %s after an hour", r.GraceSeconds, r.grace(), r.graceAfter(time.Hour))
 		}
 		if r.PreStop != nil && r.PreStop.HTTPGet != nil {
-			if _, err := podnet.Get(t.Context(), r.PreStop.HTTPGet, "10.0.0.7", r.Ports); err == nil {
-				if port, err := podnet.Port(r.PreStop.HTTPGet.Port, r.Ports); err != nil || port < 1 || port > 65535 {
+			if _, err := podnet.Get(t.Context(), r.PreStop.HTTPGet, "10.0.0.7", r.ports); err == nil {
+				if port, err := podnet.Port(r.PreStop.HTTPGet.Port, r.ports); err != nil || port < 1 || port > 65535 {
 					t.Errorf("a request to port %d: %v", port, err)
 				}
 			}

@@ -31,18 +31,18 @@ type Stopper struct {
 	Clock clock.WithTicker
 	// Recorder receives events about the pod. Default nil: no events.
 	Recorder record.EventRecorder
-	// MaxGrace bounds the grace period of every request. Default DefaultMaxGrace.
+	// MaxGrace bounds the grace period of every request. Default defaultMaxGrace.
 	MaxGrace time.Duration
-	// HTTP makes the requests of hooks. Default: one that takes every certificate
+	// http makes the requests of hooks. Default: one that takes every certificate
 	// and follows no redirects.
-	HTTP http.RoundTripper
-	// NodeAddress tells to which address a hook of a pod in the network of the node goes. Default: what Runtime says, or podnet.NodeAddress.
-	NodeAddress func() (string, error)
+	http http.RoundTripper
+	// nodeAddress tells to which address a hook of a pod in the network of the node goes. Default: what Runtime says, or that of the process.
+	nodeAddress func() (string, error)
 }
 
-// DefaultMaxGrace is the longest grace period if nothing else is said. A caller that
+// defaultMaxGrace is the longest grace period if nothing else is said. A caller that
 // waits for a container holds a worker, and may ask for years.
-const DefaultMaxGrace = 24 * time.Hour
+const defaultMaxGrace = 24 * time.Hour
 
 // failedHook is the message of the event about a hook that has failed. Neither what
 // it has printed nor what it was called with belongs into an event, which more people
@@ -54,7 +54,7 @@ const failedHook = "preStop hook failed, the container is stopped nevertheless; 
 // recorded as an event and holds nothing up. The error says that the container may not have
 // stopped.
 func (s *Stopper) Stop(ctx context.Context, request *Request, message string) error {
-	r := request.within(cmp.Or(s.MaxGrace, DefaultMaxGrace))
+	r := request.within(cmp.Or(s.MaxGrace, defaultMaxGrace))
 	s.event(r, corev1.EventTypeNormal, lifecyclev1alpha1.ContainerRecreateEventKilling, message)
 	var took time.Duration
 	if r.runsHook() {

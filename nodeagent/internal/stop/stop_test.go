@@ -98,22 +98,22 @@ func TestStop(t *testing.T) {
 			calls: []string{"ExecSync main-1 none", "StopContainer main-1 30s"}, failure: "executable file not found"},
 		{name: "CRR-5.5.3: a hook that hangs", request: Request{GraceSeconds: 5, PreStop: command("hang")},
 			calls: []string{"ExecSync main-1 hang", "StopContainer main-1 2s"}, failure: "not ended within the grace period of 5s", takes: 5 * time.Second},
-		{name: "CRR-5.5.3: httpGet asks the runtime for the address", request: Request{GraceSeconds: 30, Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/bye?now=1", Port: port})},
+		{name: "CRR-5.5.3: httpGet asks the runtime for the address", request: Request{GraceSeconds: 30, ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/bye?now=1", Port: port})},
 			calls: []string{"PodSandboxStatus box", "StopContainer main-1 30s"}, asked: []string{"http://10.0.0.7:8080/bye?now=1 host 10.0.0.7:8080 x "}},
-		{name: "httpGet where the address is known", request: Request{GraceSeconds: 30, PodIP: "fd00::7", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
+		{name: "httpGet where the address is known", request: Request{GraceSeconds: 30, PodIP: "fd00::7", ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
 			calls: []string{"StopContainer main-1 30s"}, asked: []string{"http://[fd00::7]:8080 host [fd00::7]:8080 x "}},
 		{name: "httpGet with host, scheme and headers", request: Request{GraceSeconds: 30, PreStop: httpGet(corev1.HTTPGetAction{
 			Host: "example.org", Scheme: corev1.URISchemeHTTPS, Path: "bye", Port: intstr.FromInt32(443), HTTPHeaders: []corev1.HTTPHeader{{Name: "x", Value: "1"}, {Name: "host", Value: "web"}}})},
 			calls: []string{"StopContainer main-1 30s"}, asked: []string{"https://example.org:443/bye host web x 1"}},
-		{name: "httpGet to a pod in the network of the node", request: Request{GraceSeconds: 30, SandboxID: "node", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/", Port: port})},
+		{name: "httpGet to a pod in the network of the node", request: Request{GraceSeconds: 30, SandboxID: "node", ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/", Port: port})},
 			calls: []string{"PodSandboxStatus node", "StopContainer main-1 30s"}, asked: []string{"http://10.0.0.1:8080/ host 10.0.0.1:8080 x "}},
-		{name: "httpGet without an address", request: Request{GraceSeconds: 30, SandboxID: "gone", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
+		{name: "httpGet without an address", request: Request{GraceSeconds: 30, SandboxID: "gone", ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
 			calls: []string{"PodSandboxStatus gone", "StopContainer main-1 30s"}, failure: "find the address of the pod"},
 		{name: "httpGet to a port that is not there", request: Request{GraceSeconds: 30, PodIP: "10.0.0.7", PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
 			calls: []string{"StopContainer main-1 30s"}, failure: `httpGet: port "http": want a number`},
-		{name: "httpGet that is refused", request: Request{GraceSeconds: 30, PodIP: "10.0.0.7", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/bye?token=secret", Port: port})},
+		{name: "httpGet that is refused", request: Request{GraceSeconds: 30, PodIP: "10.0.0.7", ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/bye?token=secret", Port: port})},
 			web: web{err: errors.New("refused")}, calls: []string{"StopContainer main-1 30s"}, asked: []string{"http://10.0.0.7:8080/bye?token=secret host 10.0.0.7:8080 x "}, failure: "GET http://10.0.0.7:8080/bye: refused"},
-		{name: "httpGet that hangs", request: Request{GraceSeconds: 9, PodIP: "10.0.0.7", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/", Port: port})},
+		{name: "httpGet that hangs", request: Request{GraceSeconds: 9, PodIP: "10.0.0.7", ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/", Port: port})},
 			web: web{takes: time.Hour}, calls: []string{"StopContainer main-1 2s"}, asked: []string{"http://10.0.0.7:8080/ host 10.0.0.7:8080 x "}, failure: "not ended within the grace period of 9s", takes: 9 * time.Second},
 		{name: "sleep", request: Request{GraceSeconds: 30, PreStop: sleep(4)},
 			calls: []string{"StopContainer main-1 26s"}, takes: 4 * time.Second},
@@ -165,7 +165,7 @@ func stopper(t *testing.T, fake *fakecri.Runtime, events *fixture.Recorder, web 
 		t.Fatal(err)
 	}
 	fake.ForgetCalls()
-	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, HTTP: web, NodeAddress: func() (string, error) { return "10.0.0.1", nil }}
+	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, http: web, nodeAddress: func() (string, error) { return "10.0.0.1", nil }}
 }
 
 // checkFailure wants the event that announces the stop, and one about the hook if
@@ -263,7 +263,7 @@ func TestHookOverHTTPS(t *testing.T) {
 	fake, events := fakecri.New(nil), &fixture.Recorder{}
 	id := fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{}})
 	s := stopper(t, fake, events, nil)
-	s.HTTP = nil
+	s.http = nil
 	err = s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 30, PodIP: address.Hostname(), PreStop: httpGet(corev1.HTTPGetAction{
 		Scheme: corev1.URISchemeHTTPS, Path: "/bye", Port: intstr.FromString(address.Port()),
 	})}, "Stopping")
@@ -294,7 +294,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r
 // Of the answer to a hook no more is read than its beginning. (CRR-5.5)
 func TestEndlessAnswer(t *testing.T) {
 	body := &endless{}
-	s := &Stopper{HTTP: answers(func(*http.Request) (*http.Response, error) {
+	s := &Stopper{http: answers(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
 	})}
 	err := s.get(t.Context(), &Request{PodIP: "10.0.0.7"}, &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(80)})

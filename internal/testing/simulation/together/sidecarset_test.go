@@ -70,7 +70,7 @@ type sidecarSetReader struct {
 
 func (r sidecarSetReader) SidecarSet(name string) (*v1alpha1.SidecarSet, error) {
 	r.process.Observe()
-	return caches.Get[*v1alpha1.SidecarSet](r.Reader, sidecarset.ResourceSidecarSets, "", name)
+	return caches.Get[*v1alpha1.SidecarSet](r.Reader, "sidecarsets", "", name)
 }
 
 func (r sidecarSetReader) PodsFor(set *v1alpha1.SidecarSet) ([]*corev1.Pod, error) {

@@ -23,7 +23,6 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/sidecar/injection"
-	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/cloneset"
 )
@@ -52,7 +51,7 @@ func simulated(bug *bug) *simulation.Workload {
 // readerOf reads the caches of a process.
 func readerOf(p *simulation.Process) (caches.Reader, error) {
 	reader := caches.Reader{}
-	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, sidecarset.ResourceSidecarSets, caches.Pods, caches.Claims, caches.Revisions} {
+	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, "sidecarsets", caches.Pods, caches.Claims, caches.Revisions} {
 		informer := p.Informer(string(resource))
 		if err := caches.AddOwnerIndex(informer); err != nil {
 			return nil, err
