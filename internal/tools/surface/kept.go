@@ -15,6 +15,7 @@ const shown = 20
 type kept struct {
 	limit   int
 	reasons []reason
+	data    []reason // of types of which a program is handed values
 }
 
 // reason says why the names of a pattern are left.
@@ -27,6 +28,7 @@ type reason struct {
 func readKept(text string) (k kept, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		pattern, why, _ := strings.Cut(line, "\t")
+		pattern, isData := strings.CutPrefix(pattern, "data ")
 		_, bad := path.Match(pattern, "")
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
@@ -36,6 +38,8 @@ func readKept(text string) (k kept, err error) {
 			}
 		case bad != nil || strings.TrimSpace(why) == "":
 			return k, fmt.Errorf("line %d: want names, a tab and a reason, found %q", i+1, line)
+		case isData:
+			k.data = append(k.data, reason{pattern, i + 1})
 		default:
 			k.reasons = append(k.reasons, reason{pattern, i + 1})
 		}
@@ -49,7 +53,7 @@ func (k kept) problems(file string, names []name) (problems []string) {
 	for _, n := range names {
 		told := false
 		for i, r := range k.reasons {
-			if ok, _ := path.Match(r.pattern, n.text); ok {
+			if match(r.pattern, n.text) {
 				told, matches[i] = true, true
 			}
 		}

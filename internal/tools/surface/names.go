@@ -16,6 +16,14 @@ func (p *program) isOwn(pkg *types.Package) bool {
 	return pkg != nil && (pkg.Path() == p.module || strings.HasPrefix(pkg.Path(), p.module+"/"))
 }
 
+// short returns the path of a package within the module.
+func (p *program) short(pkgPath string) string {
+	if pkgPath == p.module {
+		return path.Base(p.module)
+	}
+	return strings.TrimPrefix(pkgPath, p.module+"/")
+}
+
 // name is an exported name.
 type name struct {
 	text string // without the path of the module, such as lifecycle.Plan.State
@@ -30,10 +38,7 @@ func (p *program) declared() (names []name) {
 		if pkg.ForTest != "" || pkg.Module.Path != p.module || pkg.Name == "main" || isAPI(pkg.ImportPath) {
 			continue
 		}
-		short := strings.TrimPrefix(strings.TrimPrefix(pkg.ImportPath, p.module), "/")
-		if short == "" {
-			short = path.Base(p.module)
-		}
+		short := p.short(pkg.ImportPath)
 		for _, file := range pkg.files {
 			if ast.IsGenerated(file) {
 				continue

@@ -8,8 +8,8 @@ import (
 	"go/types"
 )
 
-// unused returns the exported names of the module that no other package uses.
-func (p *program) unused() (names []name) {
+// unused returns the exported names of the module that no other package uses, and how many of data are left out.
+func (p *program) unused(data []reason) (names []name, left int) {
 	u := uses{program: p, seen: map[token.Pos]bool{}, walked: map[types.Type]bool{}}
 	for _, pkg := range p.packages {
 		u.read(pkg.types, pkg.info)
@@ -21,12 +21,17 @@ func (p *program) unused() (names []name) {
 			blocks[n.of] = true
 		}
 	}
+	places := p.data(data)
 	for _, n := range declared {
-		if !u.seen[n.pos] && !blocks[n.of] {
+		switch {
+		case u.seen[n.pos] || blocks[n.of]:
+		case places[n.pos]:
+			left++
+		default:
 			names = append(names, n)
 		}
 	}
-	return names
+	return names, left
 }
 
 // uses is what packages use of others.
