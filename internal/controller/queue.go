@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,23 +104,21 @@ func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 	return loop, sources.subscribe(loop.add, collected, r.Writer.WroteStatus)
 }
 
+// setDefaults sets what options do not say.
+func setDefaults(o *podwright.ControllerOptions, workers int) {
+	o.Workers = cmp.Or(o.Workers, workers)
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Metrics == nil {
+		o.Metrics = noMetrics{}
+	}
+}
+
 // newLoop returns a Loop that is not yet running. Keys may be added at once.
 func newLoop(c Config) *Loop {
-	if c.Workers == 0 {
-		c.Workers = defaultWorkers
-	}
-	if c.firstRetry == 0 {
-		c.firstRetry = firstRetry
-	}
-	if c.lastRetry == 0 {
-		c.lastRetry = lastRetry
-	}
-	if c.Clock == nil {
-		c.Clock = clock.RealClock{}
-	}
-	if c.Metrics == nil {
-		c.Metrics = noMetrics{}
-	}
+	setDefaults(&c.ControllerOptions, defaultWorkers)
+	c.firstRetry, c.lastRetry = cmp.Or(c.firstRetry, firstRetry), cmp.Or(c.lastRetry, lastRetry)
 	return &Loop{Config: c, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](c.firstRetry, c.lastRetry),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"k8s.io/client-go/tools/record"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
@@ -85,13 +84,7 @@ func (s *Setup[S, P]) checks() *Checks {
 	workers := cmp.Or(s.Workers, defaultWorkers)
 	checks.That(s.Options.Workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", s.Objects, workers))
 	s.Check(checks)
-	s.Options.Workers = cmp.Or(s.Options.Workers, workers)
-	if s.Options.Clock == nil {
-		s.Options.Clock = clock.RealClock{}
-	}
-	if s.Options.Metrics == nil {
-		s.Options.Metrics = noMetrics{}
-	}
+	setDefaults(s.Options, workers)
 	if s.Recorder != nil && *s.Recorder == nil && s.Options.Recorders != nil {
 		*s.Recorder = s.Options.Recorders(s.Component)
 	}
