@@ -12,9 +12,15 @@ import (
 )
 
 // Trim drops from an object, before it enters a cache of podwright's own, what no
-// kind declares to read and no plan to come needs. See workloads.Trim, which lists
-// it.
+// kind declares to read and no plan to come needs, and has it share what is equal in
+// other objects of its kind. See workloads.Trim, which lists both.
 func Trim(obj any) (any, error) {
+	drop(obj)
+	shareParts(obj)
+	return obj, nil
+}
+
+func drop(obj any) {
 	if object, ok := obj.(metav1.Object); ok {
 		object.SetManagedFields(nil)
 	}
@@ -33,7 +39,6 @@ func Trim(obj any) (any, error) {
 	case *corev1.ReplicationController:
 		object.Annotations, object.Spec.Template = nil, nil
 	}
-	return obj, nil
 }
 
 // trimPod keeps containers as they are: hashes are computed over them. Node selector, affinity,
