@@ -248,8 +248,7 @@ func (p *planner) findUnnamed() {
 }
 
 // isFormer tells whether a finished pod of a job that never ends is older than the node
-// of its name. Then the node has joined in place of the one on which the pod ran.
-// (BJ-15)
+// of its name: that has joined in place of the one where the pod ran. (BJ-15)
 func (p *planner) isFormer(n *node) bool {
 	return n.pod != nil && p.ranElsewhere(n.object, n.pod, n.state)
 }

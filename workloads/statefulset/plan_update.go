@@ -62,7 +62,7 @@ var pausedUpdate = &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStr
 // reach divides the wanted places as the partition does.
 type reach struct {
 	sequence []slot // whose pods are to be at the update revision, in the order in which they are updated
-	held     []slot // whose pods stay where they are
+	held     []slot // whose pods are held back
 	err      error  // it cannot be told
 }
 
