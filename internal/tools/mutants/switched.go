@@ -11,7 +11,7 @@ import (
 )
 
 // An edit is a part of a mutant that is one of many in the same file: which of them is alive is said to the program when it
-// starts. So hundreds of mutants are compiled once. No edit adds a line, so that errors of the compiler tell where they come from.
+// starts. So hundreds of mutants are compiled once. No edit adds a line, so that errors of the compiler name the right one.
 type edit struct {
 	at, until int    // the bytes to replace; none to insert
 	text      string // with the number of the mutant as %d
