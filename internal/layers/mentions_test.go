@@ -21,8 +21,8 @@ import (
 // tables of kinds, not a line in each file that has a list or a switch of its own. A kind without a line has the limit newKind.
 const limits, newKind = "testdata/mentions.txt", 25
 
-// slack is how far a limit may stand above what there is.
-const slack = 5
+// slack is how far a limit may stand above what there is: tests of what several kinds share name more of them now and then.
+const slack = 20
 
 // byHand tells whether people write a file: not what is generated, golden files, API types, CRDs and clients, which each kind must have.
 func byHand(name string) bool {
