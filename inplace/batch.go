@@ -14,6 +14,9 @@ import (
 // with one, the highest present; then those that share a changed label or
 // annotation with them, which cannot be changed for one container alone.
 func nextBatch(pod *corev1.Pod, c change) (batch, rest change) {
+	if c.atOnce(pod) { // as most are
+		return c, change{}
+	}
 	now := firstContainers(pod, c)
 	pullSharing(now, c)
 	batch = change{images: map[string]string{}, refs: map[string]metav1.ObjectMeta{}}
@@ -26,6 +29,17 @@ func nextBatch(pod *corev1.Pod, c change) (batch, rest change) {
 		}
 	}
 	return batch, rest
+}
+
+// atOnce tells whether all containers of a change get it in the first batch, as far as that is seen at a glance: no
+// container has a launch priority.
+func (c change) atOnce(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Containers {
+		if _, ordered := barrier.Priority(&pod.Spec.Containers[i]); ordered {
+			return false
+		}
+	}
+	return true
 }
 
 // firstContainers returns the containers of the change that come first by

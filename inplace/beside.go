@@ -107,7 +107,7 @@ func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
 	switch {
 	case err != nil:
 		return "", time.Time{}
-	case settled(pod) && state != nil:
+	case Settled(pod) && state != nil:
 		if waiting, err = containersWaiting(pod, state); err != nil {
 			return "", time.Time{}
 		}

@@ -90,7 +90,7 @@ func missingContainer(pod *corev1.Pod, u *Update) (missing string) {
 // so what its record says does not matter. It has only to be a JSON object.
 func unfinished(pod *corev1.Pod) (*v1alpha1.State, error) {
 	value, _, found := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
-	if found && settled(pod) && strings.HasPrefix(value, "{") && json.Valid([]byte(value)) {
+	if found && Settled(pod) && strings.HasPrefix(value, "{") && json.Valid([]byte(value)) {
 		return nil, nil
 	}
 	return readState(pod)

@@ -63,7 +63,9 @@ func decode(pod *corev1.Pod, key, value string, into any) error {
 
 // writeState sets the state and removes the one under the old name.
 func writeState(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State) error {
-	if err := encode(p, pod, v1alpha1.StateAnnotation, state); err != nil {
+	if data, plain := appendState(make([]byte, 0, 512), state); plain {
+		p.SetAnnotation(v1alpha1.StateAnnotation, string(data))
+	} else if err := encode(p, pod, v1alpha1.StateAnnotation, state); err != nil {
 		return err
 	}
 	p.RemoveAnnotation(v1alpha1.LegacyStateAnnotation)

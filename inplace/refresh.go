@@ -57,7 +57,7 @@ func (p Progress) String() string {
 // pod is not changed, but a new one is put into service for the first time. No
 // update has taken it out of service, whatever its record says.
 func Refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error) {
-	if settled(pod) {
+	if Settled(pod) {
 		return Progress{Complete: true}, nil
 	}
 	progress, err := refresh(p, pod, now)
@@ -130,9 +130,10 @@ func refreshResize(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, no
 	return Progress{Complete: true}, writeState(p, pod, state)
 }
 
-// settled recognises, without decoding anything, the pods on which there is
-// nothing to do: all but the few that are being updated.
-func settled(pod *corev1.Pod) bool {
+// Settled recognises, without decoding anything, the pods on which there is
+// nothing to do: all but the few that are being updated. Refresh changes nothing of such
+// a pod, PutBack finds no image that came back, and no resize is left.
+func Settled(pod *corev1.Pod) bool {
 	if InGrace(pod) {
 		return false
 	}

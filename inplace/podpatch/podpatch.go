@@ -136,6 +136,9 @@ func (p *Patch) SetCondition(c corev1.PodCondition) {
 			return
 		}
 	}
+	if p.Conditions == nil {
+		p.Conditions = make([]corev1.PodCondition, 0, 2) // a gate, and Ready with it
+	}
 	p.Conditions = append(p.Conditions, c)
 }
 

@@ -17,7 +17,11 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 		return false
 	}
 	pod.ForUpdate = d.For == rollout.DeleteForUpdate && lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete
-	now, held := lifecycle.BeginDelete(pod.Change(rollout.PatchPrepare), pod.Pod, p.Workload.Hooks, p.At)
+	patch := pod.Patch
+	if patch == nil {
+		patch = p.unused()
+	}
+	now, held := lifecycle.BeginDelete(patch, pod.Pod, p.Workload.Hooks, p.At)
 	if now && pod.ForUpdate {
 		p.awaitsBudget(pod)
 	}
@@ -26,6 +30,9 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 		d.Pod = pod.Pod
 		p.Stage.Delete = append(p.Stage.Delete, d)
 		return true
+	}
+	if pod.Kind = rollout.PatchPrepare; pod.Patch == nil {
+		pod.Patch, p.scratch = patch, nil
 	}
 	pod.dropEmpty()
 	p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})

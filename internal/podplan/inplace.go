@@ -19,7 +19,7 @@ import (
 
 // InGrace tells whether a pod is in the grace period before its containers
 // change. If that cannot be read it is not: its end is not known.
-func (v *View) InGrace() bool { return inplace.InGrace(v.Pod) && !v.Unreadable }
+func (v *View) InGrace() bool { return !v.calm && inplace.InGrace(v.Pod) && !v.Unreadable }
 
 // RefreshFirst tells whether an update has to wait since the pod is patched
 // already, and says so.

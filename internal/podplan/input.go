@@ -93,7 +93,13 @@ func controlledBy(object metav1.Object, uid types.UID) bool {
 // owner are left out without a report: they are not wrong. All others that Usable
 // leaves out are reported as there. The given slice is not changed.
 func Controlled[T object](p *Planner, objects []T, field, wanted string) []T {
-	uid := p.Workload.Object.GetUID()
+	uid, namespace := p.Workload.Object.GetUID(), p.Workload.Object.GetNamespace()
+	var none T
+	if !slices.ContainsFunc(objects, func(object T) bool {
+		return object == none || object.GetNamespace() != namespace || !controlledBy(object, uid)
+	}) {
+		return objects // as the caches give them
+	}
 	owned := Usable(p, objects, field, wanted, func(object T) bool { return OwnedBy(object, uid) })
 	return without(owned, func(object T) bool { return !controlledBy(object, uid) })
 }

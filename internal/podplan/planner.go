@@ -82,7 +82,7 @@ type Planner struct {
 
 	listed bool // problems and waits of the present steps are on the lists already
 
-	scratch    *podpatch.Patch // for Refresh: empty
+	scratch    *podpatch.Patch // for pods that may need none: empty
 	calculator *inplace.Calculator
 	retries    retries
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label

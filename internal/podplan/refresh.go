@@ -19,11 +19,11 @@ import (
 //
 // atTarget says that a pod need not be prepared for an update, or not any more.
 func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, readable bool) {
-	if p.scratch == nil {
-		p.scratch = &podpatch.Patch{}
-	}
-	if patch = p.scratch; pod.Patch != nil {
+	if patch = p.unused(); pod.Patch != nil {
 		patch = &podpatch.Patch{}
+	}
+	if pod.settled {
+		return patch, true
 	}
 	progress, err := inplace.Refresh(patch, pod.Pod, p.At)
 	if err != nil {
@@ -56,6 +56,14 @@ func (p *Planner) WriteRefresh(pod *View, patch *podpatch.Patch, kind rollout.Pa
 		pod.Patch, pod.Kind = patch, kind
 		p.scratch = nil
 	}
+}
+
+// unused is a patch that is empty, for a pod that may need none.
+func (p *Planner) unused() *podpatch.Patch {
+	if p.scratch == nil {
+		p.scratch = &podpatch.Patch{}
+	}
+	return p.scratch
 }
 
 // The reasons of pods that are not available since a hook of theirs is not met.

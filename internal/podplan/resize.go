@@ -15,6 +15,9 @@ import (
 // be recreated or, with InPlaceOnly, waits; one whose image came back is updated again. It
 // costs next to nothing if neither is true. (IP-39, IP-40)
 func (p *Planner) Reaches(pod *View) bool {
+	if pod.calm {
+		return true
+	}
 	if pod.Retry = inplace.PutBack(pod.Pod); pod.Retry != nil {
 		p.retries.add(pod)
 		return false

@@ -48,11 +48,16 @@ func (p *Planner) NoRevision() *rollout.Reason {
 	return &rollout.Reason{Rule: rollout.RuleRevision, Message: p.Refusals.Revision.Error()}
 }
 
-// revisionLabels yields the values of the revision labels of pods.
+// revisionLabels yields the values of the revision labels of pods, those of neighbours once.
 func revisionLabels(pods []*corev1.Pod) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, pod := range pods {
-			if !yield(pod.Labels[RevisionLabel]) {
+		last := ""
+		for i, pod := range pods {
+			label := pod.Labels[RevisionLabel]
+			if i > 0 && label == last {
+				continue
+			}
+			if last = label; !yield(label) {
 				return
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -19,6 +20,13 @@ type View struct {
 	*corev1.Pod
 	Updated   bool // it is at the update revision
 	Available bool // as its kind says
+
+	// State is that of its lifecycle; known after Observe.
+	State lifecyclev1alpha1.StateType
+	// What else Observe reads. Of a pod that was not observed it is false, and costs the steps more.
+	ready   bool // it is ready, whatever its state
+	calm    bool // its updates in place, if it had any, are over
+	settled bool // Refresh finds nothing to do
 
 	Updating   bool // an in-place update is under way, or that cannot be told; known after Refresh
 	Unreadable bool // its record of an in-place update cannot be read
@@ -39,6 +47,14 @@ type View struct {
 	Otherwise bool // the patch belongs into Plan.Otherwise
 }
 
+// Observe reads the pod once for all steps: of most pods, which are settled, they need no more.
+func (v *View) Observe(pod *corev1.Pod) {
+	v.Pod, v.State, v.ready, v.calm = pod, lifecycle.StateOf(pod), lifecycle.Ready(pod), inplace.Settled(pod)
+	v.settled = v.normal() && v.calm && readiness.Settled(pod)
+}
+
+func (v *View) normal() bool { return v.State == "" || v.State == lifecyclev1alpha1.StateNormal }
+
 // Change returns the patch of a pod, to be filled in. What the patch is for is
 // the latest kind.
 func (v *View) Change(kind rollout.PatchKind) *podpatch.Patch {
@@ -58,6 +74,15 @@ func (v *View) dropEmpty() {
 
 // UpdatedReady tells whether a pod is ready at the update revision.
 func (v *View) UpdatedReady() bool { return v.Updated && lifecycle.Ready(v.Pod) }
+
+// Serves tells whether an observed pod is available, but perhaps not for minReadySeconds.
+func (v *View) Serves() bool { return v.ready && v.normal() }
+
+// Ready tells whether an observed pod is ready, whatever its state.
+func (v *View) Ready() bool { return v.ready }
+
+// Settled tells whether an observed pod is one of which Refresh finds nothing to record.
+func (v *View) Settled() bool { return v.settled }
 
 // Substituted tells whether a pod waits for a node, and another subset of its UnitedDeployment runs one instead of it: no user
 // misses it. (UD-21.3)

@@ -92,6 +92,16 @@ func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 	return true
 }
 
+// Settled tells, without decoding anything, that no key keeps the pod out of service, and that Initial changes nothing: most
+// pods are like that. Of a pod for which it does not tell so, Remove and Initial decide.
+func Settled(pod *corev1.Pod) bool {
+	if !HasGate(pod, v1alpha1.KruisePodReady) {
+		return true
+	}
+	c := Condition(pod, v1alpha1.KruisePodReady)
+	return c != nil && (c.Message == "" || c.Message == "[]")
+}
+
 // Keys returns the keys listed on the pod's KruisePodReady condition: who
 // wants it out of service. A message that is no list of keys counts as empty.
 func Keys(pod *corev1.Pod) []Key {

@@ -57,6 +57,8 @@ func closedGates(p *podpatch.Patch, pod *corev1.Pod) string {
 		}
 		if len(message) > 0 {
 			message = append(message, ", "...)
+		} else {
+			message = make([]byte, 0, 128)
 		}
 		if c == nil {
 			message = append(message, "corresponding condition of pod readiness gate "...)

@@ -3,56 +3,67 @@
 package cloneset
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/testing/planbench"
 )
 
-// settledScenario is a settled CloneSet of n pods.
-func settledScenario(b *testing.B, n int) *setScenario {
+// settledSnapshot is a settled CloneSet of n pods.
+func settledSnapshot(b *testing.B, n int) *Snapshot {
 	w := newScenario(b)
-	w.Spec(fmt.Sprint("replicas=", n), "type=InPlaceIfPossible")
-	for len(w.Pods) < n {
-		w.apply(NewPlan(w.snapshot()))
+	w.Spec("replicas=1", "type=InPlaceIfPossible")
+	w.apply(NewPlan(w.snapshot()))
+	pod := w.Pods[0]
+	pod.Labels["lifecycle.apps.kruise.io/state"] = "Normal"
+	pod.Status.Phase = corev1.PodRunning
+	w.SetCondition(pod, "InPlaceUpdateReady", corev1.ConditionTrue)
+	w.SetCondition(pod, "KruisePodReady", corev1.ConditionTrue)
+	for _, c := range pod.Spec.Containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: true})
 	}
-	for i, pod := range w.Pods {
-		pod.Spec.NodeName = fmt.Sprintf("node-%d", i%100)
-		pod.Labels["lifecycle.apps.kruise.io/state"] = "Normal"
-		pod.Status.Phase = corev1.PodRunning
-		w.SetCondition(pod, "InPlaceUpdateReady", corev1.ConditionTrue)
-		w.SetCondition(pod, "KruisePodReady", corev1.ConditionTrue)
-		for _, c := range pod.Spec.Containers {
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
-				Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: true})
-		}
-		w.Recompute(pod)
-	}
-	w.set.Status = *NewPlan(w.snapshot()).Status
-	return w
-}
-
-func BenchmarkPlan(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		settled := settledScenario(b, n)
-		b.Run(fmt.Sprintf("settled/%d", n), func(b *testing.B) { benchmarkPlan(b, settled) })
-
-		rollout := settledScenario(b, n)
-		rollout.Spec("image=nginx:2")
-		b.Run(fmt.Sprintf("update/%d", n), func(b *testing.B) { benchmarkPlan(b, rollout) })
-
-		scaleIn := settledScenario(b, n)
-		scaleIn.Spec(fmt.Sprint("replicas=", n/2))
-		b.Run(fmt.Sprintf("scale-in/%d", n), func(b *testing.B) { benchmarkPlan(b, scaleIn) })
-	}
-}
-
-func benchmarkPlan(b *testing.B, w *setScenario) {
+	w.Recompute(pod)
+	w.Spec(fmt.Sprint("replicas=", n))
 	s := w.snapshot()
-	b.ReportAllocs()
-	for b.Loop() {
-		if p := NewPlan(s); len(p.Problems) > 0 {
-			b.Fatal(p.Problems)
-		}
+	s.Pods = planbench.Copies(b, s.Pods[0], n, 100)
+	s.Set.Status = *NewPlan(s).Status
+	return s
+}
+
+// BenchmarkPlan: of 10,000 pods, a plan takes 3 ms at most if they are settled, 10 ms if 2,000 of them are updated in place, and
+// 8 ms if half of them are deleted.
+func BenchmarkPlan(b *testing.B) {
+	for _, test := range []struct {
+		name string
+		spec func(s *Snapshot, n int32)
+		does func(p *Plan) int
+		want func(n int) int
+	}{
+		{"settled", func(*Snapshot, int32) {}, func(p *Plan) int { return len(p.Create) + len(p.Patch) + len(p.Delete) }, func(int) int { return 0 }},
+		{"update", func(s *Snapshot, _ int32) { s.Set.Spec.Template.Spec.Containers[0].Image = "nginx:2" }, func(p *Plan) int { return len(p.Patch) }, func(n int) int { return n / 5 }},
+		{"scale-in", func(s *Snapshot, n int32) { *s.Set.Spec.Replicas = n / 2 }, func(p *Plan) int { return len(p.Delete) }, func(n int) int { return n / 2 }},
+	} {
+		planbench.Run(b, test.name, func(b *testing.B, n int) func() error {
+			s := settledSnapshot(b, n)
+			test.spec(s, int32(n))
+			return func() error {
+				p := NewPlan(s)
+				if got := test.does(p); got != test.want(n) {
+					return fmt.Errorf("the plan does %d things, want %d; problems: %w", got, test.want(n), errors.Join(problemsOf(p)...))
+				}
+				return nil
+			}
+		})
 	}
+}
+
+func problemsOf(p *Plan) (errs []error) {
+	for _, problem := range p.Problems {
+		errs = append(errs, problem.Err)
+	}
+	return errs
 }

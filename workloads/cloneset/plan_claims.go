@@ -20,6 +20,14 @@ type claims struct {
 	dying map[string]bool                            // instance ids that have a terminating claim
 }
 
+// ofPod returns the claims of a pod.
+func (c *claims) ofPod(pod *corev1.Pod) []*corev1.PersistentVolumeClaim {
+	if len(c.of) == 0 { // most CloneSets have none
+		return nil
+	}
+	return c.of[instanceID(pod)]
+}
+
 // planClaims groups the claims by instance, and disowns those that no pod to
 // come may use: those of a pod that is released become that pod's and, if
 // claims are not to be reused, those whose pod is gone are deleted and those of

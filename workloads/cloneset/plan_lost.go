@@ -31,7 +31,7 @@ func (p *planner) unreachable(pod *pod) bool {
 }
 
 // hasClaims tells whether a pod has claims, which would be deleted with it.
-func (p *planner) hasClaims(pod *pod) bool { return len(p.claims.of[instanceID(pod.Pod)]) > 0 }
+func (p *planner) hasClaims(pod *pod) bool { return len(p.claims.ofPod(pod.Pod)) > 0 }
 
 // lost tells whether that has been so for long, and the pod may be recreated. An update looks at it again when it will
 // have been.

@@ -3,9 +3,6 @@
 package cloneset
 
 import (
-	"slices"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -13,6 +10,7 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -24,7 +22,6 @@ func (p *planner) classify() {
 	for _, name := range p.Set.Spec.ScaleStrategy.PodsToDelete {
 		named[name] = true
 	}
-	atUpdate := map[string]bool{}
 	all := make([]pod, len(p.Snapshot.Pods))
 	p.pods = make([]*pod, 0, len(all))
 	for i, shared := range p.Snapshot.Pods {
@@ -33,28 +30,22 @@ func (p *planner) classify() {
 			continue
 		}
 		pod := &all[i]
-		pod.Pod = shared
+		pod.Observe(shared)
 		if !p.Selector.Matches(labels.Set(shared.Labels)) {
 			p.released = append(p.released, pod)
 			continue
 		}
 		label := shared.Labels[podplan.RevisionLabel]
-		updated, known := atUpdate[label]
-		if !known {
-			updated = revision.Matches(label, p.plan.Revisions.Update.Name)
-			atUpdate[label] = updated
-		}
-		_, specified := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-		pod.Updated = updated && p.Reaches(&pod.View)
-		pod.specified = specified || named[shared.Name]
-		pod.preparingDelete = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
-		pod.prepared = pod.PreparedUpdate()
+		pod.labelled = label == "" || shared.Labels[podplan.TemplateHashLabel] != ""
+		_, pod.specified = shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
+		pod.specified = pod.specified || named[shared.Name]
+		pod.Updated = revision.Matches(label, p.plan.Revisions.Update.Name) && p.Reaches(&pod.View)
+		pod.preparingDelete = pod.State == lifecyclev1alpha1.StatePreparingDelete
 		pod.evicted = p.limits.maxSurge > 0 && lifecycle.AwaitsEviction(shared, p.Now) > 0
-		pod.serves = lifecycle.Available(shared, 0, p.Now)
-		pod.Available = p.Due(lifecycle.AvailableIn(shared, p.Set.Spec.MinReadySeconds, p.Now))
+		pod.Available = pod.Serves() && p.Due(readiness.ReadyIn(shared, p.Set.Spec.MinReadySeconds, p.Now))
 		p.pods = append(p.pods, pod)
 	}
-	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+	podplan.SortByName(p.pods, (*pod).GetName)
 }
 
 // count counts the pods, beside what the spec wants. (CS-7 to CS-14)

@@ -15,12 +15,12 @@ import (
 // changes is left to it.
 func (p *planner) planRefresh(to target) {
 	for _, pod := range p.pods {
-		if pod.Patch != nil || pod.Deleted {
+		if pod.Patch != nil || pod.Deleted || pod.Settled() && pod.labelled {
 			continue
 		}
 		patch, readable := p.Refresh(&pod.View, p.atTarget(pod, to))
-		if label := pod.Labels[podplan.RevisionLabel]; readable && label != "" && pod.Labels[podplan.TemplateHashLabel] == "" {
-			patch.SetLabel(podplan.TemplateHashLabel, revision.ShortHash(label))
+		if readable && !pod.labelled {
+			patch.SetLabel(podplan.TemplateHashLabel, revision.ShortHash(pod.Labels[podplan.RevisionLabel]))
 		}
 		p.WriteRefresh(&pod.View, patch, rollout.PatchRefresh)
 	}
@@ -30,7 +30,7 @@ func (p *planner) planRefresh(to target) {
 // more: it has the revision that pods are updated to, or none of them is updated, or
 // it never can be.
 func (p *planner) atTarget(pod *pod, to target) bool {
-	return p.plan.Diff.Update == 0 || pod.Updated != to.back || pod.prepared && p.stuck(pod, to)
+	return p.plan.Diff.Update == 0 || pod.Updated != to.back || pod.prepared() && p.stuck(pod, to)
 }
 
 // stuck tells whether a pod that has to be updated never can be, unless a user

@@ -93,7 +93,7 @@ func (p *planner) deleteSpecified() (deletes bool) {
 	for _, pod := range p.pods {
 		switch {
 		case !pod.specified || pod.preparingDelete:
-		case p.plan.Diff.ScaleUp > 0 && pod.serves:
+		case p.plan.Diff.ScaleUp > 0 && pod.Serves():
 			if createFirst == nil {
 				createFirst = p.createFirst()
 			}
@@ -155,6 +155,6 @@ func (p *planner) deleteWithinBudget(pods []*pod) (deletes bool) {
 // whether that changes anything. (CS-24)
 func (p *planner) delete(pod *pod, why rollout.DeletionReason) bool {
 	begun := p.Delete(&pod.View, rollout.PodDeletion{
-		For: why, Unchanged: !pod.Available && !pod.preparingDelete, DeleteClaims: p.claims.of[instanceID(pod.Pod)]})
+		For: why, Unchanged: !pod.Available && !pod.preparingDelete, DeleteClaims: p.claims.ofPod(pod.Pod)})
 	return begun && (pod.Deleted || !pod.preparingDelete)
 }

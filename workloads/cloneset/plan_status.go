@@ -11,7 +11,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/validation"
-	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -65,7 +64,7 @@ func (p *planner) countPods(status *v1alpha1.CloneSetStatus) {
 	status.ReadyReplicas, status.AvailableReplicas = 0, 0
 	status.UpdatedReplicas, status.UpdatedReadyReplicas, status.UpdatedAvailableReplicas = 0, 0, 0
 	for _, pod := range p.pods {
-		ready := lifecycle.Ready(pod.Pod)
+		ready := pod.Ready()
 		if ready {
 			status.ReadyReplicas++
 		}

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/podplan"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -32,8 +33,7 @@ type limits struct {
 // pod is an active pod with what every step wants to know of it.
 type pod struct {
 	podplan.View
-	serves          bool // it is available, but perhaps not for minReadySeconds
-	prepared        bool // it is out of service for its update already
+	labelled        bool // it has the labels that older versions did not write
 	preparingDelete bool
 	specified       bool // it was marked for deletion
 	evicted         bool // a client awaits room to evict it, and there can be room
@@ -41,7 +41,10 @@ type pod struct {
 }
 
 // settling tells whether a pod serves, and only waits for minReadySeconds.
-func (p *pod) settling() bool { return p.serves && !p.Available }
+func (p *pod) settling() bool { return p.Serves() && !p.Available }
+
+// prepared tells whether a pod is out of service for its update already.
+func (p *pod) prepared() bool { return p.State == lifecyclev1alpha1.StatePreparingUpdate }
 
 // shared is the pod as the caches have it.
 func (p *pod) shared() *corev1.Pod { return p.Pod }

@@ -95,7 +95,7 @@ func (w *walk) step(pod *pod) hold {
 	switch {
 	case w.accepted >= max(w.diff.Update, -w.diff.Update):
 		return heldByRevision
-	case pod.prepared && !pod.Available:
+	case pod.prepared() && !pod.Available:
 	case settling && (at >= w.diff.UpdateMaxUnavailable || w.unavailable.All+w.disrupted >= w.diff.UpdateMaxUnavailable):
 		return heldSettling
 	case settling:
@@ -103,7 +103,7 @@ func (w *walk) step(pod *pod) hold {
 	case !pod.Available && at >= w.brokenMaxUnavailable():
 		return heldByBroken
 	case !pod.Available:
-	case !pod.prepared && at >= w.diff.UpdateMaxUnavailable:
+	case !pod.prepared() && at >= w.diff.UpdateMaxUnavailable:
 		return heldByTarget
 	case w.unavailable.All+w.disrupted >= w.diff.UpdateMaxUnavailable:
 		return heldByAll
@@ -166,7 +166,7 @@ func (t tally) selectForDeletion(chosen []*pod) (s selection) {
 			share = 0 // it counts as unavailable already
 		}
 		free := !marked && pod.settling() && used+settled < serving
-		if pod.serves && !free && used+share > budget {
+		if pod.Serves() && !free && used+share > budget {
 			if reason == nil {
 				reason = t.deleteReason(positive(unavailable), int32(used))
 			}
@@ -175,7 +175,7 @@ func (t tally) selectForDeletion(chosen []*pod) (s selection) {
 		}
 		if free {
 			settled++
-		} else if pod.serves {
+		} else if pod.Serves() {
 			used += share
 		}
 		s.now = append(s.now, pod)
@@ -185,7 +185,7 @@ func (t tally) selectForDeletion(chosen []*pod) (s selection) {
 
 func notAvailable(pods []*pod) (n int64) {
 	for _, pod := range pods {
-		if !pod.serves || pod.settling() {
+		if !pod.Serves() || pod.settling() {
 			n++
 		}
 	}

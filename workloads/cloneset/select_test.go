@@ -12,12 +12,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // newCandidate makes a pod that serves or not, and has done so for minReadySeconds or not.
 func newCandidate(name string, serves, available bool) *pod {
-	p := &pod{serves: serves}
-	p.Pod, p.Available = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}, available
+	shared := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if serves {
+		shared.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	}
+	p := &pod{}
+	p.Observe(shared)
+	p.Available = available
 	return p
 }
 
@@ -26,7 +32,9 @@ func newCandidate(name string, serves, available bool) *pod {
 func line(letters string) (candidates []*pod) {
 	for i, letter := range letters {
 		candidate := newCandidate(fmt.Sprint(i), letter == '+' || letter == '~', letter == '+')
-		candidate.prepared = letter == 'p'
+		if letter == 'p' {
+			candidate.State = lifecyclev1alpha1.StatePreparingUpdate
+		}
 		candidates = append(candidates, candidate)
 	}
 	return candidates

@@ -189,7 +189,8 @@ func (p *planner) classify() {
 			continue
 		}
 		pod := &all[i]
-		pod.Pod, pod.ordinal = shared, ordinal
+		pod.Observe(shared)
+		pod.ordinal = ordinal
 		pod.terminating = shared.DeletionTimestamp != nil
 		pod.ended = podstate.Ended(shared)
 		pod.Updated = shared.Labels[podplan.RevisionLabel] == update && p.Reaches(&pod.View)
