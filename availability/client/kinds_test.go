@@ -25,7 +25,7 @@ func inMemory(objects ...runtime.Object) (client.Interface, clienttesting.FakeCl
 }
 
 func TestPodUnavailableBudgets(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.PodUnavailableBudget, *v1alpha1.PodUnavailableBudgetList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.PodUnavailableBudget, *v1alpha1.PodUnavailableBudgetList, client.Interface]{
 		Name: "PodUnavailableBudget", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets"),
 		Object: func() *v1alpha1.PodUnavailableBudget {
 			return &v1alpha1.PodUnavailableBudget{Spec: v1alpha1.PodUnavailableBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}}

@@ -37,16 +37,16 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 // reads lists what the plan for an Eviction depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceEvictions, Live: apiwriter.Typed(o.Lifecycle.Evictions), Informer: &o.Evictions, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceEvictions, LiveReader: apiwriter.Typed(o.Lifecycle.Evictions), Informer: &o.Evictions, MakeInformer: func() cache.SharedIndexInformer {
 			return NewEvictionInformer(o.Lifecycle, o.Namespace, 0, byNamespace)
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Status, Itself: true},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), Known: true, Collect: true, OnlyLater: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Status, IsReconciled: true},
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), Known: true, Collect: true, OnlyLater: true})
+		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true})
 	}
 	return reads
 }
@@ -91,9 +91,9 @@ func controllerOf(pod *corev1.Pod) types.UID {
 }
 
 // kind describes Evictions to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.answers.Forget,

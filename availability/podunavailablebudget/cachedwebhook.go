@@ -59,7 +59,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	var budgets, pods cache.SharedIndexInformer
 	ofBudgets, err := controller.Open("podunavailablebudget", []controller.Read{{
-		Resource: ResourceBudgets, Informer: &budgets, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
+		Resource: ResourceBudgets, Informer: &budgets, Index: caches.AddNamespaceIndex, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, byNamespace)
 		},
 	}})
@@ -68,7 +68,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	var readPods []controller.Read
 	if o.Deletions && !o.NoPods {
-		readPods = []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Index: caches.AddNamespaceIndex, Make: caches.NewInformers(o.Kubernetes, "").Pods}}
+		readPods = []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Index: caches.AddNamespaceIndex, MakeInformer: caches.NewInformers(o.Kubernetes, "").Pods}}
 	}
 	ofPods, err := controller.Open("podunavailablebudget", readPods)
 	if err != nil {

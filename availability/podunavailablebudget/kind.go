@@ -56,17 +56,17 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: ResourceBudgets, Live: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, Make: func() cache.SharedIndexInformer {
+		{Resource: ResourceBudgets, LiveReader: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, o.Namespace, 0, byNamespace)
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, Itself: true, Concern: controller.On(o.budgetChanged)},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, IsReconciled: true, Concern: controller.On(o.budgetChanged)},
+		{Resource: ResourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 	if o.Mirror != MirrorNone {
 		reads = append(reads, controller.Read{Resource: ResourcePodDisruptionBudgets,
-			Live:     apiwriter.Resource{Client: o.Kubernetes.PolicyV1().RESTClient(), Name: string(ResourcePodDisruptionBudgets)},
-			Informer: &o.PodDisruptionBudgets, Make: core.PodDisruptionBudgets, Index: caches.AddNamespaceIndex,
-			Fields: disruptionFields, Concern: controller.On(o.disruptionBudgetChanged), Collect: true, OnlyLater: true})
+			LiveReader: apiwriter.Resource{Client: o.Kubernetes.PolicyV1().RESTClient(), Name: string(ResourcePodDisruptionBudgets)},
+			Informer:   &o.PodDisruptionBudgets, MakeInformer: core.PodDisruptionBudgets, Index: caches.AddNamespaceIndex,
+			Fields: disruptionFields, Concern: controller.On(o.disruptionBudgetChanged), CollectEvents: true, SkipInitial: true})
 	}
 	return append(reads, o.readWorkloads(core)...)
 }
@@ -96,7 +96,7 @@ func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
 }
 
 func (o *Options) readWorkload(kind schema.GroupKind, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceOf(kind), Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
+	return controller.Read{Resource: resourceOf(kind), Informer: informer, MakeInformer: make, Fields: workloadFields, Concern: o.workloadChanged, ConcernsKnown: true, CollectEvents: true, SkipInitial: true}
 }
 
 // budgetChanged enqueues the other budgets of the namespace when one goes: its pods may be theirs. (PUB-20)
@@ -125,7 +125,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 }
 
 // kind describes budgets to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.BudgetMetrics == nil {
 		o.BudgetMetrics = noMetrics{}
 	}
@@ -133,11 +133,11 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 	if o.Scales != nil {
 		r.scales = &scaleCache{scales: o.Scales, clock: o.Clock}
 	}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, RetryWhenDue: true,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, _ Resource) func(string) bool { return controller.Holds(s.Disruptions) },
+		SnapshotHolds: func(s *Snapshot, _ Resource) func(string) bool { return controller.Holds(s.Disruptions) },
 	}
 }
 

@@ -25,7 +25,7 @@ func inMemory(objects ...runtime.Object) (client.Interface, clienttesting.FakeCl
 }
 
 func TestImagePullJobs(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.ImagePullJob, *v1alpha1.ImagePullJobList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.ImagePullJob, *v1alpha1.ImagePullJobList, client.Interface]{
 		Name: "ImagePullJob", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("imagepulljobs"),
 		Object: func() *v1alpha1.ImagePullJob {
 			return &v1alpha1.ImagePullJob{Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:2"}}
@@ -41,7 +41,7 @@ func TestImagePullJobs(t *testing.T) {
 }
 
 func TestNodeImages(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.NodeImage, *v1alpha1.NodeImageList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.NodeImage, *v1alpha1.NodeImageList, client.Interface]{
 		Name: "NodeImage", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("nodeimages"), InCluster: true,
 		Object: func() *v1alpha1.NodeImage {
 			return &v1alpha1.NodeImage{Spec: v1alpha1.NodeImageSpec{Images: map[string]v1alpha1.ImageSpec{"nginx": {Tags: []v1alpha1.ImageTagSpec{{Tag: "2"}}}}}}
@@ -59,7 +59,7 @@ func TestNodeImages(t *testing.T) {
 }
 
 func TestResourceDistributions(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.ResourceDistribution, *v1alpha1.ResourceDistributionList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.ResourceDistribution, *v1alpha1.ResourceDistributionList, client.Interface]{
 		Name: "ResourceDistribution", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("resourcedistributions"), InCluster: true,
 		Object: func() *v1alpha1.ResourceDistribution {
 			return &v1alpha1.ResourceDistribution{Spec: v1alpha1.ResourceDistributionSpec{Targets: v1alpha1.ResourceDistributionTargets{AllNamespaces: true}}}
@@ -79,7 +79,7 @@ func TestResourceDistributions(t *testing.T) {
 }
 
 func TestPersistentPodStates(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.PersistentPodState, *v1alpha1.PersistentPodStateList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.PersistentPodState, *v1alpha1.PersistentPodStateList, client.Interface]{
 		Name: "PersistentPodState", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("persistentpodstates"),
 		Object: func() *v1alpha1.PersistentPodState {
 			return &v1alpha1.PersistentPodState{Spec: v1alpha1.PersistentPodStateSpec{
@@ -98,7 +98,7 @@ func TestPersistentPodStates(t *testing.T) {
 }
 
 func TestWorkloadSpreads(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.WorkloadSpread, *v1alpha1.WorkloadSpreadList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.WorkloadSpread, *v1alpha1.WorkloadSpreadList, client.Interface]{
 		Name: "WorkloadSpread", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("workloadspreads"),
 		Object: func() *v1alpha1.WorkloadSpread {
 			return &v1alpha1.WorkloadSpread{Spec: v1alpha1.WorkloadSpreadSpec{

@@ -53,13 +53,13 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: resourceStates, Live: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceStates, LiveReader: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Owners, Itself: true},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
-		{Resource: resourceNodes, Informer: &o.Nodes, Make: core.Nodes,
-			Fields: controller.Labels, Concern: controller.On(o.nodeChanged), Collect: true, OnlyLater: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Owners, IsReconciled: true},
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourceNodes, Informer: &o.Nodes, MakeInformer: core.Nodes,
+			Fields: controller.Labels, Concern: controller.On(o.nodeChanged), CollectEvents: true, SkipInitial: true},
 	}
 	for _, w := range o.workloads() {
 		reads = append(reads, w.read)
@@ -77,7 +77,7 @@ type readWorkload struct {
 func (o *Options) workloads() (all []readWorkload) {
 	add := func(kind schema.GroupKind, resource podwright.Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) {
 		all = append(all, readWorkload{kind, controller.Read{
-			Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Collect: true,
+			Resource: resource, Informer: informer, MakeInformer: make, Fields: workloadFields, Concern: o.workloadChanged, CollectEvents: true,
 		}})
 	}
 	add(podstate.StatefulSets, resourceStatefulSets, &o.StatefulSets, caches.NewInformers(o.Kubernetes, o.Namespace).StatefulSets)
@@ -97,14 +97,14 @@ func (o *Options) workloads() (all []readWorkload) {
 }
 
 // kind describes PersistentPodStates to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.StateMetrics == nil {
 		o.StateMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Shows: shows,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, SnapshotHolds: shows,
 		Writer: r.writer, Forget: r.forget,
 	}
 }

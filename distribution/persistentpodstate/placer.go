@@ -82,10 +82,10 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 
 func (o *PlacerOptions) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceStates, Informer: &o.States, Index: caches.AddNamespaceIndex, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceStates, Informer: &o.States, Index: caches.AddNamespaceIndex, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
 		}},
-		{Resource: resourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},
+		{Resource: resourceNodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *Placer) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) 
 // PlacePod returns a pod as it is to be created. It waits until the caches are filled, as long as the context
 // allows; an error says that they are not. (PPS-11)
 func (p *Placer) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	placement, err := p.Explain(ctx, pod.Namespace, pod)
+	placement, err := p.explain(ctx, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 	if namespace == "" {
 		namespace = request.Namespace
 	}
-	placement, err := p.Explain(ctx, namespace, pod)
+	placement, err := p.explain(ctx, namespace, pod)
 	if err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("find where the pod ran: %w", err))
 	}
@@ -150,8 +150,8 @@ func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionReque
 	return nil
 }
 
-// Explain says what is done to a pod of a namespace, and why not more. The pod is not changed.
-func (p *Placer) Explain(ctx context.Context, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
+// explain says what is done to a pod of a namespace, and why not more. The pod is not changed.
+func (p *Placer) explain(ctx context.Context, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
 	if placed, err := p.places(ctx, pod); !placed {
 		return podstate.Place(nil, pod, nil), err
 	}

@@ -57,7 +57,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		if plan.Problem == nil {
 			return 0, nil
 		}
-		return a.NoteHeld(a.Key, plan.Held(nil), s.Now), a.status(ctx) // a change of the spec is an event (RD-11)
+		return a.NoteHeld(a.Key, plan.held(nil), s.Now), a.status(ctx) // a change of the spec is an event (RD-11)
 	}
 	a.resource = resourceConfigMaps
 	if plan.template.kind == kindSecret {
@@ -71,7 +71,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if len(a.foreign) > 0 {
 		plan.requeue(conflictRetry)
 	}
-	if told := a.NoteHeld(a.Key, plan.Held(a.failures), s.Now); told > 0 {
+	if told := a.NoteHeld(a.Key, plan.held(a.failures), s.Now); told > 0 {
 		plan.requeue(told)
 	}
 	return plan.RequeueAfter, err
@@ -103,18 +103,18 @@ func (a *applier) take(ctx context.Context, object Object) error {
 	case err != nil:
 		return a.failed(object, v1alpha1.ResourceDistributionGetResourceFailed, err)
 	}
-	switch c := CopyOf(found); a.plan.Compare(c) {
-	case Foreign:
+	switch c := CopyOf(found); a.plan.compare(c) {
+	case foreignCopy:
 		a.lock.Lock()
 		defer a.lock.Unlock()
 		a.foreign[object.GetNamespace()] = a.snapshot.Now
 		a.failures = append(a.failures, Failure{object.GetNamespace(), v1alpha1.ResourceDistributionConflictOccurred, errConflict})
 		return nil // (RD-10)
-	case Different:
+	case differentCopy:
 		return a.update(ctx, a.plan.template.updated(c, a.snapshot.Distribution))
-	case Unchangeable:
+	case unchangeableCopy:
 		return a.replace(ctx, Replacement{Delete: c, Create: object})
-	case Same:
+	case sameCopy:
 	}
 	a.Wrote(a.resource, found.GetResourceVersion()) // the cache is behind
 	return nil

@@ -37,8 +37,8 @@ var conditions = heldup.Conditions[v1alpha1.ResourceDistributionCondition]{
 	},
 }
 
-// Held lists what holds the ResourceDistribution up once the plan is applied, with all that failed, by namespace. (RD-25)
-func (p *Plan) Held(failures []Failure) (holds []rollout.Hold) {
+// held lists what holds the ResourceDistribution up once the plan is applied, with all that failed, by namespace. (RD-25)
+func (p *Plan) held(failures []Failure) (holds []rollout.Hold) {
 	hold := func(kind, name string, rule rollout.Rule, message string) {
 		key := rollout.HoldKey{Kind: kind, Name: name}
 		if !slices.ContainsFunc(holds, func(h rollout.Hold) bool { return h.HoldKey == key }) {

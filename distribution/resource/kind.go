@@ -39,28 +39,28 @@ const (
 // reads lists what the plan for a ResourceDistribution depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceDistributions, Live: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceDistributions, LiveReader: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewResourceDistributionInformer(o.Distribution, 0, nil)
-		}, Fields: controller.Workload, Itself: true},
+		}, Fields: controller.Workload, IsReconciled: true},
 		o.readCopies(resourceSecrets, &o.Secrets, func() cache.SharedIndexInformer { return NewSecretInformer(o.Kubernetes) }),
 		o.readCopies(resourceConfigMaps, &o.ConfigMaps, func() cache.SharedIndexInformer { return NewConfigMapInformer(o.Kubernetes) }),
-		{Resource: resourceNamespaces, Informer: &o.Namespaces, Make: caches.NewInformers(o.Kubernetes, "").Namespaces,
-			Fields: controller.Labels | controller.Status, Concern: controller.On(o.namespaceChanged), Collect: true, OnlyLater: true},
+		{Resource: resourceNamespaces, Informer: &o.Namespaces, MakeInformer: caches.NewInformers(o.Kubernetes, "").Namespaces,
+			Fields: controller.Labels | controller.Status, Concern: controller.On(o.namespaceChanged), CollectEvents: true, SkipInitial: true},
 	}
 	if o.Sources {
 		reads = append(reads,
-			controller.Read{Resource: resourceSourceSecrets, Informer: &o.SourceSecrets, Make: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) },
-				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindSecret), OnlyLater: true},
-			controller.Read{Resource: resourceSourceConfigMaps, Informer: &o.SourceConfigMaps, Make: func() cache.SharedIndexInformer { return NewSourceConfigMapInformer(o.Kubernetes) },
-				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindConfigMap), OnlyLater: true})
+			controller.Read{Resource: resourceSourceSecrets, Informer: &o.SourceSecrets, MakeInformer: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) },
+				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindSecret), SkipInitial: true},
+			controller.Read{Resource: resourceSourceConfigMaps, Informer: &o.SourceConfigMaps, MakeInformer: func() cache.SharedIndexInformer { return NewSourceConfigMapInformer(o.Kubernetes) },
+				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindConfigMap), SkipInitial: true})
 	}
 	return reads
 }
 
 func (o *Options) readCopies(resource podwright.Resource, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
 	return controller.Read{
-		Resource: resource, Live: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, Make: create, Trim: trim, Index: index,
-		Fields: controller.Owners | controller.Data, Concern: controller.EachOf(distributionsOf), Collect: true, OnlyLater: true,
+		Resource: resource, LiveReader: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, MakeInformer: create, Trim: trim, Index: index,
+		Fields: controller.Owners | controller.Data, Concern: controller.EachOf(distributionsOf), CollectEvents: true, SkipInitial: true,
 	}
 }
 
@@ -110,16 +110,16 @@ func (o *Options) namespaceChanged(before, after *corev1.Namespace, enqueue cont
 }
 
 // kind describes ResourceDistributions to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.TargetMetrics == nil {
 		o.TargetMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, RetryWhenDue: true,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, _ podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, _ podwright.Resource) func(string) bool {
 			names := make(map[string]bool, len(s.Copies))
 			for _, c := range s.Copies {
 				names[nameOf(c)] = true

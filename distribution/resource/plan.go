@@ -172,12 +172,12 @@ func (p *Plan) planCopy(c *Copy) {
 	if p.SourceMissing != nil {
 		return
 	}
-	switch p.Compare(c) {
-	case Different:
+	switch p.compare(c) {
+	case differentCopy:
 		p.Update = append(p.Update, p.template.updated(c, p.distribution))
-	case Unchangeable:
+	case unchangeableCopy:
 		p.Replace = append(p.Replace, Replacement{Delete: c, Create: p.template.object(c.Namespace, p.distribution)})
-	case Same, Foreign:
+	case sameCopy, foreignCopy:
 	}
 }
 
@@ -201,41 +201,41 @@ func (p *Plan) requeue(after time.Duration) {
 	}
 }
 
-// Difference is what an object of the name of the copies is, compared to the template.
-type Difference string
+// difference is what an object of the name of the copies is, compared to the template.
+type difference string
 
 // What an object is.
 const (
-	// Same: it is as the template has it, or about to go.
-	Same Difference = "Same"
-	// Different: it is updated.
-	Different Difference = "Different"
-	// Unchangeable: it differs in what the API server lets no client change: the
+	// sameCopy: it is as the template has it, or about to go.
+	sameCopy difference = "Same"
+	// differentCopy: it is updated.
+	differentCopy difference = "Different"
+	// unchangeableCopy: it differs in what the API server lets no client change: the
 	// type of a Secret, or anything in an object that is immutable. It is replaced.
-	Unchangeable Difference = "Unchangeable"
-	// Foreign: it is no copy of this ResourceDistribution, and is left alone. (RD-7)
-	Foreign Difference = "Foreign"
+	unchangeableCopy difference = "Unchangeable"
+	// foreignCopy: it is no copy of this ResourceDistribution, and is left alone. (RD-7)
+	foreignCopy difference = "Foreign"
 )
 
-// Compare tells what an object is that has the kind and the name of the copies. (RD-7, RD-8)
-func (p *Plan) Compare(c *Copy) Difference {
+// compare tells what an object is that has the kind and the name of the copies. (RD-7, RD-8)
+func (p *Plan) compare(c *Copy) difference {
 	switch {
 	case !copyOf(c, p.distribution.Name):
-		return Foreign
+		return foreignCopy
 	case c.DeletionTimestamp != nil:
-		return Same // its end is an event
+		return sameCopy // its end is an event
 	}
 	if c.fingerprint != p.template.content.fingerprint() {
 		if c.immutable || c.secretType != p.template.content.Type {
-			return Unchangeable
+			return unchangeableCopy
 		}
-		return Different
+		return differentCopy
 	}
 	owner := slices.ContainsFunc(c.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == p.distribution.UID })
 	if _, labelled := c.Labels[v1alpha1.ResourceCopyLabel]; !labelled || !owner {
-		return Different
+		return differentCopy
 	}
-	return Same
+	return sameCopy
 }
 
 // String lists what the plan does, a line for each kind of action; "nothing" if it

@@ -30,7 +30,7 @@ const (
 // what is in Failed among it. It is nil if the observed status says the same already. (RD-14)
 func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistributionStatus {
 	if p.Problem != nil && p.distribution != nil {
-		return p.tell(p.distribution.Status.DeepCopy(), p.Held(nil), now)
+		return p.tell(p.distribution.Status.DeepCopy(), p.held(nil), now)
 	}
 	if p.template == nil {
 		return nil
@@ -53,7 +53,7 @@ func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistr
 	}
 	status.Failed = int32(len(failed))
 	status.Succeeded = status.Desired - status.Failed
-	return p.tell(status, p.Held(failures), now)
+	return p.tell(status, p.held(failures), now)
 }
 
 func same(a, b *v1alpha1.ResourceDistributionStatus) bool { return equality.Semantic.DeepEqual(a, b) }

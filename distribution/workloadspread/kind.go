@@ -44,11 +44,11 @@ const (
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: resourceSpreads, Live: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceSpreads, LiveReader: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Status, Itself: true}, // replicas of a webhook reserve there
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Status, IsReconciled: true}, // replicas of a webhook reserve there
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 		o.readWorkload(workload.Deployments, &o.Deployments, core.Deployments, workloadFields),
 		o.readWorkload(workload.ReplicaSets, &o.ReplicaSets, core.ReplicaSets, workloadFields),
 		o.readWorkload(workload.StatefulSets, &o.StatefulSets, core.StatefulSets, workloadFields),
@@ -65,7 +65,7 @@ func (o *Options) reads() []controller.Read {
 		}, workloadFields))
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes})
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes})
 	}
 	return reads
 }
@@ -76,20 +76,20 @@ func resourceOf(kind schema.GroupKind) podwright.Resource {
 }
 
 func (o *Options) readWorkload(kind schema.GroupKind, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
-	return controller.Read{Resource: resourceOf(kind), Informer: informer, Make: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, Known: true, Collect: true, OnlyLater: true}
+	return controller.Read{Resource: resourceOf(kind), Informer: informer, MakeInformer: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, ConcernsKnown: true, CollectEvents: true, SkipInitial: true}
 }
 
 // kind describes WorkloadSpreads to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.SpreadMetrics == nil {
 		o.SpreadMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply, OnTime: true,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, RetryWhenDue: true,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}

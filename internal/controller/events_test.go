@@ -36,11 +36,11 @@ func (q *queue) take() []string {
 
 // handler returns the handler of a read, which fills the queue.
 func (q *queue) handler(read Read, wrote wroteStatus) *dispatcher {
-	if read.Itself {
+	if read.IsReconciled {
 		read.Concern = itself(wrote)
 	}
 	d := &dispatcher{}
-	d.add(&subscription{fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: q.add, initial: !read.OnlyLater})
+	d.add(&subscription{fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: q.add, initial: !read.SkipInitial})
 	return d
 }
 
@@ -54,7 +54,7 @@ func TestEventsOfItself(t *testing.T) {
 	status := func(s *v1alpha1.CloneSet) { s.Status.Replicas = 7 }
 	before := set("1", same)
 	var enqueued queue
-	handler := enqueued.handler(Read{Fields: Workload, Itself: true}, func(key types.NamespacedName, version string, status any) bool {
+	handler := enqueued.handler(Read{Fields: Workload, IsReconciled: true}, func(key types.NamespacedName, version string, status any) bool {
 		return key.String() == "shop/web" && (version == "own" || status.(*v1alpha1.CloneSetStatus).Replicas == 8)
 	})
 	for _, test := range []struct {

@@ -33,8 +33,8 @@ type Config struct {
 	// firstRetry and lastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	firstRetry, lastRetry time.Duration
-	// onTime is that of Kind.
-	onTime bool
+	// retryWhenDue is that of Definition.
+	retryWhenDue bool
 	// waits tells whether the last reconcile of a key did nothing but wait for a cache. That is no success, so
 	// the back-off of the failures before it goes on. Nil: none waits. (CT-1)
 	waits func(key types.NamespacedName) bool
@@ -95,7 +95,7 @@ func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 
 func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 	loop := sources.Loop(Config{
-		ControllerOptions: r.ControllerOptions, Name: r.Name, reconcile: r.reconcile, waits: r.waits.Get, firstRetry: r.FirstRetry, lastRetry: r.LastRetry, onTime: r.OnTime,
+		ControllerOptions: r.ControllerOptions, Name: r.Name, reconcile: r.reconcile, waits: r.waits.Get, firstRetry: r.FirstRetry, lastRetry: r.LastRetry, retryWhenDue: r.RetryWhenDue,
 	})
 	collected := func(key types.NamespacedName) { loop.addAfter(key, r.SettleTime(key)) }
 	if r.Wake != nil {
@@ -220,7 +220,7 @@ func (l *Loop) next(ctx context.Context) bool {
 	default:
 		l.queue.Forget(key)
 	}
-	if after > 0 && (err == nil || l.onTime && ctx.Err() == nil) {
+	if after > 0 && (err == nil || l.retryWhenDue && ctx.Err() == nil) {
 		l.queue.AddAfter(key, after)
 	}
 	return true

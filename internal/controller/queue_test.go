@@ -42,7 +42,7 @@ func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
 func run(t *testing.T, length time.Duration, reconcile func(n int) (time.Duration, error)) *recorder {
 	t.Helper()
 	r, reconciles := &recorder{start: time.Now()}, 0
-	loop := newLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, onTime: true, reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+	loop := newLoop(Config{Name: "test", ControllerOptions: podwright.ControllerOptions{Metrics: r}, retryWhenDue: true, reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 		reconciles++
 		return reconcile(reconciles)
 	}})

@@ -14,9 +14,9 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 )
 
-// Kind describes a kind of objects to the shell, of which S is a snapshot and P a
+// Definition describes a kind of objects to the shell, of which S is a snapshot and P a
 // plan. What is not marked as optional is required.
-type Kind[S, P any] struct {
+type Definition[S, P any] struct {
 	// ControllerOptions are those of the kind's options.
 	podwright.ControllerOptions
 	// pkg is the name of the kind's package, for errors. Name is the name of
@@ -38,13 +38,13 @@ type Kind[S, P any] struct {
 	reads []Read
 	// synced tells how far the caches are.
 	synced apiwriter.Synced
-	// Live wraps the Live of all reads. Optional.
-	Live func(apiwriter.Live) apiwriter.Live
+	// WrapLive wraps the Live of all reads. Optional.
+	WrapLive func(apiwriter.Live) apiwriter.Live
 	// Writer writes.
 	Writer Writer
-	// Shows returns what tells whether a snapshot holds an object of a resource. Optional for a
+	// SnapshotHolds returns what tells whether a snapshot holds an object of a resource. Optional for a
 	// kind that creates nothing.
-	Shows func(s *S, resource podwright.Resource) func(name string) bool
+	SnapshotHolds func(s *S, resource podwright.Resource) func(name string) bool
 
 	// Forget drops what is remembered of an object that no longer exists, beside what Writer
 	// remembers. Optional.
@@ -67,9 +67,9 @@ type Kind[S, P any] struct {
 	// firstRetry and lastRetry are the first and the longest back-off of a key
 	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
-	// onTime has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
+	// retryWhenDue has a reconcile that fails repeated after the time that it returns, if the back-off is longer. What
 	// failed does not hold up what is due. That time must not be for trying again. Default: by the back-off alone.
-	OnTime bool
+	RetryWhenDue bool
 }
 
 // Writer is what a kind writes with, and remembers its writes.
@@ -87,7 +87,7 @@ type Writer interface {
 // what it wrote before. It is safe for use by several goroutines, as long as one
 // of them at a time reconciles an object.
 type reconciler[S, P any] struct {
-	Kind[S, P]
+	Definition[S, P]
 	writes   *apiwriter.Store
 	live     apiwriter.Registry
 	collects bool                          // some events are collected before a reconcile, see SettleTime
@@ -97,16 +97,16 @@ type reconciler[S, P any] struct {
 }
 
 // newReconciler returns the reconciler of a kind.
-func newReconciler[S, P any](kind Kind[S, P]) *reconciler[S, P] {
-	r := &reconciler[S, P]{Kind: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
+func newReconciler[S, P any](kind Definition[S, P]) *reconciler[S, P] {
+	r := &reconciler[S, P]{Definition: kind, writes: kind.Writer.Writes(), live: apiwriter.Registry{}}
 	for _, read := range kind.reads {
-		r.collects = r.collects || read.Collect
+		r.collects = r.collects || read.CollectEvents
 		switch {
-		case read.Live == nil:
-		case kind.Live == nil:
-			r.live[read.Resource] = read.Live
+		case read.LiveReader == nil:
+		case kind.WrapLive == nil:
+			r.live[read.Resource] = read.LiveReader
 		default:
-			r.live[read.Resource] = kind.Live(read.Live)
+			r.live[read.Resource] = kind.WrapLive(read.LiveReader)
 		}
 	}
 	return r
@@ -185,7 +185,7 @@ func (r *reconciler[S, P]) act(ctx context.Context, key types.NamespacedName) (r
 		return 0, err
 	}
 	start := r.Clock.Now()
-	plan := r.Kind.Plan(snapshot)
+	plan := r.Definition.Plan(snapshot)
 	if r.collects {
 		r.planning.Set(key, r.Clock.Since(start))
 	}
@@ -214,7 +214,7 @@ func (r *reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 		return Wait(ctx, r.writes, key, r.synced, r.Clock.Now(), nil)
 	}
 	for _, read := range r.reads {
-		if resource := read.Resource; read.Live != nil && r.synced(resource) == "" {
+		if resource := read.Resource; read.LiveReader != nil && r.synced(resource) == "" {
 			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a reconcile of %s would not know whether it sees "+
 				"what the one before has written, and would write it again. Reader.SyncedResourceVersion must tell; "+
 				"Options.AllowStaleReads goes on all the same", resource, key)
@@ -233,7 +233,7 @@ func (r *reconciler[S, P]) checkComplete(ctx context.Context, key types.Namespac
 			return true
 		}
 		if shows[resource] == nil {
-			shows[resource] = r.Shows(snapshot, resource)
+			shows[resource] = r.SnapshotHolds(snapshot, resource)
 		}
 		return shows[resource](name)
 	})
@@ -259,7 +259,7 @@ func (r *reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, 
 	if snapshot == nil || err != nil {
 		return false, err
 	}
-	return r.Shows != nil && r.Shows(snapshot, resource)(name), nil
+	return r.SnapshotHolds != nil && r.SnapshotHolds(snapshot, resource)(name), nil
 }
 
 // Snapshot returns what a plan depends on now; nil if there is no such object.
@@ -274,7 +274,7 @@ func (r *reconciler[S, P]) Plan(ctx context.Context, key types.NamespacedName) (
 	if snapshot == nil || err != nil {
 		return nil, err
 	}
-	return r.Kind.Plan(snapshot), nil
+	return r.Definition.Plan(snapshot), nil
 }
 
 // Events about pods and claims come in bursts, and a plan looks at all pods.

@@ -60,9 +60,9 @@ func newFixture(t *testing.T) *fixture {
 	}
 	createPod(t, client, "other") // the server has come to a version later than 1
 	s.writer = apply.NewWriter(client)
-	s.reconciler = newReconciler(Kind[snapshot, plan]{
+	s.reconciler = newReconciler(Definition[snapshot, plan]{
 		ControllerOptions: podwright.ControllerOptions{Clock: s.clock, Metrics: s}, Writer: s.writer,
-		reads:   []Read{{Resource: caches.Pods, Live: apiwriter.Pods(client)}, {Resource: caches.Claims, Live: apiwriter.Claims(client), Collect: true}},
+		reads:   []Read{{Resource: caches.Pods, LiveReader: apiwriter.Pods(client)}, {Resource: caches.Claims, LiveReader: apiwriter.Claims(client), CollectEvents: true}},
 		synced:  func(podwright.Resource) string { return s.synced },
 		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
 		Plan: func(pods *snapshot) *plan {
@@ -74,7 +74,7 @@ func newFixture(t *testing.T) *fixture {
 			s.applied = append(s.applied, *p)
 			return time.Minute, s.applyErr
 		},
-		Shows: func(names *snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(names *snapshot, resource podwright.Resource) func(string) bool {
 			return func(name string) bool {
 				return resource == caches.Pods && slices.Contains(*names, name) || resource == caches.Claims && name == "data"
 			}

@@ -29,7 +29,7 @@ func TestRefusedForEver(t *testing.T) {
 					var tries []time.Duration
 					var written time.Time
 					start, writer := time.Now(), &apply.Writer{}
-					r := newReconciler(Kind[snapshot, plan]{
+					r := newReconciler(Definition[snapshot, plan]{
 						ControllerOptions: podwright.ControllerOptions{Clock: clock.RealClock{}},
 						reads:             []Read{{Resource: caches.Pods}}, Writer: writer,
 						synced: func(podwright.Resource) string {

@@ -37,7 +37,7 @@ type Setup[S, P any] struct {
 	// it reads; nil if that is nothing. ReaderOf makes one.
 	Reader func(caches.Reader) podwright.Caches
 	// Kind describes the kind. It is called last.
-	Kind func() Kind[S, P]
+	Kind func() Definition[S, P]
 }
 
 // ReaderOf returns a Setup.Reader for an option that holds a Reader, which over makes of caches.
@@ -105,8 +105,8 @@ type controller[S, P any] struct {
 
 // Run runs the loops.
 func (c *controller[S, P]) Run(ctx context.Context) error {
-	if c.Kind.Run != nil {
-		return c.Kind.Run(ctx, c.runLoops)
+	if c.Definition.Run != nil {
+		return c.Definition.Run(ctx, c.runLoops)
 	}
 	return c.runLoops(ctx)
 }
@@ -125,9 +125,9 @@ func (c *controller[S, P]) runLoops(ctx context.Context) error {
 func (c *controller[S, P]) HasSynced() bool { return c.loops[0].hasSynced() }
 
 // KindOf returns the kind of a Reconciler that New or NewReconciler has made.
-func KindOf[S, P any](r podwright.Reconciler[S, P]) *Kind[S, P] {
+func KindOf[S, P any](r podwright.Reconciler[S, P]) *Definition[S, P] {
 	if c, runs := r.(*controller[S, P]); runs {
-		return &c.Kind
+		return &c.Definition
 	}
-	return &r.(*reconciler[S, P]).Kind
+	return &r.(*reconciler[S, P]).Definition
 }

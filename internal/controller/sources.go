@@ -19,13 +19,13 @@ import (
 type Read struct {
 	// Resource names the cache.
 	Resource podwright.Resource
-	// Live reads the resource past all caches. It is given if the kind writes what
+	// LiveReader reads the resource past all caches. It is given if the kind writes what
 	// the cache holds: Reconcile waits until the cache shows that.
-	Live apiwriter.Live
+	LiveReader apiwriter.Live
 	// Informer is the option in which the user shares an informer. If that is
-	// nil, Make makes one, whose objects Trim trims, and it is set here.
-	Informer *cache.SharedIndexInformer
-	Make     func() cache.SharedIndexInformer
+	// nil, MakeInformer makes one, whose objects Trim trims, and it is set here.
+	Informer     *cache.SharedIndexInformer
+	MakeInformer func() cache.SharedIndexInformer
 	// Trim defaults to caches.Trim.
 	Trim cache.TransformFunc
 	// Index adds an index by which the kind finds objects. Default: none.
@@ -34,24 +34,24 @@ type Read struct {
 	// Fields are those that the kind's plan reads of such an object: a change of
 	// others is no event. Objects that appear, go, or are replaced always are.
 	Fields Fields
-	// Itself says that the kind reconciles these objects. What its controller
+	// IsReconciled says that the kind reconciles these objects. What its controller
 	// itself wrote into the status is no event. Concern enqueues further ones.
-	Itself bool
+	IsReconciled bool
 	// Owner is the kind whose objects such an object concerns that name it as an
 	// owner. Default: Concern says which.
 	Owner schema.GroupKind
 	// Concern enqueues the objects that an event concerns. If nothing says
 	// whom events concern, there are none.
 	Concern Concern
-	// Known says that Concern enqueues only objects of the read before it that has
-	// Itself, which its cache holds. It is not asked while there are none, so that a
+	// ConcernsKnown says that Concern enqueues only objects of the read before it that has
+	// IsReconciled, which its cache holds. It is not asked while there are none, so that a
 	// kind which no user uses costs nothing per event.
-	Known bool
-	// Collect has events collected before a reconcile, for resources of which many
+	ConcernsKnown bool
+	// CollectEvents has events collected before a reconcile, for resources of which many
 	// change at once; see SettleTime.
-	Collect bool
-	// OnlyLater leaves out what is there at the start.
-	OnlyLater bool
+	CollectEvents bool
+	// SkipInitial leaves out what is there at the start.
+	SkipInitial bool
 }
 
 // Sources are the informers of a kind. Open makes them.
@@ -66,14 +66,14 @@ type Sources struct {
 // that of the kind, for errors.
 func Open(pkg string, reads []Read) (*Sources, error) {
 	s := &Sources{pkg: pkg, reads: reads}
-	if slices.ContainsFunc(reads, func(r Read) bool { return r.Live != nil }) {
+	if slices.ContainsFunc(reads, func(r Read) bool { return r.LiveReader != nil }) {
 		if err := caches.CheckVersions(); err != nil {
 			return nil, fmt.Errorf("%s: %w", pkg, err)
 		}
 	}
 	for _, read := range reads {
 		if *read.Informer == nil {
-			informer := read.Make()
+			informer := read.MakeInformer()
 			trim := read.Trim
 			if trim == nil {
 				trim = caches.Trim
@@ -124,7 +124,7 @@ func (s *Sources) Synced() []cache.InformerSynced { return s.synced }
 func (s *Sources) subscribe(now, collected Enqueue, wroteStatus wroteStatus) error {
 	var objects *atomic.Int64
 	for _, read := range s.reads {
-		if read.Itself {
+		if read.IsReconciled {
 			own, others := itself(wroteStatus), read.Concern
 			read.Concern = func(e Event, enqueue Enqueue) {
 				if own(e, enqueue); others != nil {
@@ -136,19 +136,19 @@ func (s *Sources) subscribe(now, collected Enqueue, wroteStatus wroteStatus) err
 			continue
 		}
 		subscription := &subscription{
-			fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: now, initial: !read.OnlyLater,
+			fields: read.Fields | identity, owner: read.Owner, concern: read.Concern, enqueue: now, initial: !read.SkipInitial,
 		}
-		if read.Collect {
+		if read.CollectEvents {
 			subscription.enqueue = collected
 		}
-		if read.Known {
+		if read.ConcernsKnown {
 			subscription.objects = objects
 		}
 		reported, err := subscribe(*read.Informer, subscription)
 		if err != nil {
 			return fmt.Errorf("%s: watch: %w", s.pkg, err)
 		}
-		if read.Itself {
+		if read.IsReconciled {
 			objects = reported
 		}
 	}

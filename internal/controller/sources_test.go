@@ -33,8 +33,8 @@ func TestOpen(t *testing.T) {
 		nodes := shared
 		var pods cache.SharedIndexInformer
 		reads := []Read{
-			{Resource: caches.Nodes, Informer: &nodes, Make: func() cache.SharedIndexInformer { t.Error("it is shared"); return nil }},
-			{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods, Make: func() cache.SharedIndexInformer {
+			{Resource: caches.Nodes, Informer: &nodes, MakeInformer: func() cache.SharedIndexInformer { t.Error("it is shared"); return nil }},
+			{Resource: caches.Pods, LiveReader: apiwriter.Resource{}, Informer: &pods, MakeInformer: func() cache.SharedIndexInformer {
 				return cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
 			}, Index: func(i cache.SharedIndexInformer) error {
 				return i.AddIndexers(cache.Indexers{"test": func(any) ([]string, error) { return []string{"found"}, nil }})
@@ -79,7 +79,7 @@ func TestOpenFails(t *testing.T) {
 	if err := open(Read{Resource: caches.Pods, Informer: &pods}); err != nil {
 		t.Errorf("a kind that waits for no cache: %v", err)
 	}
-	if err := open(Read{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
+	if err := open(Read{Resource: caches.Pods, LiveReader: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
 		t.Errorf("error %v, want one that names the feature", err)
 	}
 }
@@ -94,8 +94,8 @@ func TestKindThatNobodyUses(t *testing.T) {
 		ofPods := cache.NewSharedIndexInformer(pods, &corev1.Pod{}, 0, cache.Indexers{})
 		asked := 0
 		reads := []Read{
-			{Resource: "clonesets", Informer: &ofSets, Fields: Workload, Itself: true},
-			{Resource: caches.Pods, Informer: &ofPods, Fields: Labels, Known: true, Concern: func(e Event, enqueue Enqueue) {
+			{Resource: "clonesets", Informer: &ofSets, Fields: Workload, IsReconciled: true},
+			{Resource: caches.Pods, Informer: &ofPods, Fields: Labels, ConcernsKnown: true, Concern: func(e Event, enqueue Enqueue) {
 				asked++
 				enqueue(types.NamespacedName{Namespace: "shop", Name: "web"})
 			}},

@@ -43,11 +43,11 @@ func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Up
 		p.calculator = &inplace.Calculator{History: p.History, To: to,
 			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Workload.InPlace.NoEnvFromMetadata, Resize: p.Workload.InPlace.Resize}}
 	}
-	if pod.Retry != nil && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
-		return pod.Retry.Update, inplace.Feasible(pod.Pod, pod.Retry.Update)
+	if pod.retry != nil && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
+		return pod.retry.Update, inplace.Feasible(pod.Pod, pod.retry.Update)
 	}
-	if pod.Unresized != "" && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
-		return nil, errors.New(pod.Unresized)
+	if pod.unresized != "" && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
+		return nil, errors.New(pod.unresized)
 	}
 	update, _ := p.calculator.For(pod.Labels[RevisionLabel])
 	if update == nil {
@@ -168,8 +168,8 @@ func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.Co
 	in, hooks := &p.Workload.InPlace, p.Workload.Hooks
 	patch := pod.Change(rollout.PatchPrepare)
 	pod.ForUpdate = !pod.PreparedUpdate()
-	pod.InService = undisturbed(pod, update)
-	if pod.InService {
+	pod.inService = undisturbed(pod, update)
+	if pod.inService {
 		in = &InPlace{} // there is nothing to prepare, and no grace to give
 	} else if !in.KeepStateless || lifecycle.StateOf(pod.Pod) != "" || hooks != nil && lifecycle.HookedAny(hooks.InPlaceUpdate, pod.Pod) {
 		step, held := lifecycle.BeginUpdate(patch, pod.Pod, hooks, false, p.At)

@@ -19,8 +19,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Workload is what the steps that all kinds share know of a workload.
-type Workload struct {
+// Owner is what the steps that all kinds share know of a workload.
+type Owner struct {
 	// Object is the workload, and Kind its kind. It controls what is created.
 	Object metav1.Object
 	Kind   schema.GroupVersionKind
@@ -65,7 +65,7 @@ type InPlace struct {
 // planner of a kind embeds it. It is made by NewPlanner; Workload, At,
 // History and Refusals are set once the snapshot has turned out to be usable.
 type Planner struct {
-	Workload Workload
+	Workload Owner
 	Selector labels.Selector // Workload.Selector as ReadSelector reads it; nil before
 	At       time.Time       // for which to plan
 	History  []*appsv1.ControllerRevision
@@ -155,14 +155,14 @@ func (p *Planner) Finish(pod *View) {
 	if pod.Patch == nil || pod.Deleted || !pod.Patch.Changes(pod.Pod) {
 		return
 	}
-	if pod.ForUpdate && !pod.InService {
+	if pod.ForUpdate && !pod.inService {
 		p.awaitsBudget(pod)
 	}
 	stage := &p.plan.Stage
 	if pod.Otherwise {
 		stage = &p.plan.Otherwise
 	}
-	stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.Patch, Kind: pod.Kind, ForUpdate: pod.ForUpdate, InService: pod.InService})
+	stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.Patch, Kind: pod.Kind, ForUpdate: pod.ForUpdate, InService: pod.inService})
 }
 
 // Owner is the reference that says that the workload controls something.

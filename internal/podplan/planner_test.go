@@ -67,7 +67,7 @@ func TestFinishAwaitsBudgets(t *testing.T) {
 		want bool
 	}{
 		"an update":             {View{ForUpdate: true}, true},
-		"one that disturbs not": {View{ForUpdate: true, InService: true}, false},
+		"one that disturbs not": {View{ForUpdate: true, inService: true}, false},
 		"another patch":         {View{}, false},
 		"one that follows":      {View{ForUpdate: true, Otherwise: true}, false},
 	} {

@@ -76,7 +76,7 @@ func TestResizesWait(t *testing.T) {
 		p := NewPlanner(plan, "Failed")
 		p.At, p.Workload.InPlace.Resize = now, !test.off
 		p.Refusals.Until = now.Add(test.until)
-		view := &View{Pod: pod("shop", "web-0", "1"), Unresized: test.unresized}
+		view := &View{Pod: pod("shop", "web-0", "1"), unresized: test.unresized}
 		view.UID = "web-0"
 		if test.refused != nil {
 			p.Refusals.Pods = map[types.UID]error{"web-0": test.refused}

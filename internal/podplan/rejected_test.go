@@ -26,10 +26,10 @@ func TestRejected(t *testing.T) {
 		r := Rejected(pods)
 		until, want := r.Until(wanted), time.Time{}
 		if wait > 0 {
-			want = r.Last.CreationTimestamp.Add(wait)
+			want = r.last.CreationTimestamp.Add(wait)
 		}
-		if r.Pods != number || !until.Equal(want) {
-			t.Errorf("%s: %d rejected, the next at %s; want %d, %s", what, r.Pods, until, number, want)
+		if r.pods != number || !until.Equal(want) {
+			t.Errorf("%s: %d rejected, the next at %s; want %d, %s", what, r.pods, until, number, want)
 		}
 	}
 	expect("none", 3, 0, 0)
@@ -49,8 +49,8 @@ func TestRejected(t *testing.T) {
 		add(5+i, corev1.PodFailed, false)
 	}
 	expect("the next ones", 3, 7, 2*time.Second)
-	if r := Rejected(pods); r.Reason() != "OutOfcpu" || r.Last.CreationTimestamp.Time != start.Add(7*time.Second) {
-		t.Errorf("last %v, reason %s", r.Last.CreationTimestamp, r.Reason())
+	if r := Rejected(pods); r.Reason() != "OutOfcpu" || r.last.CreationTimestamp.Time != start.Add(7*time.Second) {
+		t.Errorf("last %v, reason %s", r.last.CreationTimestamp, r.Reason())
 	}
 	for i := range 100 {
 		add(10+i, corev1.PodFailed, false)

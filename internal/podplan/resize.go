@@ -18,17 +18,17 @@ func (p *Planner) Reaches(pod *View) bool {
 	if pod.calm {
 		return true
 	}
-	if pod.Retry = inplace.PutBack(pod.Pod); pod.Retry != nil {
+	if pod.retry = inplace.PutBack(pod.Pod); pod.retry != nil {
 		p.retries.add(pod)
 		return false
 	}
 	switch {
 	case p.Workload.InPlace.Resize:
-		pod.Unresized = inplace.Unresized(pod.Pod, p.Refusals.Unsupported(pod.Pod))
+		pod.unresized = inplace.Unresized(pod.Pod, p.Refusals.Unsupported(pod.Pod))
 	case inplace.BeingResized(pod.Pod): // since before the feature was switched off
-		pod.Unresized = inplace.Unresized(pod.Pod, errResizeOff)
+		pod.unresized = inplace.Unresized(pod.Pod, errResizeOff)
 	}
-	return pod.Unresized == ""
+	return pod.unresized == ""
 }
 
 var errResizeOff = errors.New("its containers have still to be resized, and the controller does not resize pods: the feature is off")
@@ -36,7 +36,7 @@ var errResizeOff = errors.New("its containers have still to be resized, and the 
 // serveUnresized puts a pod back into service that its update keeps out of it for the restart of containers, although their
 // resize is never requested. (IP-39)
 func (p *Planner) serveUnresized(pod *View, progress *inplace.Progress, patch *podpatch.Patch) {
-	if pod.Unresized != "" && progress.Resizing == inplace.ResizeRequested && len(patch.Resources) > 0 {
+	if pod.unresized != "" && progress.Resizing == inplace.ResizeRequested && len(patch.Resources) > 0 {
 		inplace.Serve(patch, pod.Pod, p.At)
 		progress.InService = true
 	}
@@ -53,8 +53,8 @@ func (p *Planner) holdResize(pod *View, patch *podpatch.Patch) *rollout.Reason {
 	switch {
 	case !p.Workload.InPlace.Resize:
 		reason.Rule, reason.Message = rollout.RuleInPlaceUpdating, errResizeOff.Error()
-	case pod.Unresized != "":
-		reason.Rule, reason.Message = rollout.RuleResizeInfeasible, pod.Unresized
+	case pod.unresized != "":
+		reason.Rule, reason.Message = rollout.RuleResizeInfeasible, pod.unresized
 	case wait > 0 && refused != nil:
 		p.RequeueAfter(wait)
 		reason.Message = refused.Error()

@@ -17,9 +17,9 @@ type retries struct {
 
 func (r *retries) add(pod *View) {
 	r.pods++
-	r.tries += pod.Retry.Tries
-	if pod.Retry.Last.After(r.last) {
-		r.last = pod.Retry.Last
+	r.tries += pod.retry.Tries
+	if pod.retry.Last.After(r.last) {
+		r.last = pod.retry.Last
 	}
 	if r.first == nil || pod.Name < r.first.Name {
 		r.first = pod
@@ -40,7 +40,7 @@ func (r *retries) err() error {
 	case 0:
 		return nil
 	case 1:
-		return fmt.Errorf("pod %s: %s", r.first.Name, r.first.Retry.Why)
+		return fmt.Errorf("pod %s: %s", r.first.Name, r.first.retry.Why)
 	}
-	return fmt.Errorf("pod %s and %d more: %s", r.first.Name, r.pods-1, r.first.Retry.Why)
+	return fmt.Errorf("pod %s and %d more: %s", r.first.Name, r.pods-1, r.first.retry.Why)
 }

@@ -119,7 +119,7 @@ func TestCollided(t *testing.T) {
 func TestPlanStatus(t *testing.T) {
 	plan := &rollout.Plan{}
 	p := NewPlanner(plan, "Failed")
-	p.Workload = Workload{Object: &metav1.ObjectMeta{Generation: 7}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
+	p.Workload = Owner{Object: &metav1.ObjectMeta{Generation: 7}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
 	if err := p.ReadSelector(); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestUncountedStatus(t *testing.T) {
 	} {
 		plan := &rollout.Plan{}
 		p := NewPlanner(plan, "Failed")
-		p.Workload = Workload{Object: &metav1.ObjectMeta{Generation: 7, DeletionTimestamp: test.deleted}}
+		p.Workload = Owner{Object: &metav1.ObjectMeta{Generation: 7, DeletionTimestamp: test.deleted}}
 		p.Unreadable = test.unreadable
 		var got []string
 		for _, c := range kept.Plan(&p, &appsv1.StatefulSetStatus{}, nil).Conditions {

@@ -31,18 +31,18 @@ type View struct {
 	Updating   bool // an in-place update is under way, or that cannot be told; known after Refresh
 	Unreadable bool // its record of an in-place update cannot be read
 
-	// Unresized says why the pod never gets the cpu and memory of the update revision, whose label
+	// unresized says why the pod never gets the cpu and memory of the update revision, whose label
 	// it has. It is not at that revision, and cannot come to it in place. Known if Reaches was
 	// asked; empty otherwise.
-	Unresized string
-	// Retry is how to update a pod again that has the label of the update revision, and of whose images some did
+	unresized string
+	// retry is how to update a pod again that has the label of the update revision, and of whose images some did
 	// not stay. It is nil for others. Known if Reaches was asked.
-	Retry *inplace.Retry
+	retry *inplace.Retry
 
 	Patch     *podpatch.Patch // nil: nothing to change yet
 	Kind      rollout.PatchKind
 	ForUpdate bool // the patch begins an update, or has the pod prepared for one
-	InService bool // the update that it begins leaves the pod in service
+	inService bool // the update that it begins leaves the pod in service
 	Deleted   bool // the plan deletes it
 	Otherwise bool // the patch belongs into Plan.Otherwise
 }

@@ -61,7 +61,7 @@ const minReplicas = 3
 // Plan decides about a workload, whose pods these are, to the update revision of the
 // plan. The Input has From, PodPerNode, the numbers and Jobs; what all kinds say in
 // the same way is filled in. (IP-29 to IP-32)
-func Plan[P interface{ UpdatedReady() bool }](plan *rollout.Plan, w *podplan.Workload, pods []P, in Input) {
+func Plan[P interface{ UpdatedReady() bool }](plan *rollout.Plan, w *podplan.Owner, pods []P, in Input) {
 	in.workload, in.kind, in.selector = w.Object, w.Kind, w.Selector
 	in.to, in.inPlace = plan.Revisions.Update, w.InPlace.Allowed
 	in.options.Resize = w.InPlace.Resize

@@ -25,7 +25,7 @@ func inMemory(objects ...runtime.Object) (client.Interface, clienttesting.FakeCl
 }
 
 func TestContainerRecreateRequests(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.ContainerRecreateRequest, *v1alpha1.ContainerRecreateRequestList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.ContainerRecreateRequest, *v1alpha1.ContainerRecreateRequestList, client.Interface]{
 		Name: "ContainerRecreateRequest", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
 		Object: func() *v1alpha1.ContainerRecreateRequest {
 			return &v1alpha1.ContainerRecreateRequest{Spec: v1alpha1.ContainerRecreateRequestSpec{PodName: "web-0"}}
@@ -41,7 +41,7 @@ func TestContainerRecreateRequests(t *testing.T) {
 }
 
 func TestEphemeralJobs(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.EphemeralJob, *v1alpha1.EphemeralJobList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.EphemeralJob, *v1alpha1.EphemeralJobList, client.Interface]{
 		Name: "EphemeralJob", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("ephemeraljobs"),
 		Object: func() *v1alpha1.EphemeralJob {
 			return &v1alpha1.EphemeralJob{Spec: v1alpha1.EphemeralJobSpec{Paused: true}}
@@ -57,7 +57,7 @@ func TestEphemeralJobs(t *testing.T) {
 }
 
 func TestPodProbeMarkers(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.PodProbeMarker, *v1alpha1.PodProbeMarkerList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.PodProbeMarker, *v1alpha1.PodProbeMarkerList, client.Interface]{
 		Name: "PodProbeMarker", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers"),
 		Object: func() *v1alpha1.PodProbeMarker {
 			return &v1alpha1.PodProbeMarker{Spec: v1alpha1.PodProbeMarkerSpec{Probes: []v1alpha1.PodContainerProbe{{Name: "idle"}}}}
@@ -73,7 +73,7 @@ func TestPodProbeMarkers(t *testing.T) {
 }
 
 func TestNodePodProbes(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.NodePodProbe, *v1alpha1.NodePodProbeList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.NodePodProbe, *v1alpha1.NodePodProbeList, client.Interface]{
 		Name: "NodePodProbe", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"), InCluster: true,
 		Object: func() *v1alpha1.NodePodProbe {
 			return &v1alpha1.NodePodProbe{Spec: v1alpha1.NodePodProbeSpec{PodProbes: []v1alpha1.PodProbe{{Name: "web-0"}}}}

@@ -169,7 +169,7 @@ func unserved(err error) bool {
 // all was tried and nothing was refused.
 func (i *injection) remember() (again time.Duration) {
 	now := i.snapshot.Now
-	next := i.snapshot.Refusals.After(i.refused, i.served, now)
+	next := i.snapshot.Refusals.after(i.refused, i.served, now)
 	maps.DeleteFunc(next.Pods, func(uid types.UID, _ Refusal) bool {
 		return !slices.ContainsFunc(i.snapshot.Pods, func(pod *corev1.Pod) bool { return pod.UID == uid })
 	})

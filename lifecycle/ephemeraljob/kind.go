@@ -35,11 +35,11 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // jobs that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceEphemeralJobs, Live: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceEphemeralJobs, LiveReader: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewEphemeralJobInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Finalizers, Itself: true},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), Known: true, Collect: true, OnlyLater: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -68,16 +68,16 @@ func selects(matcher labels.Selector, pod *corev1.Pod) bool {
 }
 
 // kind describes EphemeralJobs to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.JobMetrics == nil {
 		o.JobMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}

@@ -244,18 +244,18 @@ func TestRefusals(t *testing.T) {
 		if got := r.patience(); got != 2<<i {
 			t.Errorf("EJ-14: after %d times, %d refusals in a row end a reconcile", i, got)
 		}
-		r = r.After(map[types.UID]string{"a": "no"}, nil, noon)
+		r = r.after(map[types.UID]string{"a": "no"}, nil, noon)
 		if waits() != want || r.Pods["a"].Until != r.Until || !r.Tried {
 			t.Errorf("EJ-14: the refusal %d is followed by %s", i+1, waits())
 		}
 	}
 	for range 100 {
-		r = r.After(map[types.UID]string{"a": "no"}, nil, noon)
+		r = r.after(map[types.UID]string{"a": "no"}, nil, noon)
 	}
 	if waits() != 5*time.Minute {
 		t.Errorf("EJ-14: at last it waits %s", waits())
 	}
-	r = r.After(map[types.UID]string{"b": "no"}, []types.UID{"a"}, noon)
+	r = r.after(map[types.UID]string{"b": "no"}, []types.UID{"a"}, noon)
 	if !r.Until.IsZero() || r.InARow != 0 || len(r.Pods) != 1 || r.Pods["b"].Times != 1 {
 		t.Errorf("EJ-14: once a pod is served: %+v", r)
 	}

@@ -106,9 +106,9 @@ func backOff(times int) time.Duration {
 // not refused are found among many that are.
 func (r *Refusals) patience() int { return 2 << min(r.InARow, 10) }
 
-// After returns what is known once the API server has refused the injections of some pods,
+// after returns what is known once the API server has refused the injections of some pods,
 // and served others. (EJ-14)
-func (r *Refusals) After(refused map[types.UID]string, served []types.UID, now time.Time) Refusals {
+func (r *Refusals) after(refused map[types.UID]string, served []types.UID, now time.Time) Refusals {
 	next := Refusals{Tried: true, Pods: make(map[types.UID]Refusal, len(r.Pods)+len(refused))}
 	for uid, refusal := range r.Pods {
 		next.Pods[uid] = refusal

@@ -25,7 +25,7 @@ const podFields = controller.Phase | controller.Containers | controller.Containe
 // reads lists what the plan for a pod depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: podFields, Concern: controller.On(podChanged),
 	}}
 }
@@ -51,9 +51,9 @@ func mayChangePlan(before, after *corev1.Pod) bool {
 }
 
 // kind describes pods to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.Recorder}}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Forget:  r.creations.Forget,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: r.writer,

@@ -23,7 +23,7 @@ import (
 // reads lists what the plan for a pod depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: controller.KruisePodReady, Concern: controller.On(podChanged),
 	}}
 }
@@ -45,9 +45,9 @@ func lacks(pod *corev1.Pod) bool {
 }
 
 // kind describes pods to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: &apply.Writer{Recorder: o.Recorder}, pods: apiwriter.Pods(o.Kubernetes)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: r.writer,
 	}

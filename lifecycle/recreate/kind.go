@@ -34,12 +34,12 @@ const podFields = controller.Containers | controller.ContainerStates
 func (o *Options) reads() []controller.Read {
 	requests := func() cache.Indexer { return o.Requests.GetIndexer() }
 	return []controller.Read{
-		{Resource: resourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceRequests, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
 		}, Index: func(informer cache.SharedIndexInformer) error {
 			return caches.AddLabelIndex(informer, v1alpha1.ContainerRecreateRequestPodUIDLabel)
 		}, Fields: controller.Workload | controller.Finalizers, Concern: controller.On(requestChanged)},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.EachOf(requestsOf(requests))},
 	}
 }
@@ -92,13 +92,13 @@ func differ(before, after map[string]string, keys ...string) bool {
 }
 
 // kind describes requests to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.running.forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			return func(name string) bool {
 				return resource == resourcePods && s.Pod != nil && s.Pod.Name == name
 			}

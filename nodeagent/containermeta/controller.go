@@ -83,9 +83,9 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes),
-		Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
-		Fields: controller.Everything, Concern: o.toReport, Collect: true,
+		Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes),
+		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
+		Fields: controller.Everything, Concern: o.toReport, CollectEvents: true,
 	}}
 }
 

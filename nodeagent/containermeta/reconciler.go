@@ -42,7 +42,7 @@ type reconciler struct {
 }
 
 // kind describes pods to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	recorder := o.Recorder
 	r := &reconciler{
 		runtime: o.Runtime, reader: o.Reader,
@@ -50,7 +50,7 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		clock: o.Clock, recorder: recorder, features: o.Features, shares: shares.Shares{Workers: o.RestartWorkers},
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: recorder, MaxGrace: o.MaxGracePeriod},
 	}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: "runtime_container_meta", Self: r, OnNode: true, FirstRetry: firstBackOff, LastRetry: lastBackOff, Settle: settleTime,
 		Observe: r.observe, Plan: NewPlan, Apply: r.report, Writer: &r.writer, Forget: r.failed.Forget,
 		Beside: []controller.Queue{{

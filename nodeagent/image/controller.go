@@ -75,8 +75,8 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
-		Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
+		Resource: resourceNodeImages, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages),
+		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
 		Fields: controller.Generation | controller.Status, Concern: o.concern,
 	}}
 }

@@ -39,7 +39,7 @@ type reconciler struct {
 }
 
 // kind describes NodeImages to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.Concurrency == 0 {
 		o.Concurrency = defaultConcurrency
 	}
@@ -48,7 +48,7 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		recorder: o.Recorder, concurrency: o.Concurrency, limits: o.Limits, filter: o.Filter, credentials: newKeyring(o),
 	}
 	r.pulls = &pulls{attempt: r.attempt, wake: o.Wake, clock: o.Clock, of: map[Task]*pull{}}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: "image_puller", Self: r, OnNode: true, FirstRetry: firstBackOff, LastRetry: lastBackOff, Settle: settleTime, Wake: &r.pulls.wake,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: &r.writer,
 		Run: func(ctx context.Context, run func(context.Context) error) error {

@@ -78,8 +78,8 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
-		Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
+		Resource: resourceNodePodProbes, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
+		Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
 		Fields: controller.Generation | controller.Status, Concern: controller.On(o.concern),
 	}}
 }

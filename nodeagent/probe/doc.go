@@ -7,7 +7,7 @@
 //
 // Every reconcile has three steps. Observe reads the NodePodProbe from a cache, and what the agent remembers of its probes,
 // into a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the probes to run now, the status to write, and what
-// every other probe waits for. Apply applies the plan. A run goes on by itself; [Probe.After], which is pure too, says what is
+// every other probe waits for. Apply applies the plan. A run goes on by itself; after, which is pure too, says what is
 // known after it, and its end enqueues the NodePodProbe.
 //
 // The status is written when a state or its message changes, and not otherwise: while nothing changes, the API server has no request. Pods are

@@ -11,8 +11,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Outcome is what one run of a probe has found out.
-type Outcome struct {
+// probeOutcome is what one run of a probe has found out.
+type probeOutcome struct {
 	// ContainerID is the container that was found, empty for none. CreatedAt and StartedAt are its times; the latter is zero if
 	// it has not been asked for.
 	ContainerID          string
@@ -30,9 +30,9 @@ type Outcome struct {
 	At time.Time
 }
 
-// After returns what is known of a probe after a run with this outcome. Spec says how many results in a row it takes. (PPM-4.3,
+// after returns what is known of a probe after a run with this outcome. Spec says how many results in a row it takes. (PPM-4.3,
 // PPM-4.6)
-func (p Probe) After(o *Outcome, spec *corev1.Probe) Probe {
+func (p Probe) after(o *probeOutcome, spec *corev1.Probe) Probe {
 	p.Retry = o.Retry
 	if o.ContainerID == "" {
 		return p
@@ -62,7 +62,7 @@ func (p Probe) After(o *Outcome, spec *corev1.Probe) Probe {
 
 // meet notes the container of a run. What is known of another one is not known of it. An agent that has started again goes on
 // with what was reported, if the container was there already. (PPM-4.6, PPM-4.8)
-func (p *Probe) meet(o *Outcome) {
+func (p *Probe) meet(o *probeOutcome) {
 	if p.ContainerID == o.ContainerID {
 		if !o.StartedAt.IsZero() {
 			p.StartedAt = o.StartedAt

@@ -15,8 +15,8 @@ import (
 )
 
 // outcome is an outcome by its name, of the container c1 or of that which stands in front, created an hour before now.
-func outcome(word string) *Outcome {
-	o := &Outcome{ContainerID: "c1", CreatedAt: now.Add(-time.Hour), At: now}
+func outcome(word string) *probeOutcome {
+	o := &probeOutcome{ContainerID: "c1", CreatedAt: now.Add(-time.Hour), At: now}
 	container, what, found := strings.Cut(word, ":")
 	if found {
 		o.ContainerID, word = container, what
@@ -73,7 +73,7 @@ func TestAfter(t *testing.T) {
 				spec = &corev1.Probe{}
 			}
 			for _, word := range strings.Fields(test.outcomes) {
-				p = p.After(outcome(word), spec)
+				p = p.after(outcome(word), spec)
 			}
 			got := string(p.State)
 			if p.Message != "" {
@@ -84,10 +84,10 @@ func TestAfter(t *testing.T) {
 			}
 		})
 	}
-	if p := (Probe{}).After(outcome("young"), &corev1.Probe{}); !p.Retry.Equal(now.Add(time.Second)) {
+	if p := (Probe{}).after(outcome("young"), &corev1.Probe{}); !p.Retry.Equal(now.Add(time.Second)) {
 		t.Errorf("retry at %v", p.Retry)
 	}
-	if p := (Probe{Retry: now}).After(outcome("ok"), &corev1.Probe{}); !p.Retry.IsZero() {
+	if p := (Probe{Retry: now}).after(outcome("ok"), &corev1.Probe{}); !p.Retry.IsZero() {
 		t.Errorf("retry at %v, want none", p.Retry)
 	}
 }
@@ -102,7 +102,7 @@ func TestAfterProperties(t *testing.T) {
 			o := outcome(fmt.Sprint(rapid.SampledFrom([]string{"c1", "c1", "c2"}).Draw(t, "container"), ":", rapid.SampledFrom([]string{"ok", "no", "ended", "none", "nowhere"}).Draw(t, "outcome")))
 			o.At = now.Add(time.Duration(i) * time.Minute)
 			before := p
-			p = p.After(o, spec)
+			p = p.after(o, spec)
 			if o.ContainerID != "" && o.ContainerID != container {
 				container, row = o.ContainerID, nil
 			}
@@ -117,7 +117,7 @@ func TestAfterProperties(t *testing.T) {
 	})
 }
 
-func check(t *rapid.T, spec *corev1.Probe, before, p *Probe, o *Outcome, row []v1alpha1.ProbeState) {
+func check(t *rapid.T, spec *corev1.Probe, before, p *Probe, o *probeOutcome, row []v1alpha1.ProbeState) {
 	if p.State == before.State && p.ContainerID == before.ContainerID && p.Since != before.Since {
 		t.Fatalf("the state stays, and changes: %+v", p)
 	}

@@ -38,7 +38,7 @@ type reconciler struct {
 }
 
 // kind describes NodePodProbes to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.ProbeMetrics == nil {
 		o.ProbeMetrics = noMetrics{}
 	}
@@ -46,8 +46,8 @@ func (o *Options) kind() controller.Kind[Snapshot, Plan] {
 		lifecycle: o.Lifecycle, runtime: o.Runtime, reader: o.Reader, clock: o.Clock, recorder: o.Recorder, limits: o.Limits, began: o.Clock.Now(),
 	}
 	r.runs = &runs{run: r.run, wake: o.Wake, clock: o.Clock, probed: o.ProbeMetrics.Probed, of: map[ID]*known{}}
-	return controller.Kind[Snapshot, Plan]{
-		Name: "pod_probe", Self: r, OnNode: true, OnTime: true, FirstRetry: firstBackOff, LastRetry: lastBackOff, Settle: settleTime, Wake: &r.runs.wake,
+	return controller.Definition[Snapshot, Plan]{
+		Name: "pod_probe", Self: r, OnNode: true, RetryWhenDue: true, FirstRetry: firstBackOff, LastRetry: lastBackOff, Settle: settleTime, Wake: &r.runs.wake,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Writer: &r.writer,
 		Run: func(ctx context.Context, run func(context.Context) error) error {
 			defer r.runs.close()

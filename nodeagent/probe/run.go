@@ -28,13 +28,13 @@ import (
 const slack = 10 * time.Second
 
 // run runs a probe once. Every call that it makes ends in time.
-func (r *reconciler) run(ctx context.Context, s *Start) (o Outcome) {
+func (r *reconciler) run(ctx context.Context, s *Start) (o probeOutcome) {
 	defer func() { o.At = r.clock.Now() }()
 	c, err := r.container(ctx, s)
 	if c == nil || err != nil {
-		return Outcome{Reason: reason(err, "there is no such container")}
+		return probeOutcome{Reason: reason(err, "there is no such container")}
 	}
-	o = Outcome{ContainerID: c.GetId(), CreatedAt: time.Unix(0, c.GetCreatedAt())}
+	o = probeOutcome{ContainerID: c.GetId(), CreatedAt: time.Unix(0, c.GetCreatedAt())}
 	switch c.GetState() {
 	case criv1.ContainerState_CONTAINER_EXITED:
 		o.Ended = true
@@ -97,7 +97,7 @@ func (r *reconciler) startedAt(ctx context.Context, s *Start, c *criv1.Container
 }
 
 // exec runs a command in the container. (PPM-4.4, PPM-4.5, PPM-4.7)
-func (r *reconciler) exec(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
+func (r *reconciler) exec(ctx context.Context, s *Start, c *criv1.Container, o *probeOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout+slack)
 	defer cancel()
 	answer, err := r.runtime.Exec(ctx, c.GetId(), s.Handler.Exec.Command, s.Timeout)
@@ -117,12 +117,12 @@ func (r *reconciler) exec(ctx context.Context, s *Start, c *criv1.Container, o *
 	}
 }
 
-func (o *Outcome) fail(format string, args ...any) {
+func (o *probeOutcome) fail(format string, args ...any) {
 	o.Result, o.Message = v1alpha1.ProbeFailed, fmt.Sprintf(format, args...)
 }
 
 // get asks a server in the pod. (PPM-4.4)
-func (r *reconciler) get(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
+func (r *reconciler) get(ctx context.Context, s *Start, c *criv1.Container, o *probeOutcome) {
 	address, ports, err := r.reach(ctx, c)
 	if err != nil {
 		o.Reason = err.Error()
@@ -157,7 +157,7 @@ func (r *reconciler) get(ctx context.Context, s *Start, c *criv1.Container, o *O
 }
 
 // connect connects to a port of the pod. (PPM-4.4)
-func (r *reconciler) connect(ctx context.Context, s *Start, c *criv1.Container, o *Outcome) {
+func (r *reconciler) connect(ctx context.Context, s *Start, c *criv1.Container, o *probeOutcome) {
 	address, ports, err := r.reach(ctx, c)
 	if err != nil {
 		o.Reason = err.Error()

@@ -18,7 +18,7 @@ import (
 // runs are the probes that an agent knows of, and their runs.
 type runs struct {
 	// run runs a probe once.
-	run   func(context.Context, *Start) Outcome
+	run   func(context.Context, *Start) probeOutcome
 	wake  func(types.NamespacedName)
 	clock clock.PassiveClock
 	// probed is called with every result.
@@ -88,7 +88,7 @@ func (r *runs) start(ctx context.Context, key types.NamespacedName, s *Start, sp
 	r.under++
 	r.running.Go(func() {
 		defer cancel()
-		o := Outcome{Reason: "the run panicked", At: began}
+		o := probeOutcome{Reason: "the run panicked", At: began}
 		if err := apiwriter.Safely(ctx, func() error { o = r.run(ctx, s); return nil }); err != nil {
 			logger.Error(err, "A probe could not be run")
 		}
@@ -103,7 +103,7 @@ func (r *runs) start(ctx context.Context, key types.NamespacedName, s *Start, sp
 }
 
 // ended notes how a run ended, unless that is not wanted any more.
-func (r *runs) ended(one *known, o *Outcome, spec *corev1.Probe) {
+func (r *runs) ended(one *known, o *probeOutcome, spec *corev1.Probe) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.under--
@@ -111,7 +111,7 @@ func (r *runs) ended(one *known, o *Outcome, spec *corev1.Probe) {
 	if r.of[one.ID] != one {
 		return
 	}
-	one.Probe = one.After(o, spec)
+	one.Probe = one.after(o, spec)
 	one.Running = false
 }
 

@@ -29,7 +29,7 @@ func (r *reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		klog.FromContext(ctx).V(4).Info("Waiting", "request", w.Request, "container", w.Container, "reason", w.Reason)
 	}
 	if plan.Stop != nil && plan.Stop.Announce != "" {
-		version, err := r.announce(ctx, key, s.Chosen(), plan.Stop.Announce)
+		version, err := r.announce(ctx, key, s.chosen(), plan.Stop.Announce)
 		if after, settled := outdated(err); settled {
 			return after, nil
 		}
@@ -160,7 +160,7 @@ func (r *reconciler) announce(ctx context.Context, key types.NamespacedName, req
 // stop stops a container. The kubelet starts it again. Should the request be over
 // before, nothing waits for the container any more, and nobody kills it. (CRR-5.5)
 func (r *reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
-	request := s.Chosen()
+	request := s.chosen()
 	toStop, err := s.toStop(what)
 	logger := klog.FromContext(ctx).WithValues("request", request.Name, "container", what.Container, "id", what.ID)
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snap
 // the states, so it cannot hurt a request that was completed meanwhile. (CRR-5.3.7)
 func (r *reconciler) writeState(ctx context.Context, key types.NamespacedName, s *Snapshot, stopped state) error {
 	plan := NewPlan(s)
-	states := s.Chosen().Status.ContainerRecreateStates
+	states := s.chosen().Status.ContainerRecreateStates
 	if plan.Write != nil {
 		states = plan.Write.Status.ContainerRecreateStates
 	}
@@ -210,8 +210,8 @@ func (r *reconciler) writeState(ctx context.Context, key types.NamespacedName, s
 			states[i] = stopped
 		}
 	}
-	err := r.patch(ctx, &r.writer.Own, key, s.Chosen(), map[string]any{
-		"metadata": map[string]any{"uid": s.Chosen().UID},
+	err := r.patch(ctx, &r.writer.Own, key, s.chosen(), map[string]any{
+		"metadata": map[string]any{"uid": s.chosen().UID},
 		"status":   map[string]any{"containerRecreateStates": states},
 	})
 	if _, settled := outdated(err); settled {
@@ -234,7 +234,7 @@ func (s *Snapshot) toStop(what *Stop) (*stop.Request, error) {
 	out, err := stop.Known(container)
 	out.Pod.FieldPath = fmt.Sprintf("spec.containers{%s}", what.Container)
 	out.GraceSeconds = v1alpha1.DefaultContainerRecreateGracePeriodSeconds
-	if strategy := s.Chosen().Spec.Strategy; strategy != nil && strategy.TerminationGracePeriodSeconds != nil {
+	if strategy := s.chosen().Spec.Strategy; strategy != nil && strategy.TerminationGracePeriodSeconds != nil {
 		out.GraceSeconds = *strategy.TerminationGracePeriodSeconds
 	}
 	return &out, err

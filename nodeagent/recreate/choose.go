@@ -11,10 +11,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Chosen returns the request that is worked on. One that has been begun goes before
+// chosen returns the request that is worked on. One that has been begun goes before
 // one that waits, and that before a new one; of the same phase the oldest. Nil
 // if all are over.
-func (s *Snapshot) Chosen() *v1alpha1.ContainerRecreateRequest {
+func (s *Snapshot) chosen() *v1alpha1.ContainerRecreateRequest {
 	requests := inOrder(s.Requests)
 	if len(requests) == 0 {
 		return nil
@@ -46,7 +46,7 @@ const waitsForAWorker = "waits for a worker of the node agent: "
 // since all workers wait for the ends of containers of other pods. If it is not
 // yet time for that, again says when it will be; 0 if it needs no answer.
 func (s *Snapshot) late() (answer *Write, again time.Duration) {
-	chosen := s.Chosen()
+	chosen := s.chosen()
 	if chosen == nil {
 		return nil, 0
 	}

@@ -69,8 +69,8 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
-		Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
+		Resource: resourceRequests, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
+		Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
 		Fields: controller.Everything, Concern: ofPod,
 	}}
 }

@@ -80,7 +80,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 		return nil, err
 	}
 	s := r.snapshot(key, requests)
-	chosen := s.Chosen()
+	chosen := s.chosen()
 	if chosen == nil {
 		return nil, nil
 	}

@@ -41,13 +41,13 @@ type reconciler struct {
 }
 
 // kind describes pods to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{
 		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock, recorder: o.Recorder,
 		shares:  shares.Shares{Workers: o.Workers},
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: "containerrecreaterequest", Self: r, OnNode: true, FirstRetry: firstBackOff, LastRetry: lastBackOff,
 		Observe: r.observe, Plan: NewPlan, Apply: r.applyInTurn, Writer: &r.writer,
 		Beside: []controller.Queue{{Name: "containerrecreaterequest_answers", Reconcile: r.answerAll, Concern: ofPod}},

@@ -41,7 +41,7 @@ func (m *memory) see(pod types.NamespacedName, requests []*v1alpha1.ContainerRec
 		return nil
 	}
 	known := make(map[types.UID]Seen, len(requests))
-	first := (&Snapshot{Requests: requests}).Chosen()
+	first := (&Snapshot{Requests: requests}).chosen()
 	for _, r := range requests {
 		seen, ok := before[r.UID]
 		if !ok {

@@ -20,7 +20,7 @@ type Snapshot struct {
 	// Runtime is the name of the container runtime, "containerd" for example.
 	Runtime string
 	// Containers are those that the runtime has of the pod of the request that
-	// is chosen, in any order. See Chosen.
+	// is chosen, in any order. See chosen.
 	Containers []*criv1.Container
 	// Sandbox is that of the newest of them. Without it, or with labels of another
 	// pod, they count as those of another pod, and nothing is stopped.

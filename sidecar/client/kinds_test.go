@@ -26,7 +26,7 @@ func inMemory(objects ...runtime.Object) (client.Interface, clienttesting.FakeCl
 }
 
 func TestSidecarSets(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.SidecarSet, *v1alpha1.SidecarSetList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.SidecarSet, *v1alpha1.SidecarSetList, client.Interface]{
 		Name: "SidecarSet", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("sidecarsets"), InCluster: true,
 		Object: func() *v1alpha1.SidecarSet {
 			return &v1alpha1.SidecarSet{Spec: v1alpha1.SidecarSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}}

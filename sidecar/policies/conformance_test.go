@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 			o := Options{Kubernetes: kube, Sidecar: fixture.Connect(c.T, c.Server, fixture.ControllerUser, client.NewForConfig),
 				ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of, Metrics: c.Reconciles}, Discovery: withPolicies}
 			for _, read := range o.reads() {
-				*read.Informer = c.Share(read.Make())
+				*read.Informer = c.Share(read.MakeInformer())
 			}
 			controller, err := New(o)
 			c.Must(err)

@@ -39,19 +39,19 @@ const policyFields = controller.Owners | controller.Annotations | controller.Gen
 func (o *Options) reads() []controller.Read {
 	admission := o.Kubernetes.AdmissionregistrationV1()
 	return []controller.Read{
-		{Resource: resourceSidecarSets, Informer: &o.SidecarSets, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceSidecarSets, Informer: &o.SidecarSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewSidecarSetInformer(o.Sidecar, 0, cache.Indexers{})
 		}, Fields: controller.Generation | controller.Status, Concern: controller.On(setChanged)},
-		{Resource: caches.Revisions, Informer: &o.Revisions, Make: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
+		{Resource: caches.Revisions, Informer: &o.Revisions, MakeInformer: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
 			Index:  func(i cache.SharedIndexInformer) error { return caches.AddLabelIndex(i, v1alpha1.SidecarSetNameLabel) },
 			Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
-		{Resource: resourcePolicies, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
-			Make: func() cache.SharedIndexInformer {
+		{Resource: resourcePolicies, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
+			MakeInformer: func() cache.SharedIndexInformer {
 				return typedclient.NewInformer(admission.MutatingAdmissionPolicies(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicy{}, 0, nil)
 			},
 			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
-		{Resource: resourceBindings, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
-			Make: func() cache.SharedIndexInformer {
+		{Resource: resourceBindings, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
+			MakeInformer: func() cache.SharedIndexInformer {
 				return typedclient.NewInformer(admission.MutatingAdmissionPolicyBindings(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicyBinding{}, 0, nil)
 			},
 			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
@@ -89,13 +89,13 @@ func setsOfName(object metav1.Object) (keys []types.NamespacedName) {
 }
 
 // kind describes SidecarSets to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: component, Run: o.run,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			if resource == resourcePolicies && s.Policy == nil || resource == resourceBindings && s.Binding == nil {
 				return controller.HoldsNone
 			}

@@ -46,15 +46,15 @@ const (
 // reads lists what a SidecarSet's plan depends on.
 func (o *Options) reads() []controller.Read {
 	sets, namespaces := readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces)
-	sets.Live, sets.Fields, sets.Itself = apiwriter.TypedCluster(o.Sidecar.SidecarSets), controller.Workload, true
-	namespaces.Fields, namespaces.Concern, namespaces.Known, namespaces.Collect, namespaces.OnlyLater = namespaceFields, o.namespaceChanged, true, true, true
+	sets.LiveReader, sets.Fields, sets.IsReconciled = apiwriter.TypedCluster(o.Sidecar.SidecarSets), controller.Workload, true
+	namespaces.Fields, namespaces.Concern, namespaces.ConcernsKnown, namespaces.CollectEvents, namespaces.SkipInitial = namespaceFields, o.namespaceChanged, true, true, true
 	revisions := readRevisions(o.Kubernetes, o.namespace(), &o.Revisions)
-	revisions.Live = apiwriter.InNamespace(o.namespace(), apiwriter.Revisions(o.Kubernetes))
-	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true
+	revisions.LiveReader = apiwriter.InNamespace(o.namespace(), apiwriter.Revisions(o.Kubernetes))
+	revisions.Fields, revisions.Concern, revisions.CollectEvents = revisionFields, controller.EachOf(setsOfRevision), true
 	return []controller.Read{
 		sets,
-		{Resource: resourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
+		{Resource: resourcePods, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 		namespaces, revisions,
 	}
 }
@@ -62,13 +62,13 @@ func (o *Options) reads() []controller.Read {
 func (o *Options) namespace() string { return cmp.Or(o.ManagerNamespace, DefaultRevisionNamespace) }
 
 func readSidecarSets(c client.Interface, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceSidecarSets, Informer: informer, Index: caches.AddSelectorIndex, Make: func() cache.SharedIndexInformer {
+	return controller.Read{Resource: resourceSidecarSets, Informer: informer, Index: caches.AddSelectorIndex, MakeInformer: func() cache.SharedIndexInformer {
 		return client.NewSidecarSetInformer(c, 0, cache.Indexers{})
 	}}
 }
 
 func readNamespaces(c kubernetes.Interface, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceNamespaces, Informer: informer, Make: caches.NewInformers(c, "").Namespaces}
+	return controller.Read{Resource: resourceNamespaces, Informer: informer, MakeInformer: caches.NewInformers(c, "").Namespaces}
 }
 
 func readRevisions(c kubernetes.Interface, namespace string, informer *cache.SharedIndexInformer) controller.Read {
@@ -77,7 +77,7 @@ func readRevisions(c kubernetes.Interface, namespace string, informer *cache.Sha
 			return err
 		}
 		return caches.AddOwnerIndex(informer)
-	}, Make: func() cache.SharedIndexInformer {
+	}, MakeInformer: func() cache.SharedIndexInformer {
 		named := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.SidecarSetNameLabel }
 		return typedclient.NewInformer(typedclient.Select(c.AppsV1().ControllerRevisions(namespace), named), c, &appsv1.ControllerRevision{}, 0, nil)
 	}}
@@ -128,12 +128,12 @@ func setsOfRevision(revision metav1.Object) []types.NamespacedName {
 }
 
 // kind describes SidecarSets to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.SetMetrics == nil {
 		o.SetMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,

@@ -20,7 +20,7 @@ func (p *planner) checkInput() error {
 	}
 	s := *p.Snapshot
 	p.Snapshot, p.At, p.Refusals, p.Began = &s, s.Now, s.Refused, s.HeldSince
-	p.Workload = podplan.Workload{Object: s.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind(kind)}
+	p.Workload = podplan.Owner{Object: s.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind(kind)}
 	p.useHistory()
 	if nils(s.Pods) || nils(s.Revisions) {
 		p.UpdateProblem(errors.New("Snapshot.Pods or Snapshot.Revisions: nil left out"))

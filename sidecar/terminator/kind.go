@@ -39,10 +39,10 @@ const podFields = controller.Phase | controller.Images | controller.Containers |
 // replaced, and pods with them.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.On(podChanged)},
-		{Resource: resourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},
-		{Resource: resourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceNodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
+		{Resource: resourceRequests, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Status, Concern: controller.On(requestChanged)},
 	}
@@ -95,16 +95,16 @@ func ofRequest(r *lifecyclev1alpha1.ContainerRecreateRequest) (types.NamespacedN
 }
 
 // kind describes pods to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.PodMetrics == nil {
 		o.PodMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			return func(name string) bool {
 				return resource == resourcePods && s.Pod.Name == name || resource == resourceRequests && s.Request != nil && s.Request.Name == name
 			}

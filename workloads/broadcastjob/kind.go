@@ -35,12 +35,12 @@ const (
 func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: resourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceBroadcastJobs, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, Itself: true},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, Collect: true},
-		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+		}, Fields: controller.Workload, IsReconciled: true},
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, CollectEvents: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -57,16 +57,16 @@ func nodeChanged(o *Options) controller.Concern {
 }
 
 // kind describes BroadcastJobs to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.JobMetrics == nil {
 		o.JobMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}

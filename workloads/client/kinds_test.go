@@ -25,7 +25,7 @@ func inMemory(objects ...runtime.Object) (client.Interface, clienttesting.FakeCl
 }
 
 func TestCloneSets(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.CloneSet, *v1alpha1.CloneSetList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.CloneSet, *v1alpha1.CloneSetList, client.Interface]{
 		Name: "CloneSet", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
 		Object:  func() *v1alpha1.CloneSet { return &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{MinReadySeconds: 5}} },
 		List:    func() *v1alpha1.CloneSetList { return &v1alpha1.CloneSetList{} },
@@ -39,7 +39,7 @@ func TestCloneSets(t *testing.T) {
 }
 
 func TestStatefulSets(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1beta1.StatefulSet, *v1beta1.StatefulSetList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1beta1.StatefulSet, *v1beta1.StatefulSetList, client.Interface]{
 		Name: "StatefulSet", GroupVersionResource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
 		Object: func() *v1beta1.StatefulSet {
 			return &v1beta1.StatefulSet{Spec: v1beta1.StatefulSetSpec{ServiceName: "web"}}
@@ -55,7 +55,7 @@ func TestStatefulSets(t *testing.T) {
 }
 
 func TestUnitedDeployments(t *testing.T) {
-	clienttest.Test(t, clienttest.Kind[*v1alpha1.UnitedDeployment, *v1alpha1.UnitedDeploymentList, client.Interface]{
+	clienttest.Test(t, clienttest.Subject[*v1alpha1.UnitedDeployment, *v1alpha1.UnitedDeploymentList, client.Interface]{
 		Name: "UnitedDeployment", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"),
 		Object: func() *v1alpha1.UnitedDeployment {
 			return &v1alpha1.UnitedDeployment{Spec: v1alpha1.UnitedDeploymentSpec{Replicas: new(int32(5))}}

@@ -55,31 +55,31 @@ func (o *Options) reads() []controller.Read {
 	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
 	reads := []controller.Read{
-		{Resource: ResourceCloneSets, Live: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+		{Resource: ResourceCloneSets, LiveReader: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, Itself: true},
-		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: ofPods, Owner: owner, Collect: true},
-		{Resource: ResourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
-			Index: caches.AddOwnerIndex, Fields: claimFields, Owner: owner, Collect: true},
-		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
+		}, Fields: controller.Workload, IsReconciled: true},
+		{Resource: ResourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: ofPods, Owner: owner, CollectEvents: true},
+		{Resource: ResourceClaims, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
+			Index: caches.AddOwnerIndex, Fields: claimFields, Owner: owner, CollectEvents: true},
+		{Resource: ResourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, CollectEvents: true},
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes,
-			Fields: nodeFields, Concern: nodeLost(o), Collect: true, OnlyLater: true})
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: core.Nodes,
+			Fields: nodeFields, Concern: nodeLost(o), CollectEvents: true, SkipInitial: true})
 	}
 	return reads
 }
 
 // kind describes CloneSets to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.unused.Forget,
-		Shows: func(s *Snapshot, resource Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource Resource) func(string) bool {
 			switch resource {
 			case ResourcePods:
 				return controller.Holds(s.Pods)

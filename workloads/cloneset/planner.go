@@ -56,14 +56,14 @@ const (
 )
 
 // workload says what the shared steps know of the CloneSet.
-func (p *planner) workload() podplan.Workload {
+func (p *planner) workload() podplan.Owner {
 	set, in := p.Set, podplan.InPlace{Field: "updateStrategy.type", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, Resize: p.Features.InPlaceResize}
 	in.Only = set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 	in.Allowed = in.Only || set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
 	if s := set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
 		in.GraceSeconds = s.GracePeriodSeconds
 	}
-	return podplan.Workload{
+	return podplan.Owner{
 		Object: set, Kind: v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), Selector: set.Spec.Selector, Template: &set.Spec.Template,
 		CurrentRevision: set.Status.CurrentRevision, CollisionCount: set.Status.CollisionCount,
 		Hooks: set.Spec.Lifecycle, InPlace: in,

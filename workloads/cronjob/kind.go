@@ -40,14 +40,14 @@ const lastRetry = time.Minute
 // that no one else writes.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceCronJobs, Live: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceCronJobs, LiveReader: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewAdvancedCronJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Fields: cronJobFields, Itself: true},
-		{Resource: resourceJobs, Live: jobs(o), Informer: &o.Jobs, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Jobs,
+		}, Fields: cronJobFields, IsReconciled: true},
+		{Resource: resourceJobs, LiveReader: jobs(o), Informer: &o.Jobs, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Jobs,
 			Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(jobChild))},
 	}
 	if !o.NoBroadcastJobs {
-		reads = append(reads, controller.Read{Resource: resourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceBroadcastJobs, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
 	}
@@ -110,17 +110,17 @@ func ownerOf[O metav1.Object](job O) owner {
 }
 
 // kind describes cron jobs to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.ScheduleMetrics == nil {
 		o.ScheduleMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, jobs: jobs(o), writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
-		Name:    component,
-		Live:    func(of apiwriter.Live) apiwriter.Live { return live{of, r} },
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+	return controller.Definition[Snapshot, Plan]{
+		Name:     component,
+		WrapLive: func(of apiwriter.Live) apiwriter.Live { return live{of, r} },
+		Observe:  r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget, LastRetry: lastRetry,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			switch resource {
 			case resourceJobs:
 				return controller.Holds(s.Jobs)

@@ -50,14 +50,14 @@ func (o *Options) reads() []controller.Read {
 	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: resourceDaemonSets, Live: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceDaemonSets, LiveReader: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewDaemonSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, Itself: true},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), Collect: true},
-		{Resource: resourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
-		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+		}, Fields: controller.Workload, IsReconciled: true},
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), CollectEvents: true},
+		{Resource: resourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, CollectEvents: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -97,16 +97,16 @@ func nodeChanged(o *Options) controller.Concern {
 }
 
 // kind describes DaemonSets to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.SetMetrics == nil {
 		o.SetMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, writer: newWriter(o), ended: podplan.BackOff{Most: mostBackOff}}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			if resource == resourcePods {
 				return controller.Holds(s.Pods)
 			}

@@ -98,10 +98,10 @@ const (
 )
 
 // workload says what the shared steps know of the DaemonSet.
-func (p *planner) workload() podplan.Workload {
+func (p *planner) workload() podplan.Owner {
 	in := podplan.InPlace{Field: "rollingUpdateType", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, Resize: p.Features.InPlaceResize, KeepStateless: true}
 	in.Allowed = p.rolling != nil && p.rolling.Type == v1alpha1.InplaceRollingUpdateType
-	w := podplan.Workload{
+	w := podplan.Owner{
 		Object: p.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind(kind), Selector: p.Set.Spec.Selector, Template: &p.Set.Spec.Template,
 		CurrentRevision: p.Set.Status.CurrentRevision, CollisionCount: p.Set.Status.CollisionCount,
 		InPlace: in, ShortHash: true,

@@ -51,26 +51,26 @@ func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	sets := func() cache.Store { return o.StatefulSets.GetStore() }
 	return []controller.Read{
-		{Resource: resourceStatefulSets, Live: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceStatefulSets, LiveReader: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.StatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, Itself: true},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: caches.AddMemberIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), Known: true, Collect: true},
-		{Resource: resourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
-			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), Known: true, Collect: true},
-		{Resource: resourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
+		}, Fields: controller.Workload, IsReconciled: true},
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: caches.AddMemberIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), ConcernsKnown: true, CollectEvents: true},
+		{Resource: resourceClaims, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
+			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true},
+		{Resource: resourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, CollectEvents: true},
 	}
 }
 
 // kind describes StatefulSets to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.places.Forget,
-		Shows: func(s *Snapshot, resource podwright.Resource) func(string) bool {
+		SnapshotHolds: func(s *Snapshot, resource podwright.Resource) func(string) bool {
 			switch resource {
 			case resourcePods:
 				return controller.Holds(s.Pods)

@@ -78,7 +78,7 @@ const (
 )
 
 // workload says what the shared steps know of the StatefulSet.
-func (p *planner) workload() podplan.Workload {
+func (p *planner) workload() podplan.Owner {
 	in := podplan.InPlace{Field: "podUpdatePolicy", What: "policy", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, Resize: p.Features.InPlaceResize, KeepStateless: true}
 	if r := p.rolling; r != nil {
 		in.Only = r.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType
@@ -87,7 +87,7 @@ func (p *planner) workload() podplan.Workload {
 			in.GraceSeconds = r.InPlaceUpdateStrategy.GracePeriodSeconds
 		}
 	}
-	return podplan.Workload{
+	return podplan.Owner{
 		Object: p.Set, Kind: v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), Selector: p.Set.Spec.Selector, Template: &p.Set.Spec.Template,
 		CurrentRevision: p.Set.Status.CurrentRevision, CollisionCount: p.Set.Status.CollisionCount,
 		Hooks: p.hooks(), InPlace: in,

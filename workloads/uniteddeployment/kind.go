@@ -47,29 +47,29 @@ func (o *Options) reads() []controller.Read {
 		ofPods |= scheduling
 	}
 	reads := []controller.Read{
-		{Resource: resourceUnitedDeployments, Live: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceUnitedDeployments, LiveReader: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewUnitedDeploymentInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Index: caches.AddNamespaceIndex, Fields: setFields, Itself: true},
-		{Resource: resourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: kindOfSet.GroupKind(), Collect: true},
-		{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
-			Index: addRevisionIndex, Fields: ofPods, Concern: controller.On(o.podChanged), Collect: true},
+		}, Index: caches.AddNamespaceIndex, Fields: setFields, IsReconciled: true},
+		{Resource: resourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: kindOfSet.GroupKind(), CollectEvents: true},
+		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Index: addRevisionIndex, Fields: ofPods, Concern: controller.On(o.podChanged), CollectEvents: true},
 	}
 	children := map[TemplateKind]controller.Read{
-		StatefulSet: {Informer: &o.StatefulSets, Make: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
-		AdvancedStatefulSet: {Informer: &o.AdvancedStatefulSets, Make: func() cache.SharedIndexInformer {
+		StatefulSet: {Informer: &o.StatefulSets, MakeInformer: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
+		AdvancedStatefulSet: {Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Concern: controller.On(changed(o, advancedStatefulSetChild))},
-		CloneSet: {Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+		CloneSet: {Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Concern: controller.On(changed(o, cloneSetChild))},
-		Deployment: {Informer: &o.Deployments, Make: core.Deployments, Concern: controller.On(changed(o, deploymentChild))},
+		Deployment: {Informer: &o.Deployments, MakeInformer: core.Deployments, Concern: controller.On(changed(o, deploymentChild))},
 	}
 	targets := o.targets()
 	for _, kind := range kinds {
 		if t, used := targets[kind]; used {
 			read := children[kind]
-			read.Resource, read.Live, read.Index, read.Fields = t.resource, t.Live, caches.AddOwnerIndex, childFields
+			read.Resource, read.LiveReader, read.Index, read.Fields = t.resource, t.Live, caches.AddOwnerIndex, childFields
 			reads = append(reads, read)
 		}
 	}
@@ -77,16 +77,16 @@ func (o *Options) reads() []controller.Read {
 }
 
 // kind describes UnitedDeployments to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.SubsetMetrics == nil {
 		o.SubsetMetrics = noMetrics{}
 	}
 	r := &reconciler{options: *o, targets: o.targets(), sets: apiwriter.Typed(o.Workloads.UnitedDeployments), writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: component, Self: r,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,
-		Shows: (*Snapshot).shows,
+		SnapshotHolds: (*Snapshot).shows,
 	}
 }
 

@@ -45,29 +45,29 @@ func (o *Options) reads() []controller.Read {
 	events := events{jobs: func() cache.Indexer { return o.ImagePullJobs.GetIndexer() }, namespace: o.Namespace}
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	reads := []controller.Read{
-		{Resource: resourceImagePullJobs, Live: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceImagePullJobs, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
-		}, Index: caches.AddPullJobIndex, Fields: controller.Workload, Itself: true},
-		{Resource: resourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
+		}, Index: caches.AddPullJobIndex, Fields: controller.Workload, IsReconciled: true},
+		{Resource: resourceNodeImages, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
-		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), Collect: true, OnlyLater: true},
-		{Resource: caches.Pods, Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
-			Concern: controller.On(events.podChanged), Known: true, Collect: true, OnlyLater: true},
+		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), CollectEvents: true, SkipInitial: true},
+		{Resource: caches.Pods, Informer: &o.Pods, MakeInformer: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
+			Concern: controller.On(events.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 	reads = append(reads, controller.Read{
-		Resource: resourceSecrets, Live: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
+		Resource: resourceSecrets, LiveReader: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
 			return o.Kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
 		}),
-		Informer: &o.Copies, Make: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) },
+		Informer: &o.Copies, MakeInformer: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) },
 		Index: caches.AddCopyIndex, Fields: controller.Annotations, Concern: controller.On(events.copyChanged),
 	})
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}
 	if o.StatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceStatefulSets, Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceStatefulSets, Informer: &o.StatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}
@@ -82,9 +82,9 @@ func NewCopyInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 }
 
 // kind describes jobs to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o), copier: newCopier(o.Kubernetes)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,

@@ -35,17 +35,17 @@ const resourceImagePullJobs podwright.Resource = "imagepulljobs" // which it onl
 func (o *Options) reads() []controller.Read {
 	nodeImages := func() cache.Indexer { return o.NodeImages.GetIndexer() }
 	reads := []controller.Read{
-		{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
-		{Resource: resourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
+		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, IsReconciled: true},
+		{Resource: resourceNodeImages, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Index: caches.AddTaskOwnerIndex, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},
-		{Resource: resourceImagePullJobs, Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceImagePullJobs, Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(o.Distribution, "", 0, cache.Indexers{})
-		}, Fields: controller.Generation | controller.Status, Concern: controller.On(jobChanged(nodeImages)), OnlyLater: true},
+		}, Fields: controller.Generation | controller.Status, Concern: controller.On(jobChanged(nodeImages)), SkipInitial: true},
 	}
 	if o.PullPods != nil {
-		reads = append(reads, controller.Read{Resource: resourcePods, Live: apiwriter.Pods(o.Kubernetes),
-			Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Index: caches.AddPullPodIndex,
+		reads = append(reads, controller.Read{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes),
+			Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Index: caches.AddPullPodIndex,
 			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.Scheduled, Concern: controller.On(pullPodChanged)})
 	}
 	return reads
@@ -59,13 +59,13 @@ func NewPullPodInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 }
 
 // kind describes nodes to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o), gone: newGoneJobs()}
 	r.puller.own = &r.writer.Own
 	if o.PullPods != nil {
 		r.puller.pods = apiwriter.Pods(o.Kubernetes)
 	}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.puller.refusals.Forget,

@@ -104,7 +104,7 @@ func gracePeriod(r *storage, object *unstructured.Unstructured, options *metav1.
 
 // deleted is the answer to a deletion.
 func (r *storage) deleted(object *unstructured.Unstructured) any {
-	if r.ReturnDeleted || finishing(object) {
+	if r.returnDeleted || finishing(object) {
 		return object
 	}
 	status := success()

@@ -26,9 +26,9 @@ type Resource struct {
 	// Generation says that metadata.generation counts the changes of the object
 	// beside metadata and status.
 	Generation bool
-	// ReturnDeleted says that the answer to a deletion is the object, and not
+	// returnDeleted says that the answer to a deletion is the object, and not
 	// a Status.
-	ReturnDeleted bool
+	returnDeleted bool
 	// Type returns an empty object of the Go type of a built-in kind. Unknown
 	// fields are dropped and strategic-merge patches are allowed. Nil stands
 	// for a custom resource: it keeps every field, takes no strategic-merge
@@ -55,9 +55,9 @@ func BuiltIn(kind schema.GroupVersionKind, name string, object func() any) Resou
 func builtIn() []Resource {
 	core, apps := corev1.SchemeGroupVersion.WithKind, appsv1.SchemeGroupVersion.WithKind
 	return []Resource{
-		{GroupVersionKind: core("Pod"), Name: "pods", Status: true, Generation: true, ReturnDeleted: true,
+		{GroupVersionKind: core("Pod"), Name: "pods", Status: true, Generation: true, returnDeleted: true,
 			Type: func() any { return &corev1.Pod{} }, prepare: preparePod, validate: validatePod},
-		{GroupVersionKind: core("PersistentVolumeClaim"), Name: "persistentvolumeclaims", Status: true, ReturnDeleted: true,
+		{GroupVersionKind: core("PersistentVolumeClaim"), Name: "persistentvolumeclaims", Status: true, returnDeleted: true,
 			Type: func() any { return &corev1.PersistentVolumeClaim{} }, prepare: phasePending},
 		{GroupVersionKind: core("Node"), Name: "nodes", ClusterScoped: true, Status: true, Type: func() any { return &corev1.Node{} }},
 		{GroupVersionKind: core("Event"), Name: "events", Type: func() any { return &corev1.Event{} }},

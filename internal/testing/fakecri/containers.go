@@ -23,8 +23,8 @@ type Container struct {
 	Status *criv1.ContainerStatus
 	// SandboxID is the ID of its sandbox.
 	SandboxID string
-	// Env is the environment that it was configured with, as NAME=VALUE.
-	Env []string
+	// env is the environment that it was configured with, as NAME=VALUE.
+	env []string
 	// EndsAfter is how long it goes on after it was told to stop. Default: it
 	// ends at once.
 	EndsAfter time.Duration
@@ -36,7 +36,7 @@ type Container struct {
 func (c *Container) copied() Container {
 	out := *c
 	out.Status = proto.CloneOf(c.Status)
-	out.Env = slices.Clone(c.Env)
+	out.env = slices.Clone(c.env)
 	return out
 }
 
@@ -141,7 +141,7 @@ func (r *Runtime) ContainerStatus(_ context.Context, request *criv1.ContainerSta
 	if request.GetVerbose() && !r.Silent {
 		info, err := json.Marshal(map[string]any{
 			"sandboxID": c.SandboxID, "pid": 4711,
-			"runtimeSpec": map[string]any{"process": map[string]any{"args": []string{"serve"}, "env": c.Env}},
+			"runtimeSpec": map[string]any{"process": map[string]any{"args": []string{"serve"}, "env": c.env}},
 		})
 		if err != nil {
 			return nil, err
@@ -208,9 +208,9 @@ func (r *Runtime) ExecSync(ctx context.Context, request *criv1.ExecSyncRequest) 
 func Env(ctx context.Context, c Container, command []string) (*criv1.ExecSyncResponse, error) {
 	switch strings.Join(command, " ") {
 	case "env":
-		return &criv1.ExecSyncResponse{Stdout: []byte(strings.Join(c.Env, "\n") + "\n")}, nil
+		return &criv1.ExecSyncResponse{Stdout: []byte(strings.Join(c.env, "\n") + "\n")}, nil
 	case "env -0":
-		return &criv1.ExecSyncResponse{Stdout: []byte(strings.Join(c.Env, "\x00") + "\x00")}, nil
+		return &criv1.ExecSyncResponse{Stdout: []byte(strings.Join(c.env, "\x00") + "\x00")}, nil
 	}
 	return NoCommand(ctx, c, command)
 }

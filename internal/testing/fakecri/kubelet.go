@@ -147,7 +147,7 @@ func ContainerOf(pod *corev1.Pod, spec *corev1.Container, restarts int) (Contain
 		annotations["io.kubernetes.container.ports"] = string(ports)
 	}
 	return Container{
-		SandboxID: sandboxID(pod), Env: environment(pod, spec),
+		SandboxID: sandboxID(pod), env: environment(pod, spec),
 		Status: &criv1.ContainerStatus{
 			Metadata: &criv1.ContainerMetadata{Name: spec.Name, Attempt: uint32(restarts)},
 			Image:    &criv1.ImageSpec{Image: spec.Image}, ImageRef: "sha256:" + spec.Image,

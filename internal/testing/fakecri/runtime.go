@@ -37,7 +37,7 @@ type Runtime struct {
 	criv1.UnimplementedRuntimeServiceServer
 	criv1.UnimplementedImageServiceServer
 
-	// Command answers a command in a container. Default: Env.
+	// Command answers a command in a container. Default: env.
 	Command func(ctx context.Context, c Container, command []string) (*criv1.ExecSyncResponse, error)
 	// Silent leaves out of the status what CRI does not say: the environment.
 	Silent bool

@@ -16,8 +16,8 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// WriteRevisions adopts, creates and raises revisions as a plan says.
-func (w *Cluster) WriteRevisions(c *revision.Changes) {
+// writeRevisions adopts, creates and raises revisions as a plan says.
+func (w *Cluster) writeRevisions(c *revision.Changes) {
 	for _, r := range c.Adopt {
 		w.editRevision(r, func(r *appsv1.ControllerRevision) {
 			if metav1.GetControllerOfNoCopy(r) != nil {
@@ -48,30 +48,30 @@ func (w *Cluster) editRevision(of *appsv1.ControllerRevision, do func(*appsv1.Co
 	do(w.Revisions[i])
 }
 
-// DeleteRevisions deletes revisions beyond the history limit as a plan says.
-func (w *Cluster) DeleteRevisions(c *revision.Changes) {
+// deleteRevisions deletes revisions beyond the history limit as a plan says.
+func (w *Cluster) deleteRevisions(c *revision.Changes) {
 	for _, r := range c.Delete {
 		w.Revisions = slices.DeleteFunc(w.Revisions, func(have *appsv1.ControllerRevision) bool { return have.Name == r.Name })
 	}
 }
 
-// Apply applies the stages of a plan, each by do: the second one if
+// apply applies the stages of a plan, each by do: the second one if
 // the first has changed no pod.
-func (w *Cluster) Apply(stages *rollout.Stages, do func(*rollout.Stage)) {
+func (w *Cluster) apply(stages *rollout.Stages, do func(*rollout.Stage)) {
 	w.changed = false
 	if do(&stages.Stage); !w.changed {
 		do(&stages.Otherwise)
 	}
 }
 
-// CreatePods creates pods and their claims as a plan says, as many as the API
+// createPods creates pods and their claims as a plan says, as many as the API
 // server accepts.
-func (w *Cluster) CreatePods(creations []rollout.PodCreation) {
+func (w *Cluster) createPods(creations []rollout.PodCreation) {
 	for _, c := range creations {
 		if w.Pod(c.Pod.Name) != nil {
 			w.T.Fatalf("the plan creates pod %s, which exists", c.Pod.Name)
 		}
-		w.CreateClaims(c.Claims)
+		w.createClaims(c.Claims)
 		if w.Refused["create"] || w.Quota > 0 && len(w.Pods) >= w.Quota {
 			return
 		}
@@ -88,8 +88,8 @@ func (w *Cluster) CreatePods(creations []rollout.PodCreation) {
 	}
 }
 
-// CreateClaims creates claims as a plan says.
-func (w *Cluster) CreateClaims(claims []*corev1.PersistentVolumeClaim) {
+// createClaims creates claims as a plan says.
+func (w *Cluster) createClaims(claims []*corev1.PersistentVolumeClaim) {
 	for _, claim := range claims {
 		if w.Claim(claim.Name) != nil {
 			w.T.Fatalf("the plan creates claim %s, which exists", claim.Name)
@@ -101,9 +101,9 @@ func (w *Cluster) CreateClaims(claims []*corev1.PersistentVolumeClaim) {
 	}
 }
 
-// DeletePod deletes a pod as a plan says, and returns whether the API server
+// deletePod deletes a pod as a plan says, and returns whether the API server
 // accepts it.
-func (w *Cluster) DeletePod(pod *corev1.Pod) bool {
+func (w *Cluster) deletePod(pod *corev1.Pod) bool {
 	have := w.Pod(pod.Name)
 	if have == nil || have.UID != pod.UID {
 		w.T.Fatalf("the plan deletes pod %s, which does not exist", pod.Name)
@@ -139,8 +139,8 @@ func (w *Cluster) OwnClaim(claim *corev1.PersistentVolumeClaim, owners []metav1.
 	w.editClaim(claim.Name, func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = slices.Clone(owners) })
 }
 
-// PatchPods changes pods as a plan says.
-func (w *Cluster) PatchPods(patches []rollout.PodPatch) {
+// patchPods changes pods as a plan says.
+func (w *Cluster) patchPods(patches []rollout.PodPatch) {
 	for _, p := range patches {
 		i := slices.IndexFunc(w.Pods, func(have *corev1.Pod) bool { return have.Name == p.Pod.Name })
 		if i < 0 {

@@ -77,7 +77,7 @@ func (c *crew) Reconcile(out *strings.Builder) bool {
 		}
 	}
 	c.ShowCreations(create, out)
-	c.CreatePods(create)
+	c.createPods(create)
 	return owned || len(create) > 0
 }
 
@@ -126,15 +126,15 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 		want string
 		do   func(w *Cluster)
 	}{
-		{"the plan creates pod web-0, which exists", func(w *Cluster) { w.CreatePods([]rollout.PodCreation{{Pod: pod("web-0")}}) }},
-		{"the plan deletes pod web-1, which does not exist", func(w *Cluster) { w.DeletePod(pod("web-1")) }},
-		{"the plan deletes pod web-0, which does not exist", func(w *Cluster) { w.DeletePod(pod("web-0")) }}, // another UID
+		{"the plan creates pod web-0, which exists", func(w *Cluster) { w.createPods([]rollout.PodCreation{{Pod: pod("web-0")}}) }},
+		{"the plan deletes pod web-1, which does not exist", func(w *Cluster) { w.deletePod(pod("web-1")) }},
+		{"the plan deletes pod web-0, which does not exist", func(w *Cluster) { w.deletePod(pod("web-0")) }}, // another UID
 		{"the plan deletes pod web-0, which is terminating", func(w *Cluster) {
 			w.Remove("web-0")
-			w.DeletePod(w.Pod("web-0"))
+			w.deletePod(w.Pod("web-0"))
 		}},
 		{"the plan creates claim data-web-0, which exists", func(w *Cluster) {
-			w.CreateClaims([]*corev1.PersistentVolumeClaim{claim("data-web-0")})
+			w.createClaims([]*corev1.PersistentVolumeClaim{claim("data-web-0")})
 		}},
 		{"the plan deletes claim other, which does not exist", func(w *Cluster) { w.DeleteClaim(claim("other")) }},
 		{"the plan changes the owners of claim other, which does not exist", func(w *Cluster) { w.OwnClaim(claim("other"), nil) }},
@@ -142,24 +142,24 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 			w.OwnClaim(w.Claim("data-web-0"), w.Claim("data-web-0").OwnerReferences)
 		}},
 		{"the plan patches pod web-1, which does not exist", func(w *Cluster) {
-			w.PatchPods([]rollout.PodPatch{{Pod: pod("web-1"), Patch: &podpatch.Patch{}}})
+			w.patchPods([]rollout.PodPatch{{Pod: pod("web-1"), Patch: &podpatch.Patch{}}})
 		}},
 		{"the plan patches pod web-0 (Refresh) without a change", func(w *Cluster) {
-			w.PatchPods([]rollout.PodPatch{{Pod: w.Pod("web-0"), Patch: &podpatch.Patch{}, Kind: rollout.PatchRefresh}})
+			w.patchPods([]rollout.PodPatch{{Pod: w.Pod("web-0"), Patch: &podpatch.Patch{}, Kind: rollout.PatchRefresh}})
 		}},
 		{"the plan creates revision web-a, which exists", func(w *Cluster) {
-			w.WriteRevisions(&revision.Changes{Create: history("web-a")})
-			w.WriteRevisions(&revision.Changes{Create: history("web-a")})
+			w.writeRevisions(&revision.Changes{Create: history("web-a")})
+			w.writeRevisions(&revision.Changes{Create: history("web-a")})
 		}},
 		{"the plan changes revision web-b, which does not exist", func(w *Cluster) {
-			w.WriteRevisions(&revision.Changes{Raise: history("web-b"), RaiseTo: 2})
+			w.writeRevisions(&revision.Changes{Raise: history("web-b"), RaiseTo: 2})
 		}},
 		{"the plan adopts revision web-a, which has a controller", func(w *Cluster) {
 			controller := true
 			w.Owner.Controller = &controller
-			w.WriteRevisions(&revision.Changes{Create: history("web-a")})
-			w.WriteRevisions(&revision.Changes{Adopt: w.Revisions})
-			w.WriteRevisions(&revision.Changes{Adopt: w.Revisions})
+			w.writeRevisions(&revision.Changes{Create: history("web-a")})
+			w.writeRevisions(&revision.Changes{Adopt: w.Revisions})
+			w.writeRevisions(&revision.Changes{Adopt: w.Revisions})
 		}},
 		{"there is no pod web-7", func(w *Cluster) { w.Name("web-7") }},
 	} {

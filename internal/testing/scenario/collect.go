@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// DeleteOwner deletes the workload. In the background it is gone at once, and
+// deleteOwner deletes the workload. In the background it is gone at once, and
 // Collect deletes its dependents. In the foreground Collect deletes its
 // dependents first, and the workload stays as long as one of them is there.
-func (w *Cluster) DeleteOwner(foreground bool) {
+func (w *Cluster) deleteOwner(foreground bool) {
 	w.ownerGone, w.ownerEnding = !foreground, foreground
 }
 
@@ -53,7 +53,7 @@ func (w *Cluster) Collect() (acted bool) {
 		}
 	}
 	if w.ownerEnding && !w.hasDependents() {
-		w.DeleteOwner(false)
+		w.deleteOwner(false)
 		acted = true
 	}
 	return acted

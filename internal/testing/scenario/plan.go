@@ -42,22 +42,22 @@ func (w *Cluster) SwitchOn(features any, name string) {
 
 // ApplyPlan does to the cluster what the plans of all kinds say.
 func (w *Cluster) ApplyPlan(plan *rollout.Plan) {
-	w.WriteRevisions(&plan.Revisions)
-	w.CreateClaims(plan.CreateClaims)
+	w.writeRevisions(&plan.Revisions)
+	w.createClaims(plan.CreateClaims)
 	w.ownClaims(plan.PatchClaims)
-	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
+	w.apply(&plan.Stages, func(stage *rollout.Stage) {
 		for _, d := range stage.Delete {
 			w.ownClaims(d.ChangeClaims)
-			if w.DeletePod(d.Pod) {
+			if w.deletePod(d.Pod) {
 				for _, claim := range d.DeleteClaims {
 					w.DeleteClaim(claim)
 				}
 			}
 		}
-		w.PatchPods(stage.Patch)
-		w.CreatePods(stage.Create)
+		w.patchPods(stage.Patch)
+		w.createPods(stage.Create)
 	})
-	w.DeleteRevisions(&plan.Revisions)
+	w.deleteRevisions(&plan.Revisions)
 }
 
 func (w *Cluster) ownClaims(patches []rollout.ClaimPatch) {
@@ -93,7 +93,7 @@ func (w *Cluster) ShowOtherwise(show func(out *strings.Builder), out *strings.Bu
 
 // ShowReasons writes which pods wait for what, and the problems of a plan.
 func (w *Cluster) ShowReasons(plan *rollout.Plan, out *strings.Builder) {
-	w.ShowWaits(plan.Waiting, out)
+	w.showWaits(plan.Waiting, out)
 	for _, problem := range plan.Problems {
 		fmt.Fprintf(out, "  %s: %s\n", problem.Condition, w.Unalias(problem.Err.Error()))
 	}

@@ -113,13 +113,13 @@ func (w *Cluster) command(d *datadriven.TestData, workload Workload, out *string
 			w.Refused[arg.Key] = true
 		}
 	case "delete-owner":
-		w.DeleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
+		w.deleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
 	case "delete-claim":
 		w.RemoveClaim(w.claimName(w.only(d)))
 	case "pods":
 		w.ShowPods(workload.MinReadySeconds(), out)
 	case "claims":
-		w.ShowClaims(out)
+		w.showClaims(out)
 	case "status":
 		workload.Status(out)
 	default:

@@ -83,8 +83,8 @@ func (w *Cluster) ShowPatches(patches []rollout.PodPatch, out *strings.Builder) 
 	}
 }
 
-// ShowWaits writes which pods wait for what.
-func (w *Cluster) ShowWaits(waits []rollout.Wait, out *strings.Builder) {
+// showWaits writes which pods wait for what.
+func (w *Cluster) showWaits(waits []rollout.Wait, out *strings.Builder) {
 	byReason := map[string][]*corev1.Pod{}
 	var order []string
 	for _, wait := range waits {
@@ -153,8 +153,8 @@ func (w *Cluster) ShowOwners(claim *corev1.PersistentVolumeClaim, owners []metav
 	fmt.Fprintln(out)
 }
 
-// ShowClaims writes a line for every claim, by name, with its owners.
-func (w *Cluster) ShowClaims(out *strings.Builder) {
+// showClaims writes a line for every claim, by name, with its owners.
+func (w *Cluster) showClaims(out *strings.Builder) {
 	claims := slices.SortedFunc(slices.Values(w.Claims), func(a, b *corev1.PersistentVolumeClaim) int { return compareNames(a.Name, b.Name) })
 	for _, claim := range claims {
 		fmt.Fprint(out, w.Unalias(claim.Name))

@@ -24,7 +24,7 @@ type Bug struct {
 }
 
 // FindBugs plays seeds with each bug until one breaks the invariant that the bug
-// breaks. A bug that none of SeedsOfBugs from First on finds is a failure.
+// breaks. A bug that none of seedsOfBugs from First on finds is a failure.
 func FindBugs(t *testing.T, bugs []Bug) {
 	t.Helper()
 	collectLess(t)
@@ -39,9 +39,9 @@ func FindBugs(t *testing.T, bugs []Bug) {
 func find(t *testing.T, bug *Bug) {
 	t.Helper()
 	others := map[invariants.Invariant]int{}
-	for i := range uint64(SeedsOfBugs) {
+	for i := range uint64(seedsOfBugs) {
 		seed := bug.First + i
-		o := Run(t, bug.Workload, seed, Steps)
+		o := run(t, bug.Workload, seed, Steps)
 		if o.failedFor(bug.Breaks) {
 			t.Logf("found by seed %d", seed)
 			return
@@ -50,7 +50,7 @@ func find(t *testing.T, bug *Bug) {
 			others[v.Invariant]++
 		}
 	}
-	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, SeedsOfBugs, others)
+	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, seedsOfBugs, others)
 }
 
 // SpoilDeletions is for the Wrap of a rest.Config: every deletion has a body that

@@ -20,8 +20,8 @@ import (
 const (
 	// Seeds is how many histories, unless the flags say another number: a sample. "make test-long" plays more.
 	Seeds = 10
-	// SeedsOfBugs is how many at most to find a bug.
-	SeedsOfBugs = 100
+	// seedsOfBugs is how many at most to find a bug.
+	seedsOfBugs = 100
 	// Steps is how many steps each.
 	Steps = 250
 )
@@ -47,29 +47,29 @@ func Check(t *testing.T, all ...*Workload) {
 		soak(t, of)
 	case *oneSeed > 0:
 		w := of(*oneSeed)
-		o := Run(t, w, *oneSeed, Steps)
+		o := run(t, w, *oneSeed, Steps)
 		t.Log(o)
 		if len(o.Violations) > 0 {
-			t.Error(Shorten(t, w, o))
+			t.Error(shorten(t, w, o))
 		}
 	default:
 		for seed := range *seeds {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
-				check(t, of(seed), Run(t, of(seed), seed, Steps))
+				check(t, of(seed), run(t, of(seed), seed, Steps))
 			})
 		}
 	}
 }
 
-func check(t *testing.T, w *Workload, o *Outcome) {
+func check(t *testing.T, w *Workload, o *outcome) {
 	t.Helper()
 	switch {
 	case len(o.Violations) == 0:
 	case *whole:
 		t.Error(o)
 	default:
-		t.Error(Shorten(t, w, o).End())
+		t.Error(shorten(t, w, o).End())
 	}
 }
 
@@ -91,7 +91,7 @@ func soak(t *testing.T, of func(seed uint64) *Workload) {
 				for time.Since(start) < *soakTime && failed.Load() < mostFailures {
 					seed := first + played.Add(1) - 1
 					w := of(seed)
-					o := Run(t, w, seed, Steps)
+					o := run(t, w, seed, Steps)
 					if len(o.Violations) > 0 {
 						failed.Add(1)
 						check(t, w, o)
@@ -114,11 +114,11 @@ func collectLess(t *testing.T) {
 // CheckReplay plays a seed twice, and a part of it, and fails if the histories differ.
 func CheckReplay(t *testing.T, w *Workload, seed uint64) {
 	t.Helper()
-	once, again := Run(t, w, seed, Steps), Run(t, w, seed, Steps)
+	once, again := run(t, w, seed, Steps), run(t, w, seed, Steps)
 	if diff := cmp.Diff(once, again); diff != "" {
 		t.Errorf("seed %d, played twice (-once +again):\n%s", seed, diff)
 	}
-	half := Run(t, w, seed, Steps/2)
+	half := run(t, w, seed, Steps/2)
 	end := slices.IndexFunc(half.Trace, func(line string) bool { return strings.HasPrefix(line, afterwards) })
 	if end < 0 { // it has failed before
 		end = len(half.Trace)
@@ -128,33 +128,33 @@ func CheckReplay(t *testing.T, w *Workload, seed uint64) {
 	}
 }
 
-// Shorten returns the outcome of a short prefix of a history that fails, given one
+// shorten returns the outcome of a short prefix of a history that fails, given one
 // that does. What follows the last step may fail after a prefix and not after a
 // longer one. So it looks at every tenth, and at those before the first of them.
-func Shorten(t *testing.T, w *Workload, failed *Outcome) *Outcome {
+func shorten(t *testing.T, w *Workload, failed *outcome) *outcome {
 	t.Helper()
 	const stride = 10
 	for steps := 0; steps < failed.Steps+stride; steps += stride {
-		if o := Run(t, w, failed.Seed, min(steps, failed.Steps)); len(o.Violations) == 0 {
+		if o := run(t, w, failed.Seed, min(steps, failed.Steps)); len(o.Violations) == 0 {
 			continue
 		}
 		for fewer := max(steps-stride+1, 0); fewer < steps; fewer++ {
-			if o := Run(t, w, failed.Seed, min(fewer, failed.Steps)); len(o.Violations) > 0 {
+			if o := run(t, w, failed.Seed, min(fewer, failed.Steps)); len(o.Violations) > 0 {
 				return o
 			}
 		}
-		return Run(t, w, failed.Seed, min(steps, failed.Steps))
+		return run(t, w, failed.Seed, min(steps, failed.Steps))
 	}
 	return failed
 }
 
 // String tells the whole history, and what did not hold.
-func (o *Outcome) String() string { return o.tell(len(o.Trace), len(o.Violations)) }
+func (o *outcome) String() string { return o.tell(len(o.Trace), len(o.Violations)) }
 
 // End tells the last events of the history, and what did not hold: fewer than 200 lines.
-func (o *Outcome) End() string { return o.tell(160, 30) }
+func (o *outcome) End() string { return o.tell(160, 30) }
 
-func (o *Outcome) tell(events, violations int) string {
+func (o *outcome) tell(events, violations int) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "seed %d, %d steps:\n", o.Seed, o.Steps)
 	if before := len(o.Trace) - events; before > 0 {

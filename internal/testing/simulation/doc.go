@@ -14,7 +14,7 @@
 // Time is virtual (testing/synctest); a history of hours takes milliseconds.
 //
 // [Workload] is what a test says of its kind, and of others whose controllers write to the
-// same pods (package together). [Run] plays one seed, and [Check]
+// same pods (package together). run plays one seed, and [Check]
 // many, and prints a short history that fails. [Reach] shows the state that a history has come to. What a controller may write
 // is for package invariants to say, which knows the specification and no planner.
 // [FindBugs] makes sure that they see something: it plants bugs in the controller,

@@ -21,7 +21,7 @@ const usersPause = 50
 func Edits(t *testing.T, w *Workload, seed uint64, moves int) (all []Edited) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHistory(w, &Outcome{Seed: seed, Steps: moves})
+		h := newHistory(w, &outcome{Seed: seed, Steps: moves})
 		for _, k := range h.kinds {
 			k.judge = Judge{Write: func(*invariants.Write) []invariants.Violation { return nil }}
 		}

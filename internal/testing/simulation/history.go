@@ -73,11 +73,11 @@ type history struct {
 
 	step    int
 	trace   []string
-	outcome *Outcome
+	outcome *outcome
 }
 
-// Outcome is what became of a history.
-type Outcome struct {
+// outcome is what became of a history.
+type outcome struct {
 	// Seed and Steps determine it.
 	Seed  uint64
 	Steps int
@@ -87,11 +87,11 @@ type Outcome struct {
 	Violations []invariants.Violation
 }
 
-// Run plays the history of a seed: so many steps and, if nothing fails, what
+// run plays the history of a seed: so many steps and, if nothing fails, what
 // follows when all disturbances end.
-func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
+func run(t *testing.T, w *Workload, seed uint64, steps int) *outcome {
 	t.Helper()
-	outcome := &Outcome{Seed: seed, Steps: steps}
+	outcome := &outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
 		h := newHistory(w, outcome)
 		defer h.stop()

@@ -18,15 +18,15 @@ import (
 // In rare histories they are about finalizers called so.
 const (
 	HoldDelete = "hold-delete"
-	HoldUpdate = "hold-update"
-	Warm       = "warm"
+	holdUpdate = "hold-update"
+	warm       = "warm"
 )
 
 // finalizerOf is the finalizer of a hook that is about finalizers.
 func finalizerOf(hold string) string { return "example.com/" + hold }
 
 // finalizers are those of all hooks.
-var finalizers = []string{finalizerOf(HoldDelete), finalizerOf(HoldUpdate), finalizerOf(Warm)}
+var finalizers = []string{finalizerOf(HoldDelete), finalizerOf(holdUpdate), finalizerOf(warm)}
 
 // Hooks are edits that set and remove hooks.
 var Hooks = []Edit{
@@ -105,14 +105,14 @@ func (u *User) AnswerHook(pod *corev1.Pod) {
 	}
 	switch lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel]) {
 	case lifecyclev1alpha1.StatePreparingNormal:
-		set(Warm, "true", `"true"`)
-		take(Warm)
+		set(warm, "true", `"true"`)
+		take(warm)
 	case lifecyclev1alpha1.StatePreparingUpdate:
-		set(HoldUpdate, "", "null")
-		u.letGo(pod, finalizerOf(HoldUpdate))
+		set(holdUpdate, "", "null")
+		u.letGo(pod, finalizerOf(holdUpdate))
 	case lifecyclev1alpha1.StateUpdated:
-		set(HoldUpdate, "true", `"true"`)
-		take(HoldUpdate)
+		set(holdUpdate, "true", `"true"`)
+		take(holdUpdate)
 	case lifecyclev1alpha1.StatePreparingDelete:
 		set(HoldDelete, "", "null")
 		u.letGo(pod, finalizerOf(HoldDelete))

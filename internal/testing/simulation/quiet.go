@@ -230,6 +230,6 @@ func (h *history) judgeSettled(pushed bool) {
 }
 
 // failedFor tells whether an invariant did not hold.
-func (o *Outcome) failedFor(invariant invariants.Invariant) bool {
+func (o *outcome) failedFor(invariant invariants.Invariant) bool {
 	return slices.ContainsFunc(o.Violations, func(v invariants.Violation) bool { return v.Invariant == invariant })
 }

@@ -18,7 +18,7 @@ func Replay(t *testing.T, regressions []Regression) {
 	for _, r := range regressions {
 		t.Run(r.Found, func(t *testing.T) {
 			t.Parallel()
-			check(t, r.Workload, Run(t, r.Workload, r.Seed, Steps))
+			check(t, r.Workload, run(t, r.Workload, r.Seed, Steps))
 		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 func Reach(t *testing.T, w *Workload, seed uint64, steps int, show func(t *testing.T, server *fakecluster.Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHistory(w, &Outcome{Seed: seed, Steps: steps})
+		h := newHistory(w, &outcome{Seed: seed, Steps: steps})
 		err := h.takeSteps(steps)
 		h.stop()
 		switch h.outcome.Trace = h.trace; {
@@ -33,7 +33,7 @@ func Reach(t *testing.T, w *Workload, seed uint64, steps int, show func(t *testi
 	})
 }
 
-func newHistory(w *Workload, outcome *Outcome) *history {
+func newHistory(w *Workload, outcome *outcome) *history {
 	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
 		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, dead: map[string]bool{}, drains: map[types.UID]*drain{}}
 }

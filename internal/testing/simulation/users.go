@@ -45,7 +45,7 @@ func (u *User) Err(r *rand.Rand, mistakes []Mistake) {
 func PodLabels(r *rand.Rand) map[string]string {
 	labels := map[string]string{"app": "web"}
 	if r.IntN(2) == 0 {
-		labels[HoldDelete], labels[HoldUpdate] = "true", "true"
+		labels[HoldDelete], labels[holdUpdate] = "true", "true"
 	}
 	return labels
 }

@@ -45,11 +45,11 @@ func New(o Options) (podwright.Controller[Snapshot, Plan], error) {
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: "toys", Live: apiwriter.Typed(o.Toy.Toys), Informer: &o.Toys, Make: func() cache.SharedIndexInformer {
+		{Resource: "toys", LiveReader: apiwriter.Typed(o.Toy.Toys), Informer: &o.Toys, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewToyInformer(o.Toy, o.Namespace, 0, cache.Indexers{})
-		}, Fields: controller.Workload, Itself: true},
-		{Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods, Index: caches.AddNamespaceIndex,
-			Fields: podFields, Concern: controller.On(podChanged), Collect: true},
+		}, Fields: controller.Workload, IsReconciled: true},
+		{Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods, Index: caches.AddNamespaceIndex,
+			Fields: podFields, Concern: controller.On(podChanged), CollectEvents: true},
 	}
 }
 
@@ -65,10 +65,10 @@ func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	}
 }
 
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Merge = "toys", apiwriter.TypedMerge(o.Toy.Toys)
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name: "toy-controller", Writer: w, Observe: o.observe, Plan: NewPlan,
 		Apply: func(ctx context.Context, s *Snapshot, plan *Plan) (time.Duration, error) {
 			if plan.Status == s.Toy.Status {

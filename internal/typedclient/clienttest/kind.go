@@ -24,8 +24,8 @@ type object interface {
 	metav1.Object
 }
 
-// Kind describes a kind. P is the pointer to its Go type, L that to the type of its lists, and C the clients of its area.
-type Kind[P object, L runtime.Object, C any] struct {
+// Subject describes a kind. P is the pointer to its Go type, L that to the type of its lists, and C the clients of its area.
+type Subject[P object, L runtime.Object, C any] struct {
 	schema.GroupVersionResource
 	Name string // such as CloneSet
 	// InCluster says that objects have no namespace.
@@ -42,7 +42,7 @@ type Kind[P object, L runtime.Object, C any] struct {
 }
 
 // Test tests a kind.
-func Test[P object, L runtime.Object, C any](t *testing.T, k Kind[P, L, C]) {
+func Test[P object, L runtime.Object, C any](t *testing.T, k Subject[P, L, C]) {
 	t.Run("requests", k.requests)
 	t.Run("answers", k.answers)
 	t.Run("bad configuration", func(t *testing.T) {
@@ -75,7 +75,7 @@ type ofCluster[P any] struct{ typedclient.NamespaceLister[P] }
 func (l ofCluster[P]) Namespace(string) typedclient.NamespaceLister[P] { return l.NamespaceLister }
 
 // object makes an object whose label app is its name.
-func (k *Kind[P, L, C]) object(namespace, name string) P {
+func (k *Subject[P, L, C]) object(namespace, name string) P {
 	object := k.Object()
 	object.SetNamespace(k.namespace(namespace))
 	object.SetName(name)
@@ -84,7 +84,7 @@ func (k *Kind[P, L, C]) object(namespace, name string) P {
 }
 
 // namespace is a namespace if the kind has them.
-func (k *Kind[P, L, C]) namespace(name string) string {
+func (k *Subject[P, L, C]) namespace(name string) string {
 	if k.InCluster {
 		return metav1.NamespaceNone
 	}
@@ -92,7 +92,7 @@ func (k *Kind[P, L, C]) namespace(name string) string {
 }
 
 // sent is an object as it travels, with its kind.
-func (k *Kind[P, L, C]) sent(name string) P {
+func (k *Subject[P, L, C]) sent(name string) P {
 	object := k.object("shop", name)
 	object.GetObjectKind().SetGroupVersionKind(k.GroupVersion().WithKind(k.Name))
 	return object

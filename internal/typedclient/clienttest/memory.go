@@ -38,7 +38,7 @@ func Run(t *testing.T, informer cache.SharedIndexInformer) (added <-chan string)
 	return names
 }
 
-func (k *Kind[P, L, C]) lists(t *testing.T) {
+func (k *Subject[P, L, C]) lists(t *testing.T) {
 	c, _ := k.Fake(k.object("shop", "web"), k.object("shop", "db"), k.object("bank", "bill"))
 	informer := k.Informer(c, "", cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	Run(t, informer)
@@ -82,7 +82,7 @@ func (k *Kind[P, L, C]) lists(t *testing.T) {
 }
 
 // informerOfNamespace: it sees what is added in its namespace, and nothing else.
-func (k *Kind[P, L, C]) informerOfNamespace(t *testing.T) {
+func (k *Subject[P, L, C]) informerOfNamespace(t *testing.T) {
 	c, _ := k.Fake()
 	added := Run(t, k.Informer(c, "shop", nil))
 	for _, object := range []P{k.object("bank", "other"), k.object("shop", "web")} {
@@ -104,7 +104,7 @@ func (k *Kind[P, L, C]) informerOfNamespace(t *testing.T) {
 }
 
 // inMemory: objects are kept as an API server keeps them.
-func (k *Kind[P, L, C]) inMemory(t *testing.T) {
+func (k *Subject[P, L, C]) inMemory(t *testing.T) {
 	ctx := t.Context()
 	c, _ := k.Fake(k.object("shop", "web"))
 	shop := k.Client(c, k.namespace("shop"))
@@ -142,7 +142,7 @@ func (k *Kind[P, L, C]) inMemory(t *testing.T) {
 	}
 }
 
-func (k *Kind[P, L, C]) calls(t *testing.T) {
+func (k *Subject[P, L, C]) calls(t *testing.T) {
 	c, fake := k.Fake()
 	refusal := errors.New("no")
 	fake.PrependReactor("delete", k.Resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
@@ -154,7 +154,7 @@ func (k *Kind[P, L, C]) calls(t *testing.T) {
 	}
 }
 
-func (k *Kind[P, L, C]) watch(t *testing.T) {
+func (k *Subject[P, L, C]) watch(t *testing.T) {
 	c, fake := k.Fake()
 	w, err := k.Client(c, k.namespace("shop")).Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {

@@ -50,7 +50,7 @@ func Serve(t *testing.T, status int, answer any) (*rest.Config, *Request, http.H
 }
 
 // connect is Serve, and a client of the namespace.
-func (k *Kind[P, L, C]) connect(t *testing.T, namespace string, status int, answer any) (typedclient.Interface[P, L], *Request) {
+func (k *Subject[P, L, C]) connect(t *testing.T, namespace string, status int, answer any) (typedclient.Interface[P, L], *Request) {
 	t.Helper()
 	config, last, _ := Serve(t, status, answer)
 	c, err := k.Connect(config)
@@ -61,7 +61,7 @@ func (k *Kind[P, L, C]) connect(t *testing.T, namespace string, status int, answ
 }
 
 // path is that of all objects of a namespace, or of the cluster.
-func (k *Kind[P, L, C]) path(namespace string) string {
+func (k *Subject[P, L, C]) path(namespace string) string {
 	path := "/apis/" + k.GroupVersion().String()
 	if namespace = k.namespace(namespace); namespace != "" {
 		path += "/namespaces/" + namespace
@@ -69,7 +69,7 @@ func (k *Kind[P, L, C]) path(namespace string) string {
 	return path + "/" + k.Resource
 }
 
-func (k *Kind[P, L, C]) requests(t *testing.T) {
+func (k *Subject[P, L, C]) requests(t *testing.T) {
 	ctx, base, web := t.Context(), k.path("shop"), k.object("shop", "web")
 	data, err := json.Marshal(k.sent("web"))
 	if err != nil {
@@ -116,7 +116,7 @@ func (k *Kind[P, L, C]) requests(t *testing.T) {
 	}
 }
 
-func (k *Kind[P, L, C]) answers(t *testing.T) {
+func (k *Subject[P, L, C]) answers(t *testing.T) {
 	ctx := t.Context()
 	t.Run("an object", func(t *testing.T) {
 		c, _ := k.connect(t, "shop", http.StatusOK, k.sent("web"))

@@ -33,15 +33,15 @@ const podFields = controller.Labels | controller.Annotations | controller.NodeNa
 // nodes report, do not count.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
-		{Resource: resourceNodePodProbes, Live: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
+		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, IsReconciled: true},
+		{Resource: resourceNodePodProbes, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
 		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
-		{Resource: resourceMarkers, Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceMarkers, Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation, Concern: controller.On(o.markerChanged), OnlyLater: true},
-		{Resource: resourcePods, Live: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: indexPods, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation, Concern: controller.On(o.markerChanged), SkipInitial: true},
+		{Resource: resourcePods, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Index: indexPods, Fields: podFields, Concern: controller.On(o.podChanged), CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -51,9 +51,9 @@ func indexPods(pods cache.SharedIndexInformer) error {
 }
 
 // kind describes nodes to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer, Forget: r.forget,

@@ -34,14 +34,14 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // markers that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceMarkers, Live: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceMarkers, LiveReader: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation | controller.Finalizers | controller.Status, Itself: true},
-		{Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), Known: true, Collect: true, OnlyLater: true},
-		{Resource: resourceNodePodProbes, Informer: &o.NodePodProbes, Make: func() cache.SharedIndexInformer {
+		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation | controller.Finalizers | controller.Status, IsReconciled: true},
+		{Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourceNodePodProbes, Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
-		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(o.nodePodProbeChanged), Collect: true, OnlyLater: true},
+		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(o.nodePodProbeChanged), CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -93,9 +93,9 @@ func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqu
 }
 
 // kind describes PodProbeMarkers to the shell.
-func (o *Options) kind() controller.Kind[Snapshot, Plan] {
+func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	r := &reconciler{options: *o, writer: newWriter(o)}
-	return controller.Kind[Snapshot, Plan]{
+	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writer: r.writer,

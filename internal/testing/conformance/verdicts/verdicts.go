@@ -57,8 +57,8 @@ type Case struct {
 	Stays bool
 }
 
-// Accepted is the [Case.Change] of a value that an update may set.
-const Accepted = "accepted"
+// accepted is the [Case.Change] of a value that an update may set.
+const accepted = "accepted"
 
 // Check checks that each field of the spec has a line in the table, and that admission says what it says.
 func Check[T any](t *testing.T, kind Kind[T], table Fields) {
@@ -89,7 +89,7 @@ func (k *Kind[T]) check(t *testing.T, path string, c Case) {
 	expect(t, "create", c.Want, k.Create(after))
 	if want := c.Want; !k.Immutable {
 		if c.Change != "" {
-			want = strings.TrimPrefix(c.Change, Accepted)
+			want = strings.TrimPrefix(c.Change, accepted)
 		}
 		expect(t, "update", want, k.Update(after, before))
 	}
