@@ -303,7 +303,7 @@ release-files: build # Write the chart, the manifests and lists of modules (SBOM
 	$(foreach program,$(PROGRAMS),go run $(CYCLONEDX) bin -json -licenses -version=$(VERSION) -output=bin/release/podwright-$(program).cdx.json bin/$(program) &&) true
 
 .PHONY: lint
-lint: lint-format lint-words lint-workflows lint-code ## Check formatting, words and workflows, and run the checks of go vet and staticcheck on all modules.
+lint: lint-format lint-words lint-surface lint-workflows lint-code ## Check formatting, words, exported names and workflows, and run the checks of go vet and staticcheck on all modules.
 
 .PHONY: lint-format
 lint-format: # Check formatting only.
@@ -333,6 +333,15 @@ define lint-code
 	packages=$$(go list ./... ./examples/... ./examples/tests/gitops/... ./examples/monitoring/... $(1)); \
 	bin/lint $(2) -checks all $$packages
 endef
+
+.PHONY: lint-surface
+lint-surface: # Check that exported names which no other package uses become fewer.
+	$(call heading,lint: surface)
+	@go build -C internal/tools -o ../../bin/surface ./surface
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=$$folder/go.work; \
+	go work init . ./examples ./examples/tests/gitops ./examples/monitoring; \
+	bin/surface internal/tools/surface/kept.txt $$(GOWORK=off go list -m) \
+		$$(go list ./... ./examples/... ./examples/tests/gitops/... ./examples/monitoring/... | grep -v $(HEAVY:%=-e /%$$))
 
 .PHONY: lint-code
 lint-code: tools # Run the checks of go vet and staticcheck: minutes when cold.

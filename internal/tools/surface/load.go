@@ -116,6 +116,9 @@ func list(folder string, arguments []string) (all []listed, err error) {
 
 // readCompiled reads the types of packages from what the compiler has left, which it makes if it is not there.
 func (p *program) readCompiled(folder string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
 	all, err := list(folder, append([]string{"-export"}, paths...))
 	if err != nil {
 		return err
