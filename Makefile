@@ -6,8 +6,8 @@ SHELL       := bash
 export CGO_ENABLED := 0
 
 # Folders that hold API types, and areas that have CRDs generated from them.
-API_DIRS  := $(sort $(wildcard */v1alpha1 */v1beta1))
-CRD_AREAS := $(filter-out examples,$(patsubst %/crds,%,$(sort $(wildcard */crds))))
+API_DIRS  := $(sort $(wildcard */v1alpha1 */v1beta1 internal/testing/*/v1alpha1))
+CRD_AREAS := $(filter-out examples,$(patsubst %/crds,%,$(sort $(wildcard */crds internal/testing/*/crds))))
 
 # Everything that "make generate" writes.
 GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' \) -not -path './examples/*' -o -path './examples/*/rbac/*.yaml' -o -path './examples/install/*.yaml'
@@ -246,9 +246,10 @@ tools: # Build the development tools into bin/.
 	go build -C internal/tools -o ../../bin/ tool
 
 .PHONY: generate
-generate: tools ## Generate deepcopy functions and CRDs from the API types, and RBAC, policies and manifests of the examples.
+generate: tools ## Generate deepcopy functions, CRDs and clients from the API types, and RBAC, policies and manifests of the examples.
 	bin/controller-gen object:headerFile=internal/tools/header.txt $(API_DIRS:%=paths=./%)
 	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
+	go run -C internal/tools ./clients ../..
 	$(foreach program,$(PROGRAMS),$(call generate-rbac,$(program)))
 	$(generate-policies)
 	go run -C examples ./install/generate

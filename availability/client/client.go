@@ -11,13 +11,6 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// Interface gives access to the availability kinds.
-type Interface interface {
-	// PodUnavailableBudgets gives the client of the PodUnavailableBudgets of a namespace.
-	// The empty namespace means all namespaces, for which only List and Watch work.
-	PodUnavailableBudgets(namespace string) PodUnavailableBudgetInterface
-}
-
 // Client is the Interface that talks to an API server. NewForConfig and
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.

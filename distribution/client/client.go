@@ -11,23 +11,6 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// Interface gives access to the distribution kinds.
-type Interface interface {
-	// ImagePullJobs gives the client of the ImagePullJobs of a namespace.
-	// The empty namespace means all namespaces, for which only List and Watch work.
-	ImagePullJobs(namespace string) ImagePullJobInterface
-	// NodeImages gives the client of the NodeImages, which have no namespace.
-	NodeImages() NodeImageInterface
-	// ResourceDistributions gives the client of the ResourceDistributions, which have no
-	// namespace.
-	ResourceDistributions() ResourceDistributionInterface
-	// PersistentPodStates gives the client of the PersistentPodStates of a namespace, as ImagePullJobs does.
-	PersistentPodStates(namespace string) PersistentPodStateInterface
-	// WorkloadSpreads gives the client of the WorkloadSpreads of a namespace.
-	// The empty namespace means all namespaces, for which only List and Watch work.
-	WorkloadSpreads(namespace string) WorkloadSpreadInterface
-}
-
 // Client is the Interface that talks to an API server. NewForConfig and
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.

@@ -11,21 +11,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Interface gives access to the lifecycle kinds.
-type Interface interface {
-	// ContainerRecreateRequests gives the client of the ContainerRecreateRequests of
-	// a namespace. The empty namespace means all namespaces; then only List and
-	// Watch work.
-	ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface
-	// EphemeralJobs gives the client of the EphemeralJobs of a namespace, as above.
-	EphemeralJobs(namespace string) EphemeralJobInterface
-	// PodProbeMarkers gives the client of the PodProbeMarkers of a namespace, as
-	// ContainerRecreateRequests does.
-	PodProbeMarkers(namespace string) PodProbeMarkerInterface
-	// NodePodProbes gives the client of the NodePodProbes, which have no namespace.
-	NodePodProbes() NodePodProbeInterface
-}
-
 // Client is the Interface that talks to an API server. NewForConfig and
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.

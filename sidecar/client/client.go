@@ -11,12 +11,6 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// Interface gives access to the sidecar kinds.
-type Interface interface {
-	// SidecarSets gives the client of the SidecarSets, which have no namespace.
-	SidecarSets() SidecarSetInterface
-}
-
 // Client is the Interface that talks to an API server. NewForConfig and
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.

@@ -12,29 +12,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Interface gives access to the workload kinds.
-type Interface interface {
-	// AdvancedCronJobs gives the client of the AdvancedCronJobs of a namespace.
-	// The empty namespace means all namespaces: then only List and Watch work.
-	AdvancedCronJobs(namespace string) AdvancedCronJobInterface
-	// BroadcastJobs gives the client of the BroadcastJobs of a namespace.
-	// The empty namespace means all namespaces: then only List and Watch work.
-	BroadcastJobs(namespace string) BroadcastJobInterface
-	// CloneSets gives the client of the CloneSets of a namespace.
-	// The empty namespace means all namespaces: then only List and Watch work.
-	CloneSets(namespace string) CloneSetInterface
-	// DaemonSets gives the client of the DaemonSets of a namespace.
-	// The empty namespace means all namespaces: then only List and Watch work.
-	DaemonSets(namespace string) DaemonSetInterface
-	// StatefulSets gives the client of the StatefulSets of a namespace, in
-	// v1beta1, the version in which they are stored.
-	// The empty namespace means all namespaces: then only List and Watch work.
-	StatefulSets(namespace string) StatefulSetInterface
-	// UnitedDeployments gives the client of the UnitedDeployments of a namespace.
-	// The empty namespace means all namespaces: then only List and Watch work.
-	UnitedDeployments(namespace string) UnitedDeploymentInterface
-}
-
 // Client is the Interface that talks to an API server. NewForConfig and
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.

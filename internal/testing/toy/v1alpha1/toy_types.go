@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package v1alpha1 has the API type of the kind Toy, as users of a real kind write and read it.
+//
+// +kubebuilder:object:generate=true
+// +groupName=toys.podwright.io
 package v1alpha1
 
 import (
@@ -22,6 +25,9 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+
 // Toy counts pods.
 type Toy struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -38,31 +44,12 @@ type ToyStatus struct {
 	Pods int32 `json:"pods,omitempty"`
 }
 
+// +kubebuilder:object:root=true
+
 // ToyList is a list of toys.
 type ToyList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
 	Items []Toy `json:"items"`
-}
-
-// DeepCopy copies a toy.
-func (t *Toy) DeepCopy() *Toy {
-	c := *t
-	t.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
-	return &c
-}
-
-// DeepCopyObject copies a toy.
-func (t *Toy) DeepCopyObject() runtime.Object { return t.DeepCopy() }
-
-// DeepCopyObject copies a list.
-func (l *ToyList) DeepCopyObject() runtime.Object {
-	c := *l
-	l.ListMeta.DeepCopyInto(&c.ListMeta)
-	c.Items = nil
-	for i := range l.Items {
-		c.Items = append(c.Items, *l.Items[i].DeepCopy())
-	}
-	return &c
 }
