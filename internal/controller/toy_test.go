@@ -4,10 +4,22 @@ package controller_test
 
 import (
 	"context"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -87,4 +99,106 @@ func subresources(name string) []string {
 		return nil
 	}
 	return []string{name}
+}
+
+// The check-list of CONTRIBUTING names these files of a kind. The toy has each, or its part of one that has more. It stands in no area, so
+// what a real kind has elsewhere is in testdata, or in a test that runs it.
+var listed = map[string]string{
+	"AREA/v1alpha1/KIND_types.go":     "v1alpha1/toy_types.go", // types are not counted
+	"AREA/KIND/plan.go":               "plan.go",
+	"AREA/KIND/controller.go":         "controller.go",
+	"AREA/KIND/KIND_test.go":          "toy_test.go",
+	"examples/manager/app/AREA.go":    "../../../examples/manager/app/toy_test.go",
+	"examples/tests/e2e/KIND_test.go": "testdata/e2e.go",
+	"README.md":                       "testdata/README.md",
+}
+
+// What a kind may cost: files, and lines of code or text in them. Empty lines, comments and imports do not count, and neither do types and what
+// is generated.
+const mostFiles, mostLines = 6, 150
+
+func TestCheckList(t *testing.T) {
+	const toys = "../testing/toy/"
+	contributing, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(contributing), "\n## Adding a controller\n")
+	list, _, _ = strings.Cut(list, "\nA list of kinds")
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^[0-9]+\\. `([A-Za-z0-9_/]+\\.[a-z]+)`:").FindAllStringSubmatch(list, -1) {
+		named[m[1]] = true
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(listed)), slices.Sorted(maps.Keys(named))); diff != "" {
+		t.Errorf("files of the check-list (-of the toy +named by a step):\n%s", diff)
+	}
+	files, lines := 0, 0
+	for step, file := range listed {
+		content, err := os.ReadFile(toys + file)
+		if err != nil {
+			t.Errorf("%s: %v", step, err)
+			continue
+		}
+		if strings.Contains(step, "v1alpha1") {
+			continue
+		}
+		files++
+		n := cost(t, file, content)
+		t.Logf("%s: %d lines", step, n)
+		lines += n
+	}
+	if files > mostFiles || lines > mostLines {
+		t.Errorf("a kind costs %d files and %d lines, want at most %d and %d", files, lines, mostFiles, mostLines)
+	}
+	t.Logf("a kind costs %d files and %d lines", files, lines)
+	for _, pattern := range []string{"*.go", "testdata/*"} {
+		found, err := filepath.Glob(toys + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			if name := strings.TrimPrefix(filepath.ToSlash(file), toys); !slices.Contains(slices.Collect(maps.Values(listed)), name) {
+				t.Errorf("the toy has %s, for which the check-list has no step", name)
+			}
+		}
+	}
+}
+
+// cost counts the lines of a file that have code, or text, between marks if there are some.
+func cost(t *testing.T, name string, content []byte) int {
+	t.Helper()
+	if path.Ext(name) != ".go" {
+		return strings.Count(string(content), "\n")
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, content, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := file.Name.End(), file.FileEnd
+	for _, d := range file.Decls {
+		if i, ok := d.(*ast.GenDecl); ok && i.Tok == token.IMPORT {
+			from = i.End()
+		}
+	}
+	for _, c := range file.Comments {
+		switch text := c.Text(); {
+		case strings.Contains(text, "begins here"):
+			from = c.End()
+		case strings.Contains(text, "ends here"):
+			to = c.Pos()
+		}
+	}
+	counted := map[int]bool{}
+	var tokens scanner.Scanner
+	tokens.Init(set.AddFile(name, -1, len(content)), content, nil, 0)
+	for {
+		at, tok, text := tokens.Scan()
+		if tok == token.EOF {
+			return len(counted)
+		}
+		if offset := set.Position(at).Offset; offset > set.Position(from).Offset && offset < set.Position(to).Offset && text != "\n" {
+			counted[set.Position(at).Line] = true
+		}
+	}
 }

@@ -20,6 +20,11 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+var (
+	_ = unneeded("ephemeraljob-controller", onlyUnanswered, "get ephemeraljobs", "get pods")
+	_ = unneeded("ephemeraljob-controller", onlyFailures, "patch events")
+)
+
 // ephemeralJobs gives the client of the namespace.
 func (s *cloneSetFixture) ephemeralJobs() lifecycleclient.EphemeralJobInterface {
 	s.Helper()

@@ -15,6 +15,14 @@ import (
 	"github.com/podwright/podwright/internal/testing/toy/v1alpha1"
 )
 
+// A toy counts the pods that name it, and no others.
+func ExampleNewPlan() {
+	toy, pod, other := &v1alpha1.Toy{}, &corev1.Pod{}, &corev1.Pod{}
+	toy.Name, pod.Labels = "blocks", map[string]string{"toy": "blocks"}
+	fmt.Println(NewPlan(&Snapshot{toy, []*corev1.Pod{pod, other}}).Status.Pods)
+	// Output: 1
+}
+
 // Whatever changes about a pod, if that changes the plan of a toy, the toy is enqueued.
 func TestPodsThatMatter(t *testing.T) {
 	toy, pod, reads := &v1alpha1.Toy{}, &corev1.Pod{}, mutation.Reads{}
