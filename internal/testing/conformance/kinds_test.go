@@ -99,9 +99,8 @@ func walkGo(t *testing.T, show func(path string, text []byte)) {
 
 // notEdited are the kinds whose fields no users of histories edit, and why.
 var notEdited = map[string]string{
-	"NodeImage":                "controllers and agents write it",
-	"NodePodProbe":             "a controller writes it",
-	"ContainerRecreateRequest": "it has no histories yet",
+	"NodeImage":    "controllers and agents write it",
+	"NodePodProbe": "a controller writes it",
 }
 
 // TestAllKindsAreEdited: the users of the histories of each kind edit every field of its spec.
