@@ -56,7 +56,7 @@ func actAsAgent(u *simulation.User, fails bool) {
 		}
 	}
 	if data, err := json.Marshal(map[string]any{"status": next.Status}); err == nil {
-		u.Patch(string(ResourceRequests), request.Name, string(data), "status")
+		u.Patch(string(resourceRequests), request.Name, string(data), "status")
 	}
 }
 

@@ -32,7 +32,7 @@ func forget(of, field string) func(map[string]any) {
 
 // TestSimulationFindsBugs plants bugs into the manager: a few seeds must find each.
 func TestSimulationFindsBugs(t *testing.T) {
-	requests, pods := string(ResourceRequests), string(ResourcePods)
+	requests, pods := string(resourceRequests), string(resourcePods)
 	simulation.FindBugs(t, []simulation.Bug{
 		{Name: "a request is not guarded", Breaks: invariants.Availability, Workload: onWire(http.MethodPatch, requests, forget("metadata", "finalizers"))},
 		{Name: "the agent is told nothing of containers", Breaks: invariants.Settled, Workload: onWire(http.MethodPatch, requests, func(body map[string]any) {

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -38,13 +39,13 @@ func TestSimulationReplays(t *testing.T) {
 // simulated is what a simulation needs to know of ContainerRecreateRequests, whose manager has a bug.
 func simulated(bug *spoil) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), string(ResourceRequests)),
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), string(resourceRequests)),
 		Empty:    func() simulation.Object { return &v1alpha1.ContainerRecreateRequest{} },
 		Create: func(r *rand.Rand) simulation.Object { // its pod has never been there
 			return anyRequest(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p0", UID: "gone"}}, r)
 		},
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Refusals: []invariants.Refusal{{Verb: "patch", Resource: string(ResourcePods)}, {Verb: "patch", Resource: string(ResourceRequests)}},
+		Refusals: []invariants.Refusal{{Verb: "patch", Resource: string(resourcePods)}, {Verb: "patch", Resource: string(resourceRequests)}},
 		Patience: 20 * time.Minute, // refusals are tried again every five
 		Populate: func(u *simulation.User, _ *rand.Rand) {
 			for i := range 4 {
@@ -78,7 +79,7 @@ func (o observer) Request(namespace, name string) (*v1alpha1.ContainerRecreateRe
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
-		for _, resource := range []Resource{ResourceRequests, ResourcePods} {
+		for _, resource := range []podwright.Resource{resourceRequests, resourcePods} {
 			reader[resource] = p.Informer(string(resource)).GetIndexer()
 		}
 		o.Reader = observer{informerReader{reader}, p}
