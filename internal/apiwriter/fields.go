@@ -14,8 +14,8 @@ import (
 // fields are hashes of values by the hashes of their paths in an object: unknown for a value that is not compared.
 type fields map[uint64]uint64
 
-// unknown is an empty text, as times and versions are in what is compared. It is the same as no other value, so that what goes and
-// is written with another time each time is not taken for what stayed away.
+// unknown is an empty text, as times and versions are in what is compared. It is the same as no other value: what
+// goes, and comes back with another time, did not stay away.
 const unknown = 0
 
 // mostFields is how many fields of an object are remembered; of a write of more it counts only as a whole.

@@ -52,7 +52,7 @@ func (a *Applier[S]) failedUpdates(err error) error {
 }
 
 // reports are the failures that conditions report. That of updates goes on to name the pods whose updates were refused before
-// and are not tried this time: they wait, or a budget denies them. If it named only those whose turn it is, each turn would be a
+// and are not tried this time. They wait, or a budget denies them. If it named only those whose turn it is, each turn would be a
 // write of the status. (CS-32)
 func (a *Applier[S]) reports() Failures {
 	if len(a.updates.errs) == 0 {

@@ -49,7 +49,7 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 	return r.self.restart(ctx, key)
 }
 
-// Tell reconciles a pod once: if its restart has waited for 10 s until Restart can run, an event of the pod says whose containers
+// Tell reconciles a pod once. If its restart has waited for 10 s until Restart can run, an event of the pod says whose containers
 // are being stopped. It takes milliseconds, and returns what Reconcile returns. Without it Restart itself says
 // so, but not of pods that stand in its queue.
 func (r *Reconciler) Tell(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {

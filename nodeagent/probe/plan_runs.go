@@ -99,8 +99,8 @@ const (
 	oldAtLeast = 2 * time.Minute
 )
 
-// old is when the state of a probe is that of a run too long ago, also if it has none yet; zero if it is Unknown already and says why,
-// or if a run is under way that will tell.
+// old is when the state of a probe is that of a run too long ago, also if it has none yet. It is zero if the state is Unknown and
+// says why, or if a run is under way that will tell.
 func (q *probe) old() (at time.Time, after time.Duration) {
 	if unknown := q.Probe.State == v1alpha1.ProbeUnknown; unknown && q.Probe.Message != "" || (unknown || q.Probe.State == "") && q.Probe.Running {
 		return time.Time{}, 0

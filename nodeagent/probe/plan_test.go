@@ -236,9 +236,9 @@ func TestNoStateYet(t *testing.T) {
 		{"a turn after one without a result", newNodePodProbe(wants("web-0", "idle")), knows("web-0", "idle", first(time.Hour), ran(2*time.Minute)), 0,
 			[]string{"begin web-0 idle in -1h0m0s Unknown", "status: web-0 idle Unknown (" + why("2m0s") + ")", waiting}},
 		{"it is run, without a result", newNodePodProbe(wants("web-0", "idle")), knows("web-0", "idle", first(time.Hour), ran(time.Minute)), 0, []string{waiting, "again after 1m0s"}},
-		{"unknown, and nobody has said why", newNodePodProbe(wants("web-0", "idle"), told), knows("web-0", "idle", first(2*time.Minute), silent), 0,
+		{"unknown, without a reason", newNodePodProbe(wants("web-0", "idle"), told), knows("web-0", "idle", first(2*time.Minute), silent), 0,
 			[]string{"begin web-0 idle in -2m0s Unknown", "status: web-0 idle Unknown (" + why("2m0s") + ")", waiting}},
-		{"unknown, and it is said why", newNodePodProbe(wants("web-0", "idle"), told), knows("web-0", "idle", first(time.Hour), is(v1alpha1.ProbeUnknown)), 0, []string{waiting}},
+		{"unknown, with a reason", newNodePodProbe(wants("web-0", "idle"), told), knows("web-0", "idle", first(time.Hour), is(v1alpha1.ProbeUnknown)), 0, []string{waiting}},
 	} {
 		t.Run("PPM-4.12: "+tt.name, func(t *testing.T) {
 			expectPlan(t, &Snapshot{NodePodProbe: tt.node, Probes: []Probe{tt.probe}, Running: 2, Began: hour, Now: now.Add(-tt.before), Limits: busy}, tt.want...)
