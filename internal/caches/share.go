@@ -59,9 +59,9 @@ func (s *sharer[T, P]) share(object P, of group) {
 		groups = s.renew(groups)
 	}
 	place, found := groups.find(of)
-	known := models[T]{group: of}
-	if found != nil {
-		known = *found
+	known := found
+	if known == nil {
+		known = &models[T]{group: of}
 	}
 	if model := known.any(); model != nil {
 		l.merge(unsafe.Pointer(object), unsafe.Pointer(model))
@@ -73,9 +73,13 @@ func (s *sharer[T, P]) share(object P, of group) {
 	if place == nil || object.GetDeletionTimestamp() != nil || known.uids[i] != uid && known.objects[i].Value() != nil {
 		return // what goes soon is no model
 	}
+	if found != nil {
+		changed := *found
+		known = &changed
+	}
 	l.settle(unsafe.Pointer(object))
 	known.objects[i], known.uids[i] = weak.Make((*T)(object)), uid
-	if place.CompareAndSwap(found, &known) && found == nil {
+	if place.CompareAndSwap(found, known) && found == nil {
 		s.used.Add(1)
 	}
 }

@@ -11,16 +11,12 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 	"unsafe"
 	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -263,76 +259,5 @@ func TestDeletedPodsAreNoModels(t *testing.T) {
 	pods.share(pod, 1)
 	if _, m := pods.groups.Load().find(1); m == nil || m.any() != pod {
 		t.Error("a pod is no model")
-	}
-}
-
-// TestLayoutOfAll: a type that contains itself, and one with everything that fields can be.
-func TestLayoutOfAll(t *testing.T) {
-	type all struct {
-		Small  int8
-		Number int64
-		Itself *all
-		Many   []all
-		Named  map[string][]all
-		Any    any
-		Call   func()
-		Pair   [2]string
-		hidden []string
-		where  *time.Location
-		Kinds  map[schema.GroupKind]*int
-		Limit  *resource.Quantity
-	}
-	l := newLayout(reflect.TypeFor[all]())
-	build := func() *all {
-		n := 7
-		inner := all{Number: 1, Pair: [2]string{"a", string([]byte("b"))}}
-		return &all{Small: 1, Itself: &inner, Many: append(make([]all, 0, 5), inner), Named: map[string][]all{"x": append(make([]all, 0, 5), inner)},
-			Kinds: map[schema.GroupKind]*int{{Kind: "Pod"}: &n}, Limit: ptr.To(resource.MustParse("1000m"))}
-	}
-	for name, c := range map[string]struct {
-		edit func(*all)
-		want bool
-	}{
-		"equal":         {func(*all) {}, true},
-		"number":        {func(a *all) { a.Number++ }, false},
-		"small":         {func(a *all) { a.Small++ }, false},
-		"pointer":       {func(a *all) { a.Itself = nil }, false},
-		"behind":        {func(a *all) { a.Itself.Pair[1] = "c" }, false},
-		"element":       {func(a *all) { a.Many[0].Number++ }, false},
-		"empty":         {func(a *all) { a.Itself.Many = []all{} }, false},
-		"longer":        {func(a *all) { a.Many = append(a.Many, all{}) }, false},
-		"value":         {func(a *all) { a.Named["x"][0].Number++ }, false},
-		"another key":   {func(a *all) { a.Named = map[string][]all{"y": a.Named["x"]} }, false},
-		"empty map":     {func(a *all) { a.Itself.Named = map[string][]all{} }, false},
-		"behind in map": {func(a *all) { *a.Kinds[schema.GroupKind{Kind: "Pod"}] = 8 }, false},
-		"interface":     {func(a *all) { a.Any = 1 }, false},
-		"hidden":        {func(a *all) { a.hidden = []string{"a"} }, false},
-		"quantity":      {func(a *all) { *a.Limit = resource.MustParse("2") }, false},
-		"its spelling":  {func(a *all) { *a.Limit = resource.MustParse("1") }, false},
-		"zone":          {func(a *all) { a.where = time.FixedZone("a", 1) }, false},
-	} {
-		model, value := build(), build()
-		l.settle(unsafe.Pointer(model))
-		if found := slack(reflect.ValueOf(model).Elem(), ""); found != "" {
-			t.Errorf("%s: %s has room behind its last element", name, found)
-		}
-		c.edit(value)
-		if got := l.merge(unsafe.Pointer(value), unsafe.Pointer(model)); got != c.want {
-			t.Errorf("%s: equal %t, want %t", name, got, c.want)
-		}
-		want, other := build(), build()
-		c.edit(want)
-		want.where = value.where
-		read := func(a *all) string { return a.Limit.String() } // which writes to a quantity that was not read yet
-		if before := *model.Limit; read(model) != "1" || *model.Limit != before {
-			t.Errorf("%s: who reads a quantity writes to it", name)
-		}
-		_, _ = read(want), read(other)
-		if !reflect.DeepEqual(want, value) || !reflect.DeepEqual(model, other) {
-			t.Errorf("%s: merging changed the value or the other one", name)
-		}
-		if l.settle(unsafe.Pointer(model)) {
-			t.Errorf("%s: what was settled is changed again", name)
-		}
 	}
 }
