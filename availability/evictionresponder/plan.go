@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -141,7 +142,5 @@ func ofCloneSet(pod *corev1.Pod) bool { return workload.ControllerKind(pod) == w
 
 // again has the plan made anew at a time, unless that is due earlier anyway.
 func (p *planner) again(at time.Time) {
-	if after := at.Sub(p.Now); p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = max(after, time.Millisecond)
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(at.Sub(p.Now), time.Millisecond))
 }

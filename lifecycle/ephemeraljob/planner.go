@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -155,7 +156,5 @@ func (p *planner) event(kind, reason, message string) {
 
 // requeueAfter asks for another reconcile after d at the latest.
 func (p *planner) requeueAfter(d time.Duration) {
-	if p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = max(d, time.Millisecond)
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(d, time.Millisecond))
 }

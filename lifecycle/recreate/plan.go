@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -164,9 +165,7 @@ func (p *planner) due(since time.Time, seconds int64) bool {
 	if rest <= 0 {
 		return true
 	}
-	if p.plan.RequeueAfter == 0 || rest < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = rest
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, rest)
 	return false
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
 )
 
 // Plan is what a reconcile does about one pod.
@@ -57,7 +58,5 @@ func (p *Plan) wait(container, reason string) {
 
 // lookAgain has another plan made after a time at the latest.
 func (p *Plan) lookAgain(after time.Duration) {
-	if p.RequeueAfter == 0 || after < p.RequeueAfter {
-		p.RequeueAfter = max(after, 1)
-	}
+	p.RequeueAfter = apply.Soonest(p.RequeueAfter, max(after, 1))
 }

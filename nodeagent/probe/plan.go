@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -72,10 +73,7 @@ func NewPlan(s *Snapshot) *Plan {
 
 // requeueAt has another plan made at a time at the latest.
 func (p *planner) requeueAt(at time.Time) {
-	after := max(at.Sub(p.Now), 1)
-	if p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = after
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(at.Sub(p.Now), 1))
 }
 
 // wait notes what a probe waits for.

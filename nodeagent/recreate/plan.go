@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -98,7 +99,5 @@ func (p *Plan) wait(r *v1alpha1.ContainerRecreateRequest, container, reason stri
 
 // lookAgain has another plan made after a time at the latest.
 func (p *Plan) lookAgain(after time.Duration) {
-	if p.RequeueAfter == 0 || after < p.RequeueAfter {
-		p.RequeueAfter = max(after, 1)
-	}
+	p.RequeueAfter = apply.Soonest(p.RequeueAfter, max(after, 1))
 }

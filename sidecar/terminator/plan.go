@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -236,9 +237,7 @@ func (p *planner) wait(container, format string, args ...any) {
 
 // lookAgain has another plan made after a time at the latest.
 func (p *planner) lookAgain(after time.Duration) {
-	if p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = max(after, 1)
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(after, 1))
 }
 
 // String says what the plan writes, and its problem; empty for nothing.

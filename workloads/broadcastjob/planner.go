@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -319,7 +320,5 @@ func (p *planner) problem(err error) {
 
 // requeueAfter asks for another reconcile after d at the latest.
 func (p *planner) requeueAfter(d time.Duration) {
-	if p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = max(d, time.Millisecond)
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(d, time.Millisecond))
 }

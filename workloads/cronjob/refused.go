@@ -97,9 +97,7 @@ func (p *planner) isRefused() bool {
 		if wait <= 0 || wait > mostWait { // the clock was set back
 			return false
 		}
-		if p.plan.RequeueAfter == 0 || wait < p.plan.RequeueAfter {
-			p.plan.RequeueAfter = wait
-		}
+		p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, wait)
 		again = "it is tried again at " + r.Until.In(p.Now.Location()).Format(time.RFC3339)
 	}
 	p.wait(ruleRefused, fmt.Sprintf("the API server refuses %s, %s: %s", p.nameFor(p.plan.Due), again, r.Message))

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -108,9 +109,7 @@ func (p *planner) judge(s *site, how strategy) {
 
 // again asks for another plan after a time.
 func (p *planner) again(after time.Duration) {
-	if p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = max(after, time.Millisecond)
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(after, time.Millisecond))
 }
 
 // place decides which subsets run what others cannot. Those that do already go on with it, so

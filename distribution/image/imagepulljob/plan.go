@@ -9,6 +9,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -172,9 +173,7 @@ func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems,
 
 // requeueAfter asks for another reconcile after d at the latest.
 func (p *planner) requeueAfter(d time.Duration) {
-	if p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = max(d, time.Millisecond)
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(d, time.Millisecond))
 }
 
 // wait records why a node does not get the task.

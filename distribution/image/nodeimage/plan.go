@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -145,7 +146,5 @@ func NewPlan(s *Snapshot) *Plan {
 
 // requeueAt asks for another reconcile at that time, or soon if it is over.
 func (p *planner) requeueAt(t time.Time) {
-	if d := t.Sub(p.Now); p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = max(d, time.Millisecond)
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(t.Sub(p.Now), time.Millisecond))
 }

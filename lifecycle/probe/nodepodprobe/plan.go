@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -119,8 +120,5 @@ func ready(node *corev1.Node) bool {
 
 // requeueAt has another plan made at a time at the latest.
 func (p *planner) requeueAt(at time.Time) {
-	after := max(at.Sub(p.Now), time.Millisecond)
-	if p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter {
-		p.plan.RequeueAfter = after
-	}
+	p.plan.RequeueAfter = apply.Soonest(p.plan.RequeueAfter, max(at.Sub(p.Now), time.Millisecond))
 }
