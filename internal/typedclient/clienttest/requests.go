@@ -109,7 +109,7 @@ func (k *Subject[P, L, C]) requests(t *testing.T) {
 			if err := test.call(c); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, *got); diff != "" {
+			if diff := cmp.Diff(test.want, *got, cmp.AllowUnexported(Request{})); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})
