@@ -66,7 +66,7 @@ type Applier[S any] struct {
 // WriteRevisions writes the revisions of the plan, before any pod refers to them. It returns false if the next reconcile has to
 // plan again.
 func (a *Applier[S]) WriteRevisions(ctx context.Context) (settled bool, err error) {
-	state, err := a.Sync.PrepareRevisions(ctx, &a.Plan.Revisions, a.Selector, SameTemplate)
+	state, err := a.Sync.PrepareRevisions(ctx, &a.Plan.Revisions, a.Selector, sameTemplate)
 	if state == Collided {
 		err = a.Sync.WriteStatus(ctx, a.Observed, a.Kind.Status.Collided(a.Observed, a.Now))
 	}

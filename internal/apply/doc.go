@@ -7,7 +7,7 @@
 //     records its event, and says which failure is none.
 //   - An Applier applies the plan of a workload of pods, for CloneSets, StatefulSets, DaemonSets and SidecarSets. Its methods are the
 //     steps that these share. The kind's own apply is a plain function that takes them in its order, with its own steps between.
-//   - A PodControl writes single pods of such a plan. That is where a kind does more about a pod than the others.
+//   - A PodControl writes single pods of such a plan. There a kind does more about a pod than the others.
 //
 // Every write names the UID of its object, so that it cannot hit another one of
 // the same name. It is remembered, so that the next reconcile waits until the

@@ -36,7 +36,7 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 		{"create pods", func(s *fixture) error { return s.createPods(creation[1:]...) }},
 		{"create persistentvolumeclaims", func(s *fixture) error { return s.createPods(creation[:1]...) }},
 		{"create controllerrevisions", func(s *fixture) error {
-			_, err := s.PrepareRevisions(t.Context(), &revision.Changes{Create: history("web-2", "nginx:2")}, nil, SameTemplate)
+			_, err := s.PrepareRevisions(t.Context(), &revision.Changes{Create: history("web-2", "nginx:2")}, nil, sameTemplate)
 			return err
 		}},
 	} {

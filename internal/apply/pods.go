@@ -52,7 +52,7 @@ func NameTaken(err error) bool {
 	return apierrors.IsAlreadyExists(err) || errors.Is(err, errForeignClaim)
 }
 
-// CreatePod creates a pod, where Placement says. Its claims are there already.
+// CreatePod creates a pod, as Placement says. Its claims are there already.
 func (p *Sync) CreatePod(ctx context.Context, pod *corev1.Pod) error {
 	made, sent, err := p.createPlaced(ctx, pod)
 	if sent && apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet

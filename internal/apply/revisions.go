@@ -59,7 +59,7 @@ const (
 )
 
 // PrepareRevisions writes the update revision, before any pod refers to it. The selector is the workload's; same
-// tells whether two revisions hold the same, and is SameTemplate if they hold pod templates. (CS-CR5)
+// tells whether two revisions hold the same, and is sameTemplate if they hold pod templates. (CS-CR5)
 func (p *Sync) PrepareRevisions(
 	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, same func(found, wanted *appsv1.ControllerRevision) bool,
 ) (RevisionState, error) {
@@ -147,8 +147,8 @@ func (p *Sync) revisionExists(
 	return Unsettled, nil
 }
 
-// SameTemplate tells whether two revisions hold the same pod template.
-func SameTemplate(found, wanted *appsv1.ControllerRevision) bool {
+// sameTemplate tells whether two revisions hold the same pod template.
+func sameTemplate(found, wanted *appsv1.ControllerRevision) bool {
 	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
 	return err == nil && next.Action != revision.Create // if wanted is of no pod template, only the same bytes are equal
 }

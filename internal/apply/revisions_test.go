@@ -145,7 +145,7 @@ func TestPrepareRevisions(t *testing.T) {
 				test.set(s)
 			}
 			changes := &revision.Changes{Create: history("web-2", "nginx:2")}
-			state, err := s.PrepareRevisions(t.Context(), changes, test.selector, SameTemplate)
+			state, err := s.PrepareRevisions(t.Context(), changes, test.selector, sameTemplate)
 			if state != test.state || (err != nil) != test.fails {
 				t.Errorf("state %v, error %v", state, err)
 			}
@@ -160,7 +160,7 @@ func TestPrepareRevisions(t *testing.T) {
 	t.Run("CS-CR5: an older revision is raised", func(t *testing.T) {
 		s := newFixture(t)
 		changes := &revision.Changes{Raise: s.stored(history("web-1", "nginx:1")), RaiseTo: 7}
-		if state, err := s.PrepareRevisions(t.Context(), changes, selector, SameTemplate); state != Settled || err != nil || s.waitsFor() == "" {
+		if state, err := s.PrepareRevisions(t.Context(), changes, selector, sameTemplate); state != Settled || err != nil || s.waitsFor() == "" {
 			t.Errorf("state %v, error %v, the next reconcile waits for %q", state, err, s.waitsFor())
 		}
 		if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err != nil || now.Revision != 7 {
@@ -168,7 +168,7 @@ func TestPrepareRevisions(t *testing.T) {
 		}
 		s.removeRevision("web-1")
 		s.stored(history("web-1", "other"))
-		if state, err := s.PrepareRevisions(t.Context(), changes, selector, SameTemplate); state == Settled || err == nil {
+		if state, err := s.PrepareRevisions(t.Context(), changes, selector, sameTemplate); state == Settled || err == nil {
 			t.Error("another revision of the name was raised")
 		}
 	})
@@ -204,7 +204,7 @@ func TestCurrentRevisionThatTheCacheLacks(t *testing.T) {
 			s := newFixture(t)
 			test.set(s)
 			prepare := func() (bool, error) {
-				state, err := s.PrepareRevisions(t.Context(), &revision.Changes{Missing: "web-1"}, selector, SameTemplate)
+				state, err := s.PrepareRevisions(t.Context(), &revision.Changes{Missing: "web-1"}, selector, sameTemplate)
 				return state == Settled, err
 			}
 			settled, err := prepare()

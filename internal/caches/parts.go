@@ -36,7 +36,7 @@ const (
 	pointer               // to what of describes
 	list                  // a slice of what of describes
 	texts                 // a map[string]string
-	resources             // a corev1.ResourceList, or a map of these types
+	resources             // a corev1.ResourceList, or a map of its types
 	quantity              // a resource.Quantity
 	mapping               // another map
 )

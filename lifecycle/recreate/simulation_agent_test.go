@@ -60,7 +60,7 @@ func actAsAgent(u *simulation.User, fails bool) {
 	}
 }
 
-// mayStop tells whether the pod has been out of service for as long as it is to be.
+// mayStop tells whether the pod has been out of service for the grace period.
 func mayStop(request *v1alpha1.ContainerRecreateRequest) bool {
 	if request.Spec.Strategy.UnreadyGracePeriodSeconds == nil {
 		return true

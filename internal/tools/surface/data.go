@@ -19,7 +19,7 @@ func match(pattern, text string) bool {
 }
 
 // data returns the places of what describes data that the program hands out or takes: types that a pattern names, their fields, the
-// types of those fields, and the constants of these types. Methods are no data. Packages of folders named internal have none.
+// types of those fields, and the constants of all of them. Methods are no data. Packages of folders named internal have none.
 func (p *program) data(patterns []reason) map[token.Pos]bool {
 	places := map[token.Pos]bool{}
 	for _, pkg := range p.packages {
