@@ -107,6 +107,9 @@ func resolveGo(words []string) error {
 	case "mod":
 		return nil
 	case "run", "test":
+		if words[1] == "-C" && len(words) > 3 { // a module below the examples
+			return resolvePackage(words[0], filepath.Join("examples", words[2], words[3]), words[4:])
+		}
 		err := fmt.Errorf("there is no package %s", words[1])
 		for _, module := range []string{".", "examples"} {
 			if folder := filepath.Join(module, words[1]); strings.HasPrefix(words[1], "./") && exists(folder) == nil {
