@@ -93,6 +93,7 @@ func (p *program) start() error {
 	defer log.Close()
 	p.command = exec.Command(p.binary, p.arguments...)
 	p.command.Stdout, p.command.Stderr = log, log
+	p.command.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=") // not those of tests, but the defaults
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return p.command.Start()
 }
