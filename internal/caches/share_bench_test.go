@@ -34,7 +34,7 @@ func crowdPod(i, revision int) *corev1.Pod {
 			"apps.kruise.io/runtime-containers-meta": `{"containers":[{"name":"app","containerID":"containerd://` + strings.Repeat("a", 64) + `","restartCount":0,"hashes":{"plainHash":123,"extractedEnvFromMetadataHash":123}}]}`,
 		},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: set, UID: uid(2, revision), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true)}},
-		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "manager", FieldsV1: &metav1.FieldsV1{Raw: fields(1800)}}, {Manager: "kubelet", FieldsV1: &metav1.FieldsV1{Raw: fields(900)}}},
+		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "manager", FieldsV1: fields(1800)}, {Manager: "kubelet", FieldsV1: fields(900)}},
 	}}
 	for c := range 2 {
 		container := crowdContainer(c, revision)
@@ -57,7 +57,9 @@ func crowdPod(i, revision int) *corev1.Pod {
 	return pod
 }
 
-func fields(n int) []byte { return []byte(`{"f:status":"` + strings.Repeat("f", n) + `"}`) }
+func fields(n int) *metav1.FieldsV1 {
+	return metav1.NewFieldsV1(`{"f:status":"` + strings.Repeat("f", n) + `"}`)
+}
 
 func uid(kind, i int) types.UID { return types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", kind, i)) }
 
