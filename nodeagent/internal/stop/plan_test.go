@@ -50,7 +50,7 @@ func TestKnown(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			test.want.ID, test.want.SandboxID, test.want.Pod = "c1", "s1", pod
 			got, err := Known(&criv1.Container{Id: "c1", PodSandboxId: "s1", Labels: labels, Annotations: test.annotations})
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(Request{})); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
