@@ -46,7 +46,7 @@ type Sync struct {
 	podWrites podWrites
 }
 
-// Placement returns a new pod as it is to be created, or an error if that cannot be told. It is called by several goroutines, and
+// Placement returns the pod to create, or an error if that cannot be told. It is called by several goroutines, and
 // does not change what it is given.
 type Placement interface {
 	PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)

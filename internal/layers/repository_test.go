@@ -97,6 +97,32 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestNoPrograms wants no file so large that a build must have left it: git keeps it for ever. Programs are built into bin.
+func TestNoPrograms(t *testing.T) {
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if base := entry.Name(); base == ".git" || base == "bin" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := entry.Info()
+		if err == nil && info.Size() > largestFile {
+			t.Errorf("%s has %d bytes, want at most %d", name, info.Size(), largestFile)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// largestFile is the size of the largest file that people write or generate, in bytes, and half as much again.
+const largestFile = 650_000
+
 // goFiles returns all Go files of the repository, the examples included, by
 // their path in it.
 func goFiles(t *testing.T) map[string][]byte {

@@ -38,7 +38,7 @@ func TestPlanHandsOut(t *testing.T) {
 		{"IMG-1.4 difference: a percentage is one", "parallelism: 50%", fresh(4), []string{"n0", "n1"}, ruleParallelism},
 		{"IMG-1.4 difference: a percentage is rounded up", "parallelism: 1%", fresh(3), []string{"n0"}, ruleParallelism},
 		{"IMG-1.4: 0% pauses", "parallelism: 0%", fresh(3), []string{}, rollout.RulePaused},
-		{"IMG-1.4: free slots are those that nobody uses", "parallelism: 2", append(fresh(3), nodeImage("m", given(""))), []string{"n0"}, ruleParallelism},
+		{"IMG-1.4: free slots are those without a pull", "parallelism: 2", append(fresh(3), nodeImage("m", given(""))), []string{"n0"}, ruleParallelism},
 		{"IMG-1.4: no slot is free", "parallelism: 1", append(fresh(3), nodeImage("m", given(v1alpha1.ImagePhasePulling))), []string{}, ruleParallelism},
 		{"IMG-1.4: fewer than are in use", "parallelism: 1", append(fresh(1), nodeImage("m", given("")), nodeImage("o", given(""))), []string{}, ruleParallelism},
 		{"IMG-1.4: finished nodes use no slot", "", append(fresh(3), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded)), nodeImage("b", given(v1alpha1.ImagePhaseFailed))), []string{"n0"}, ruleParallelism},

@@ -64,10 +64,10 @@ func (b *bench) awaitAccounts(ctx context.Context) error {
 	})
 }
 
-// settled returns nil if each workload of the first namespace has its pods, all of them ready.
+// settled returns nil if each CloneSet, StatefulSet and UnitedDeployment of the first namespace has its pods, all of them ready.
 func (b *bench) settled(ctx context.Context) error {
-	for resource, kind := range map[string]string{"clonesets": "v1alpha1", "statefulsets": "v1beta1", "uniteddeployments": "v1alpha1"} {
-		found, err := b.dynamic.Resource(schema.GroupVersionResource{Group: "apps.kruise.io", Version: kind, Resource: resource}).Namespace(seed).List(ctx, metav1.ListOptions{})
+	for resource, version := range map[string]string{"clonesets": "v1alpha1", "statefulsets": "v1beta1", "uniteddeployments": "v1alpha1"} {
+		found, err := b.dynamic.Resource(schema.GroupVersionResource{Group: "apps.kruise.io", Version: version, Resource: resource}).Namespace(seed).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func isAPI(pkgPath string) bool {
 	return false
 }
 
-// ident is an exported name as it is declared, with the type that it belongs to and a dot.
+// ident is an exported name as the source declares it, with the type that it belongs to and a dot.
 type ident struct {
 	*ast.Ident
 	owner string
