@@ -229,7 +229,7 @@ func (b *bench) copyAgents(ctx context.Context) error {
 		copies := make([]entry, 0, b.nodes)
 		for i := 1; i < b.nodes; i++ {
 			other, err := e.copyOf(replacement{number: i, uids: ownUID(pod), words: []string{
-				pod.Name, fmt.Sprint(pod.Name, "-", i), `"` + firstOne + `"`, `"` + nodeName(i) + `"`,
+				pod.Name, fmt.Sprint(pod.Name, "-", i), `"` + firstNode + `"`, `"` + nodeName(i) + `"`,
 			}})
 			if err != nil {
 				return err

@@ -19,7 +19,7 @@ import (
 // parallel is how many requests are made at the same time.
 const parallel = 32
 
-// kubelets play scheduler and kubelets for the pods that match a selector, until stop is called.
+// kubelets plays scheduler and kubelets for the pods that match a selector, until stop is called.
 func kubelets(core kubernetes.Interface, selector string) (stop func()) {
 	ctx, end := context.WithCancel(context.Background())
 	factory := informers.NewSharedInformerFactoryWithOptions(core, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = selector }))
@@ -30,7 +30,7 @@ func kubelets(core kubernetes.Interface, selector string) (stop func()) {
 		}
 	}
 	_, _ = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: changed, UpdateFunc: func(_, object any) { changed(object) }}) // it fails for an informer that has ended
-	kubelet := &fakecluster.Kubelet{Client: core, Schedule: func(*corev1.Pod) string { return firstOne }}
+	kubelet := &fakecluster.Kubelet{Client: core, Schedule: func(*corev1.Pod) string { return firstNode }}
 	var running sync.WaitGroup
 	running.Go(func() { pods.RunWithContext(ctx) })
 	for range parallel {

@@ -34,9 +34,9 @@ var (
 )
 
 const (
-	seed     = "seed"   // the namespace that is copied
-	ofAgents = "nodes"  // the namespace of DaemonSets
-	firstOne = "node-0" // the node on which all runs that is copied
+	seed      = "seed"   // the namespace that is copied
+	ofAgents  = "nodes"  // the namespace of DaemonSets
+	firstNode = "node-0" // the node of all pods that are copied
 )
 
 // parse reads the objects of a file.
