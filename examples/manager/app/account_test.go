@@ -20,7 +20,7 @@ const allGates = "PreDownloadImageForInPlaceUpdate=true" // brings a CRD and a c
 // everything returns the configuration of a manager that does all it can.
 func (w *fixture) everything() app.Config {
 	config := w.config
-	config.InstallCRDs, config.FeatureGates = true, allGates
+	config.InstallCRDs, config.Features.Gates = true, allGates
 	return config
 }
 

@@ -209,7 +209,7 @@ func TestManagerOnARealControlPlane(t *testing.T) {
 	w := newFixture(t)
 	w.withoutCRDs()
 	w.config.InstallCRDs = true
-	w.config.FeatureGates = allGates
+	w.config.Features.Gates = allGates
 	first := w.start(w.config)
 	w.webhooksWork()
 	w.podsRun("sample")

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/webhooks"
@@ -72,8 +73,8 @@ type Config struct {
 	// DeletionProtectionLabelGroup is the group whose members alone may take a label away that protects from deletion, in the
 	// policies that Policies returns. Empty: every user who may change an object.
 	DeletionProtectionLabelGroup string
-	// FeatureGates is a list like "CloneSetShortHash=true"; CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE.
-	FeatureGates, CustomResources string
+	// Features are the feature gates, and the release whose defaults they have.
+	Features features.Flags
 	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and PprofAddr /debug/pprof/, over plain HTTP.
 	MetricsAddr, HealthProbeAddr, PprofAddr string
 
@@ -88,7 +89,7 @@ var environment = map[string]string{
 
 // NewConfig returns the defaults. The environment counts as defaults too: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) (Config, error) {
-	c := Config{CustomResources: getenv("CUSTOM_RESOURCE_ENABLE")}
+	c := Config{Features: features.Flags{Release: podwright.Release14, CustomResources: getenv("CUSTOM_RESOURCE_ENABLE")}}
 	c.QPS, c.Burst, c.OwnNamespace, c.MetricsAddr, c.HealthProbeAddr = -1, 50, "kruise-system", ":8080", ":8000"
 	l, w := &c.LeaderElection, &c.Webhook
 	l.Enabled, l.ID, l.LeaseDuration, l.RenewDeadline, l.RetryPeriod = true, "kruise-manager", 15*time.Second, 10*time.Second, 2*time.Second
@@ -114,7 +115,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.OwnNamespace, "own-namespace", c.OwnNamespace, "namespace of the manager's own Lease and Secret ($POD_NAMESPACE)")
 	f.BoolVar(&c.CreateOwnNamespace, "create-own-namespace", c.CreateOwnNamespace, "create the own namespace when it is missing")
 	f.BoolVar(&c.InstallCRDs, "install-crds", c.InstallCRDs, "apply the CRDs at the start")
-	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
+	c.Features.AddFlags(f)
 	c.kinds = kinds(f)
 	l, w := &c.LeaderElection, &c.Webhook
 	f.BoolVar(&l.Enabled, "leader-elect", l.Enabled, "run the controllers in one replica only, chosen by a Lease")
@@ -164,8 +165,8 @@ func (c *Config) Validate() error {
 			errs = append(errs, fmt.Errorf("--%s=%v: %s", flag, value, strings.Join(broken, "; ")))
 		}
 	}
-	if _, err := features.Parse(c.FeatureGates, c.CustomResources); err != nil {
-		check("feature-gates", c.FeatureGates, []string{err.Error()})
+	if _, err := c.Features.Parse(); err != nil {
+		check("feature-gates", c.Features.Gates, []string{err.Error()})
 	}
 	if c.Namespace != "" {
 		check("namespace", c.Namespace, validation.IsDNS1123Label(c.Namespace))

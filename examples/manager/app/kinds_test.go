@@ -229,7 +229,7 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 
 // The API server asks about the pods too that something may be injected into, outside of the manager's own namespace.
 func TestPodConditions(t *testing.T) {
-	gates, err := features.Parse("", "")
+	gates, err := features.Flags{}.Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,6 @@ import (
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/examples/process/webhooks"
@@ -78,7 +77,7 @@ func New(config Config) (*Manager, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("wrong configuration:\n%w", err)
 	}
-	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
+	gates, err := config.Features.Parse()
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		defer m.hooks.Close()
 	}
 	ctrllog.SetLogger(klog.Background()) // of the process
-	if names := features.WithoutEffect(m.config.FeatureGates); len(names) > 0 {
+	if names := m.config.Features.WithoutEffect(); len(names) > 0 {
 		klog.FromContext(ctx).Info("Feature gates without effect: this manager does not run what they switch", "gates", names)
 	}
 	config, source, err := process.Connection(m.config.REST, m.config.Kubeconfig)

@@ -32,7 +32,7 @@ func Manifest(config Config) ([]byte, error) {
 // Policies returns the admission policies for a manager with this configuration: those that protect from deletion, unless
 // their gate is closed. If it serves no webhooks, there are also those that stand in for them.
 func Policies(config Config) ([]byte, error) {
-	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
+	gates, err := config.Features.Parse()
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func Policies(config Config) ([]byte, error) {
 
 // Definitions returns the CRDs of what a manager with this configuration manages.
 func Definitions(config Config) ([]*unstructured.Unstructured, error) {
-	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
+	gates, err := config.Features.Parse()
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func Definitions(config Config) ([]*unstructured.Unstructured, error) {
 // Permissions returns what a manager with this configuration asks of the API server, by its parts. Rules to read stand
 // with the controllers that read, though they share caches, whose requests come from "caches".
 func Permissions(config Config) ([]permissions.Part, error) {
-	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
+	gates, err := config.Features.Parse()
 	if err != nil {
 		return nil, err
 	}

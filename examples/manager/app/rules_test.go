@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/permissions"
 )
 
@@ -107,7 +108,7 @@ func TestManifest(t *testing.T) {
 	if err != nil || !strings.Contains(string(manifest), "kind: ServiceAccount\nmetadata:\n  name: podwright-manager\n  namespace: a\n") {
 		t.Errorf("error %v, manifest:\n%s", err, manifest)
 	}
-	if _, err := Manifest(Config{FeatureGates: "x"}); err == nil {
+	if _, err := Manifest(Config{Features: features.Flags{Gates: "x"}}); err == nil {
 		t.Error("wrong gates have rules")
 	}
 }

@@ -64,7 +64,7 @@ func served(t *testing.T) []fakecluster.Resource {
 
 // openGates has more read than the defaults.
 func openGates(t *testing.T) featuregate.FeatureGate {
-	gates, err := features.Parse("PreDownloadImageForInPlaceUpdate=true,SidecarTerminator=true", "")
+	gates, err := features.Flags{Gates: "PreDownloadImageForInPlaceUpdate=true,SidecarTerminator=true"}.Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,6 @@ import (
 
 	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process"
-	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -57,7 +56,7 @@ func New(config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("wrong configuration:\n%w", err)
 	}
-	gates, err := features.Parse(config.FeatureGates, "")
+	gates, err := config.Features.Parse()
 	if err != nil {
 		return nil, err
 	}

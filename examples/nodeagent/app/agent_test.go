@@ -121,7 +121,7 @@ func TestAgentWithoutFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stopRuntime()
-	s.config.FeatureGates = "KruiseDaemon=false"
+	s.config.Features.Gates = "KruiseDaemon=false"
 	address, stop := s.run()
 	s.until("ready", func() bool { code, _ := get(t, "http://"+address+"/readyz"); return code == http.StatusOK })
 	stop()

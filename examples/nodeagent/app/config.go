@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/nodeagent/credentialprovider"
 	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process"
@@ -63,7 +64,8 @@ type Config struct {
 	// /hostvarrun, as OpenKruise's daemon takes it. Default: of the usual ones there and in /run that of the runtime which the
 	// status of the node names.
 	Endpoint, SocketFile string
-	FeatureGates         string
+	// Features are the feature gates, and the release whose defaults they have.
+	Features features.Flags
 	// Pods says from whom the pods of the node come, and KubeletSocket where the kubelet serves them.
 	Pods          PodSource
 	KubeletSocket string
@@ -91,7 +93,7 @@ type Config struct {
 
 // NewConfig returns the defaults. The environment variable NODE_NAME counts as one: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) Config {
-	return Config{NodeName: getenv("NODE_NAME"), Pods: PodsAuto, KubeletSocket: kubeletpods.Socket, Concurrency: 5, RestartConcurrency: 10, PullImages: true, HealthAddr: ":10221"}
+	return Config{NodeName: getenv("NODE_NAME"), Features: features.Flags{Release: podwright.Release14}, Pods: PodsAuto, KubeletSocket: kubeletpods.Socket, Concurrency: 5, RestartConcurrency: 10, PullImages: true, HealthAddr: ":10221"}
 }
 
 // AddFlags defines the flags. The values that the fields have are the defaults.
@@ -100,7 +102,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Endpoint, "cri-endpoint", c.Endpoint, "socket of the container runtime, such as unix:///run/containerd/containerd.sock; default: the one that the node runs, found in "+mounted+" and in /run")
 	f.StringVar(&c.SocketFile, "socket-file", c.SocketFile, "name of the socket of the container runtime in "+mounted)
 	f.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "file that says how to reach the API server; default $KUBECONFIG, or else the pod's service account")
-	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
+	c.Features.AddFlags(f)
 	f.StringVar((*string)(&c.Pods), "pods", string(c.Pods), "server to ask for the pods of the node: apiserver, kubelet (since Kubernetes 1.37), or auto for the kubelet if it serves them")
 	f.StringVar(&c.KubeletSocket, "kubelet-pods-socket", c.KubeletSocket, "socket on which the kubelet serves pods")
 	f.DurationVar(&c.MaxGracePeriod, "max-grace-period", c.MaxGracePeriod, "longest time that a container is given to stop, whatever is asked for; 0 for 24h")
@@ -128,8 +130,8 @@ func (c *Config) Validate() error {
 	wrong(c.NodeName == "", "node-name", c.NodeName, "want the name of the node, here or in the environment variable NODE_NAME")
 	problems := validation.IsDNS1123Subdomain(c.NodeName)
 	wrong(c.NodeName != "" && len(problems) > 0, "node-name", c.NodeName, strings.Join(problems, "; "))
-	if _, err := features.Parse(c.FeatureGates, ""); err != nil {
-		wrong(true, "feature-gates", c.FeatureGates, err.Error())
+	if _, err := c.Features.Parse(); err != nil {
+		wrong(true, "feature-gates", c.Features.Gates, err.Error())
 	}
 	wrong(c.Endpoint != "" && c.SocketFile != "", "socket-file", c.SocketFile, "want either this or --cri-endpoint")
 	wrong(c.Endpoint != "" && !strings.HasPrefix(strings.TrimPrefix(c.Endpoint, "unix://"), "/"), "cri-endpoint", c.Endpoint,

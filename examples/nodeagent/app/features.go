@@ -102,7 +102,7 @@ const Namespace = "kruise-system"
 // Permissions returns what an agent with this configuration asks of the API server, by its features. Rules to read stand
 // with the features that read; the requests come from the cache that they share.
 func Permissions(config Config) ([]permissions.Part, error) {
-	gates, err := features.Parse(config.FeatureGates, "")
+	gates, err := config.Features.Parse()
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func TestFlags(t *testing.T) {
 	}{
 		"PF-3: the defaults": {nil, func(*Config) {}},
 		"PF-3: the arguments of OpenKruise's DaemonSet": {[]string{"--addr=:10999", "--feature-gates=AllAlpha=true"}, func(c *Config) {
-			c.HealthAddr, c.FeatureGates = ":10999", "AllAlpha=true"
+			c.HealthAddr, c.Features.Gates = ":10999", "AllAlpha=true"
 		}},
 		"PF-3: a socket by its name":         {[]string{"--socket-file=crio.sock"}, func(c *Config) { c.SocketFile = "crio.sock" }},
 		"the socket":                         {[]string{"--cri-endpoint=unix:///x.sock"}, func(c *Config) { c.Endpoint = "unix:///x.sock" }},

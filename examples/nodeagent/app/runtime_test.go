@@ -65,7 +65,7 @@ func TestPermissions(t *testing.T) {
 		{"by default", func(*Config) {}, true, true},
 		{"a socket that is named", func(c *Config) { c.Endpoint = "/x.sock" }, true, false},
 		{"pods of the kubelet", func(c *Config) { c.Pods = PodsOfKubelet }, false, true},
-		{"no report of containers", func(c *Config) { c.FeatureGates = "DaemonWatchingPod=false" }, false, true},
+		{"no report of containers", func(c *Config) { c.Features.Gates = "DaemonWatchingPod=false" }, false, true},
 	} {
 		config := NewConfig(onNode)
 		test.config(&config)

@@ -9,8 +9,8 @@ import (
 )
 
 // A gate that another one needs cannot be on without it.
-func ExampleParse() {
-	gates, err := features.Parse("KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true,CloneSetShortHash=true", "")
+func ExampleFlags_Parse() {
+	gates, err := features.Flags{Gates: "KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true,CloneSetShortHash=true"}.Parse()
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package features has the feature gates of OpenKruise 1.4: their names, stages, defaults and couplings. So the
-// arguments of its Deployment and DaemonSet keep their meaning.
+// Package features has the feature gates of OpenKruise 1.4 to 1.9: their names, and the stages, defaults and couplings
+// that a release gives them. So the arguments of its Deployment and DaemonSet keep their meaning.
 package features
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/component-base/featuregate"
+
+	"github.com/podwright/podwright"
 )
 
 // The gates that switch something here, by the names that they have on the command line.
@@ -42,63 +47,112 @@ const (
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
 // on: that is how AllAlpha=false turns them off.
 var (
-	known = map[featuregate.Feature]featuregate.FeatureSpec{
-		PodWebhook:                         {Default: true, PreRelease: featuregate.Beta},
-		KruiseDaemon:                       {Default: true, PreRelease: featuregate.Beta},
-		DaemonWatchingPod:                  {Default: true, PreRelease: featuregate.Beta},
-		CloneSetShortHash:                  {PreRelease: featuregate.Alpha},
-		KruisePodReadinessGate:             {PreRelease: featuregate.Alpha},
-		PreDownloadImageForInPlaceUpdate:   {PreRelease: featuregate.Alpha},
-		PreDownloadImageForDaemonSetUpdate: {PreRelease: featuregate.Alpha},
-		CloneSetPartitionRollback:          {PreRelease: featuregate.Alpha},
-		ResourcesDeletionProtection:        {Default: true, PreRelease: featuregate.Alpha},
-		TemplateNoDefaults:                 {PreRelease: featuregate.Alpha},
-		InPlaceUpdateEnvFromMetadata:       {Default: true, PreRelease: featuregate.Alpha},
-		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
-		SidecarTerminator:                  {PreRelease: featuregate.Alpha},
-		PodUnavailableBudgetDeleteGate:     {Default: true, PreRelease: featuregate.Alpha},
-		PodUnavailableBudgetUpdateGate:     {PreRelease: featuregate.Alpha},
-		WorkloadSpread:                     {Default: true, PreRelease: featuregate.Alpha},
-		PodProbeMarkerGate:                 {Default: true, PreRelease: featuregate.Alpha},
+	known = map[featuregate.Feature]featuregate.VersionedSpecs{
+		PodWebhook:                         {beta(on)},
+		KruiseDaemon:                       {beta(on)},
+		DaemonWatchingPod:                  {beta(on)},
+		CloneSetShortHash:                  {alpha(off)},
+		KruisePodReadinessGate:             {alpha(off)},
+		PreDownloadImageForInPlaceUpdate:   {alpha(off)},
+		PreDownloadImageForDaemonSetUpdate: {alpha(off)},
+		CloneSetPartitionRollback:          {alpha(off)},
+		ResourcesDeletionProtection:        {alpha(on), from19(beta(off))},
+		TemplateNoDefaults:                 {alpha(off)},
+		InPlaceUpdateEnvFromMetadata:       {alpha(on), from19(beta(on))},
+		StatefulSetAutoDeletePVC:           {alpha(on), from19(beta(on))},
+		SidecarTerminator:                  {alpha(off)},
+		PodUnavailableBudgetDeleteGate:     {alpha(on), from19(beta(on))},
+		PodUnavailableBudgetUpdateGate:     {alpha(off)},
+		WorkloadSpread:                     {alpha(on), from19(beta(on))},
+		PodProbeMarkerGate:                 {alpha(on), from19(beta(on))},
 
-		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
-		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
-		ResourceDistributionGate:                  {PreRelease: featuregate.Alpha},
-		EvictionResponder:                         {PreRelease: featuregate.Alpha},
-		InPlaceWorkloadVerticalScaling:            {PreRelease: featuregate.Alpha},
+		SidecarSetPatchPodMetadataDefaultsAllowed: {alpha(off)},
+		SidecarSetPolicies:                        {alpha(off)},
+		ResourceDistributionGate:                  {alpha(off)},
+		EvictionResponder:                         {alpha(off)},
+		InPlaceWorkloadVerticalScaling:            {alpha(off)},
 	}
-	unused = map[featuregate.Feature]featuregate.FeatureSpec{
-		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},
+	unused = map[featuregate.Feature]featuregate.VersionedSpecs{
+		"CloneSetEventHandlerOptimization":       {alpha(off)},
+		"DeletionProtectionForCRDCascadingGate":  {alpha(off)},
+		"EnableExternalCerts":                    {alpha(off)},
+		"EnablePodProbeMarkerOnServerless":       {alpha(off)},
+		"EnableSortSidecarContainerByName":       {alpha(off)},
+		"EnhancedLivenessProbe":                  {alpha(off)},
+		"ForceDeleteTimeoutExpectationGate":      {alpha(off)},
+		"ImagePullJobGate":                       {alpha(off)},
+		"InPlacePodVerticalScaling":              {alpha(off)},
+		"PodIndexLabel":                          {beta(on)},
+		"PreparingUpdateAsUpdate":                {alpha(off)},
+		"RecreatePodWhenChangeVCTInCloneSetGate": {alpha(off)},
+		"StatefulSetAutoResizePVCGate":           {alpha(off)},
+		"StatefulSetStartOrdinal":                {alpha(off)},
 	}
 )
 
-// coupled are, by gate, those that are off without it, whatever is said of them.
-var coupled = map[featuregate.Feature][]featuregate.Feature{
-	PodWebhook: {
-		KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
-		PodUnavailableBudgetUpdateGate, WorkloadSpread, SidecarSetPatchPodMetadataDefaultsAllowed,
-	},
-	KruiseDaemon: {
-		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
-		InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator,
-	},
+const on, off = true, false
+
+// alpha and beta are what a gate is in every release, or before the one that from19 names.
+func alpha(byDefault bool) featuregate.FeatureSpec {
+	return featuregate.FeatureSpec{Default: byDefault, PreRelease: featuregate.Alpha, Version: version.MajorMinor(1, 0)}
 }
 
-// Parse reads the value of --feature-gates. It returns an error for unknown names and wrong values.
-//
-// customResources is the legacy variable CUSTOM_RESOURCE_ENABLE, a list of kinds: if it is set and lacks SidecarSet,
-// PodWebhook defaults to false.
-func Parse(text, customResources string) (featuregate.FeatureGate, error) {
-	gates := newGates()
-	if customResources != "" && !slices.Contains(strings.Split(strings.ReplaceAll(customResources, " ", ""), ","), "SidecarSet") {
+func beta(byDefault bool) featuregate.FeatureSpec {
+	return featuregate.FeatureSpec{Default: byDefault, PreRelease: featuregate.Beta, Version: version.MajorMinor(1, 0)}
+}
+
+func from19(spec featuregate.FeatureSpec) featuregate.FeatureSpec {
+	spec.Version = version.MajorMinor(1, 9)
+	return spec
+}
+
+// coupled returns, by gate, those that are off without it, whatever is said of them.
+func (f Flags) coupled() map[featuregate.Feature][]featuregate.Feature {
+	webhook := []featuregate.Feature{
+		KruisePodReadinessGate, PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate, WorkloadSpread,
+		SidecarSetPatchPodMetadataDefaultsAllowed,
+	}
+	if f.Release != podwright.Release19 {
+		webhook = append(webhook, ResourcesDeletionProtection) // until 1.6.1
+	}
+	return map[featuregate.Feature][]featuregate.Feature{
+		PodWebhook: webhook,
+		KruiseDaemon: {
+			PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
+			InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator,
+		},
+	}
+}
+
+// Flags are what decides which gates are on.
+type Flags struct {
+	// Gates is the value of --feature-gates: "CloneSetShortHash=true,AllAlpha=false".
+	Gates string
+	// Release is the one whose stages, defaults and couplings the gates have. Default: 1.4.
+	Release podwright.Release
+	// CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE, a list of kinds: if it is set and lacks SidecarSet,
+	// PodWebhook defaults to false.
+	CustomResources string
+}
+
+// AddFlags defines --feature-gates and --release. The values that the fields have are the defaults.
+func (f *Flags) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Gates, "feature-gates", f.Gates, usage())
+	flags.Var(&f.Release, "release", "release of OpenKruise, 1.4 or 1.9, to behave as if the two differ; gates have its stages and defaults")
+}
+
+// Parse reads the gates. It returns an error for unknown names and wrong values.
+func (f Flags) Parse() (featuregate.FeatureGate, error) {
+	gates := f.newGates()
+	if f.CustomResources != "" && !slices.Contains(strings.Split(strings.ReplaceAll(f.CustomResources, " ", ""), ","), "SidecarSet") {
 		if err := gates.OverrideDefault(PodWebhook, false); err != nil {
 			return nil, err
 		}
 	}
-	if err := gates.Set(text); err != nil {
+	if err := gates.Set(f.Gates); err != nil {
 		return nil, err
 	}
-	for needed, dependents := range coupled {
+	for needed, dependents := range f.coupled() {
 		if gates.Enabled(needed) {
 			continue
 		}
@@ -113,25 +167,25 @@ func Parse(text, customResources string) (featuregate.FeatureGate, error) {
 	return gates, nil
 }
 
-func newGates() featuregate.MutableVersionedFeatureGate {
-	gates := featuregate.NewFeatureGate()
-	for _, some := range []map[featuregate.Feature]featuregate.FeatureSpec{known, unused} {
-		if err := gates.Add(some); err != nil {
+func (f Flags) newGates() featuregate.MutableVersionedFeatureGate {
+	gates := featuregate.NewVersionedFeatureGate(version.MustParse(string(cmp.Or(f.Release, podwright.Release14))))
+	for _, some := range []map[featuregate.Feature]featuregate.VersionedSpecs{known, unused} {
+		if err := gates.AddVersioned(some); err != nil {
 			panic(err) // the tables are wrong
 		}
 	}
 	return gates
 }
 
-// Usage describes the gates, one a line.
-func Usage() string {
-	return "Name=true|false,…, of:\n" + strings.Join(newGates().KnownFeatures(), "\n")
+// usage describes the gates, one a line, as release 1.4 has them.
+func usage() string {
+	return "Name=true|false,…, of:\n" + strings.Join(Flags{}.newGates().KnownFeatures(), "\n")
 }
 
-// WithoutEffect returns the gates, sorted, that a value of --feature-gates names although they switch nothing here.
-func WithoutEffect(text string) (names []string) {
+// WithoutEffect returns the gates, sorted, that --feature-gates names although they switch nothing here.
+func (f Flags) WithoutEffect() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(unused)) {
-		if strings.Contains(text, string(name)) {
+		if strings.Contains(f.Gates, string(name)) {
 			names = append(names, string(name))
 		}
 	}

@@ -10,19 +10,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/component-base/featuregate"
+
+	"github.com/podwright/podwright"
 )
 
 // defaults are the gates that are on when nothing is set.
 var defaults = []featuregate.Feature{
 	DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
-	PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
+	"PodIndexLabel", PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
 }
 
-var beta = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodWebhook}
+var betaGates = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodWebhook}
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
 		text, customResources string
+		release               podwright.Release
 		want                  []featuregate.Feature
 		withoutEffect         []string
 	}{
@@ -30,7 +33,7 @@ func TestParse(t *testing.T) {
 		"PF-1: blanks":                        {text: "CloneSetShortHash = true,", want: with(defaults, CloneSetShortHash)},
 		"PF-1: off by name":                   {text: "ResourcesDeletionProtection=false", want: without(defaults, ResourcesDeletionProtection)},
 		"PF-1: the last of two values counts": {text: "TemplateNoDefaults=true,TemplateNoDefaults=false", want: defaults},
-		"PF-1 quirk: AllAlpha=false turns off what is on by default": {text: "AllAlpha=false", want: beta},
+		"PF-1 quirk: AllAlpha=false turns off what is on by default": {text: "AllAlpha=false", want: betaGates},
 		"PF-1 quirk: AllAlpha=true turns on every alpha gate":        {text: "AllAlpha=true", want: all()},
 		"PF-1: a name overrides AllAlpha, in any order": {
 			text: "CloneSetShortHash=false,AllAlpha=true", want: without(all(), CloneSetShortHash),
@@ -52,6 +55,19 @@ func TestParse(t *testing.T) {
 		"PF-1 coupling: AllBeta=false turns off both parents": {
 			text: "AllBeta=false", want: []featuregate.Feature{StatefulSetAutoDeletePVC},
 		},
+		"PF-1: release 1.9 does not protect from deletion unless it is told to": {
+			release: podwright.Release19, want: without(defaults, ResourcesDeletionProtection),
+		},
+		"PF-1: what is beta in 1.9 does not hear of AllAlpha": {
+			release: podwright.Release19, text: "AllAlpha=false", want: without(defaults, ResourcesDeletionProtection),
+		},
+		"PF-1: AllBeta of 1.9 turns its beta gates on": {
+			release: podwright.Release19, text: "AllBeta=true", want: defaults,
+		},
+		"PF-1 coupling: deletion protection of 1.9 does not need PodWebhook": {
+			release: podwright.Release19, text: "PodWebhook=false,ResourcesDeletionProtection=true",
+			want: without(defaults, PodWebhook, PodUnavailableBudgetDeleteGate, WorkloadSpread),
+		},
 		"PF-1 legacy: kinds without SidecarSet": {
 			customResources: "CloneSet,StatefulSet",
 			want:            without(defaults, PodWebhook, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate, WorkloadSpread),
@@ -67,7 +83,8 @@ func TestParse(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			gates, err := Parse(c.text, c.customResources)
+			flags := Flags{Gates: c.text, Release: c.release, CustomResources: c.customResources}
+			gates, err := flags.Parse()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +98,7 @@ func TestParse(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("gates that are on (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.withoutEffect, WithoutEffect(c.text)); diff != "" {
+			if diff := cmp.Diff(c.withoutEffect, flags.WithoutEffect()); diff != "" {
 				t.Errorf("gates without effect (-want +got):\n%s", diff)
 			}
 		})
@@ -94,11 +111,11 @@ func TestParseRefuses(t *testing.T) {
 		"CloneSetShortHash":    "missing bool value for CloneSetShortHash",
 		"CloneSetShortHash=on": "invalid value of CloneSetShortHash=on",
 	} {
-		if _, err := Parse(text, ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Flags{Gates: text}).Parse(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q) gives %v, want %q", text, err, want)
 		}
 	}
-	if usage := Usage(); !strings.Contains(usage, "CloneSetShortHash=true|false (ALPHA - default=false)") || !strings.Contains(usage, "AllAlpha") {
+	if usage := usage(); !strings.Contains(usage, "CloneSetShortHash=true|false (ALPHA - default=false)") || !strings.Contains(usage, "AllAlpha") {
 		t.Errorf("usage:\n%s", usage)
 	}
 }
@@ -108,11 +125,12 @@ func FuzzParse(f *testing.F) {
 		f.Add(text, "CloneSet")
 	}
 	f.Fuzz(func(t *testing.T, text, customResources string) {
-		gates, err := Parse(text, customResources)
+		flags := Flags{Gates: text, CustomResources: customResources}
+		gates, err := flags.Parse()
 		if err != nil {
 			return
 		}
-		for needed, dependents := range coupled {
+		for needed, dependents := range flags.coupled() {
 			for _, gate := range dependents {
 				if gates.Enabled(gate) && !gates.Enabled(needed) {
 					t.Errorf("Parse(%q): %s is on without %s", text, gate, needed)
@@ -124,7 +142,7 @@ func FuzzParse(f *testing.F) {
 
 func all() []featuregate.Feature {
 	var gates []featuregate.Feature
-	for _, some := range []map[featuregate.Feature]featuregate.FeatureSpec{known, unused} {
+	for _, some := range []map[featuregate.Feature]featuregate.VersionedSpecs{known, unused} {
 		gates = slices.AppendSeq(gates, maps.Keys(some))
 	}
 	slices.Sort(gates)

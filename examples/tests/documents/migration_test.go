@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/distribution"
 	manager "github.com/podwright/podwright/examples/manager/app"
@@ -146,33 +147,39 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestGates wants all gates, with their defaults and stages, and no others. (PF-1)
+// TestGates wants all gates, with their defaults and stages in each release, and no others. (PF-1)
 func TestGates(t *testing.T) {
-	gates, err := features.Parse("", "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	moved, ruled := map[string][]string{}, map[string][]string{}
-	for name, spec := range gates.DeepCopy().GetAll() {
-		if strings.HasPrefix(string(name), "All") {
-			continue // AllAlpha and AllBeta are none themselves
+	for _, release := range []podwright.Release{podwright.Release14, podwright.Release19} {
+		gates, err := features.Flags{Release: release}.Parse()
+		if err != nil {
+			t.Fatal(err)
 		}
-		value, stage := map[bool]string{true: "on", false: "off"}[spec.Default], strings.ToLower(string(spec.PreRelease))
-		if len(features.WithoutEffect(string(name)+"=true")) > 0 {
-			value = "no effect"
+		for feature, spec := range gates.DeepCopy().GetAll() {
+			name := string(feature)
+			if strings.HasPrefix(name, "All") {
+				continue // AllAlpha and AllBeta are none themselves
+			}
+			value, stage := map[bool]string{true: "on", false: "off"}[spec.Default], strings.ToLower(string(spec.PreRelease))
+			if len(features.Flags{Gates: name + "=true"}.WithoutEffect()) > 0 {
+				value = "no effect"
+			}
+			moved[name] = append(moved[name], value, stage)
+			if ruled[name] = append(ruled[name], fmt.Sprint(spec.Default), stage); release == podwright.Release19 {
+				ruled[name] = append(ruled[name][:2], strings.Join(ruled[name][2:], ", "))
+			}
 		}
-		moved[string(name)], ruled[string(name)] = []string{value, stage}, []string{fmt.Sprint(spec.Default), stage}
 	}
 	got := table(t, migration, "## Feature gates")
 	for name, row := range got {
-		got[name] = row[1:] // without what OpenKruise has
+		got[name] = slices.Concat(row[1:3], row[4:]) // without what OpenKruise has
 	}
 	if diff := cmp.Diff(moved, got); diff != "" {
 		t.Errorf("%s: gates (-want +got):\n%s", migration, diff)
 	}
 	got = table(t, rules, "**PF-1**")
 	for name, row := range got {
-		got[name] = row[:2] // without what it switches
+		got[name] = row[:3] // without what it switches
 	}
 	if diff := cmp.Diff(ruled, got); diff != "" {
 		t.Errorf("%s: gates (-want +got):\n%s", rules, diff)

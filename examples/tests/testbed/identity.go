@@ -61,7 +61,7 @@ func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest 
 	if err != nil {
 		return nil, nil, err
 	}
-	config.InstallCRDs, config.CreateOwnNamespace, config.FeatureGates = true, true, b.options.FeatureGates
+	config.InstallCRDs, config.CreateOwnNamespace, config.Features.Gates = true, true, b.options.FeatureGates
 	flags := pflag.NewFlagSet(program, pflag.ContinueOnError)
 	config.AddFlags(flags)
 	if err := flags.Parse(slices.Concat(b.options.ManagerFlags, b.options.Flags)); err != nil {
