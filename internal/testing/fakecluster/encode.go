@@ -45,6 +45,14 @@ func (s *Server) encoded(object any) ([]byte, error) {
 	return f.json, nil
 }
 
+// shown returns an answer as JSON, of an object only the metadata if no more was asked for. The lock is held.
+func (s *Server) shown(object any, m media) ([]byte, error) {
+	if stored, ok := object.(*unstructured.Unstructured); ok && m.metadata {
+		return appendJSON(nil, onlyMetadata(stored.Object))
+	}
+	return s.encoded(object)
+}
+
 // pod returns a stored pod, which is not to be changed. The lock is held.
 func (s *Server) pod(stored *unstructured.Unstructured) (*corev1.Pod, error) {
 	f := s.formsOf(stored)

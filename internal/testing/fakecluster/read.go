@@ -35,15 +35,19 @@ func (s *Server) list(r *storage, req *Request) (any, error) {
 	items := []any{}
 	for _, object := range r.sorted() {
 		if selects(object) {
-			data, err := s.encoded(object)
+			data, err := s.shown(object, req.media)
 			if err != nil {
 				return nil, err
 			}
 			items = append(items, json.RawMessage(data))
 		}
 	}
+	kind := r.GroupVersionKind
+	if req.media.metadata {
+		kind = metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata")
+	}
 	return map[string]any{
-		"kind": r.Kind + "List", "apiVersion": r.GroupVersion().String(),
+		"kind": kind.Kind + "List", "apiVersion": kind.GroupVersion().String(),
 		"metadata": map[string]any{"resourceVersion": strconv.FormatInt(s.version, 10)},
 		"items":    items,
 	}, nil

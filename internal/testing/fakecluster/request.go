@@ -32,6 +32,7 @@ type Request struct {
 
 	query       url.Values
 	contentType string
+	media       media
 	storage     *storage
 }
 
@@ -80,6 +81,13 @@ func (s *Server) read(h *http.Request) (*Request, error) {
 	}
 	if r.storage = s.resources[group+"/"+r.Resource]; r.storage == nil {
 		return r, errUnknown(h.URL.Path)
+	}
+	if r.contentType == mediaProtobuf && len(r.Body) > 0 {
+		var err error
+		if r.Body, err = fromProtobuf(r.Body); err != nil {
+			return r, err
+		}
+		r.contentType = mediaJSON
 	}
 	return r, r.findVerb(h.Method)
 }

@@ -9,14 +9,11 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
-
-const mediaJSON = "application/json"
 
 // transport answers HTTP requests from a server in the same process.
 type transport struct{ server *Server }
@@ -27,6 +24,9 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r, err := t.server.read(h)
+	if err == nil {
+		r.media, err = mediaOf(h, r.storage)
+	}
 	if err != nil {
 		return answerError(h, err)
 	}
@@ -41,9 +41,9 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 		if err != nil {
 			return answerError(h, err)
 		}
-		return answer(h, http.StatusOK, body), nil
+		return answer(h, http.StatusOK, r.media.contentType(true), body), nil
 	}
-	data, err := t.server.serve(r, strings.Contains(h.Header.Get("Accept"), "as=PartialObjectMetadata;"))
+	data, err := t.server.serve(r)
 	if err != nil {
 		return answerError(h, err)
 	}
@@ -56,30 +56,26 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 	if r.Verb == "create" {
 		code = http.StatusCreated
 	}
-	return answerJSON(h, code, data), nil
+	if data, err = r.media.written(data); err != nil {
+		return nil, err
+	}
+	return answer(h, code, r.media.contentType(false), io.NopCloser(bytes.NewReader(data))), nil
 }
 
 // onlyMetadata leaves of an object what clients get that ask for no more.
-func onlyMetadata(object any) any {
-	full, ok := object.(*unstructured.Unstructured)
-	if !ok {
-		return object
-	}
-	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": full.Object["metadata"]}
+func onlyMetadata(object map[string]any) map[string]any {
+	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": object["metadata"]}
 }
 
 // serve answers everything but watches, in JSON.
-func (s *Server) serve(r *Request, metadata bool) ([]byte, error) {
+func (s *Server) serve(r *Request) ([]byte, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	object, err := s.carryOut(r)
 	if err != nil {
 		return nil, err
 	}
-	if metadata {
-		object = onlyMetadata(object)
-	}
-	return s.encoded(object)
+	return s.shown(object, r.media)
 }
 
 // carryOut does what a request asks for and returns the answer. The lock is held.
@@ -120,22 +116,18 @@ func answerError(h *http.Request, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	response := answerJSON(h, int(body.Code), data)
+	response := answer(h, int(body.Code), mediaJSON, io.NopCloser(bytes.NewReader(data)))
 	if body.Details != nil && body.Details.RetryAfterSeconds > 0 {
 		response.Header.Set("Retry-After", strconv.Itoa(int(body.Details.RetryAfterSeconds)))
 	}
 	return response, nil
 }
 
-func answerJSON(h *http.Request, code int, data []byte) *http.Response {
-	return answer(h, code, io.NopCloser(bytes.NewReader(data)))
-}
-
-func answer(h *http.Request, code int, body io.ReadCloser) *http.Response {
+func answer(h *http.Request, code int, contentType string, body io.ReadCloser) *http.Response {
 	return &http.Response{
 		StatusCode: code, Status: strconv.Itoa(code) + " " + http.StatusText(code),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {mediaJSON}}, Body: body, ContentLength: -1, Request: h,
+		Header: http.Header{"Content-Type": {contentType}}, Body: body, ContentLength: -1, Request: h,
 	}
 }
 

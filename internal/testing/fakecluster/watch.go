@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -24,6 +23,7 @@ type stream struct {
 	storage   *storage
 	selects   func(*unstructured.Unstructured) bool
 	bookmarks bool
+	media     media
 	position  int // in the history
 	buffer    bytes.Buffer
 	ended     bool  // an end in good order, once the buffer is empty
@@ -43,7 +43,7 @@ func (s *Server) watch(ctx context.Context, req *Request) (io.ReadCloser, error)
 	h := &req.storage.history
 	w := &stream{
 		server: s, storage: req.storage, selects: selects, position: h.end(),
-		bookmarks: req.query.Get("allowWatchBookmarks") == "true",
+		bookmarks: req.query.Get("allowWatchBookmarks") == "true", media: req.media,
 	}
 	initial := req.query.Get("sendInitialEvents") == "true"
 	if initial && req.query.Get("resourceVersionMatch") != string(metav1.ResourceVersionMatchNotOlderThan) {
@@ -137,18 +137,23 @@ func (w *stream) sendBookmark(version int64, annotations map[string]any) {
 	if annotations != nil {
 		meta["annotations"] = annotations
 	}
-	w.send(watch.Bookmark, map[string]any{
-		"kind": w.storage.Kind, "apiVersion": w.storage.GroupVersion().String(), "metadata": meta,
-	})
+	bookmark := map[string]any{"kind": w.storage.Kind, "apiVersion": w.storage.GroupVersion().String(), "metadata": meta}
+	if w.media.metadata {
+		bookmark = onlyMetadata(bookmark)
+	}
+	w.send(watch.Bookmark, bookmark)
 }
 
 func (w *stream) send(kind watch.EventType, object any) {
-	data, err := w.server.encoded(object)
+	data, err := w.server.shown(object, w.media)
+	if err == nil {
+		data, err = w.media.event(kind, data)
+	}
 	if err != nil {
 		w.err = err
 		return
 	}
-	fmt.Fprintf(&w.buffer, "{\"type\":%q,\"object\":%s}\n", kind, data)
+	w.buffer.Write(data)
 }
 
 // Close ends the watch for the client.
