@@ -23,6 +23,15 @@ func (s *Server) create(r *storage, req *Request) (any, error) {
 	if object.GetResourceVersion() != "" {
 		return nil, badRequest(errors.New("resourceVersion must not be set on an object to be created"))
 	}
+	return s.createObject(r, req, object)
+}
+
+// createObject stores what a creation or an apply has made of nothing.
+func (s *Server) createObject(r *storage, req *Request, object *unstructured.Unstructured) (any, error) {
+	object, err := req.admitted(nil, object)
+	if err != nil {
+		return nil, err
+	}
 	if object.GetName() == "" && object.GetGenerateName() != "" {
 		s.names++
 		object.SetName(fmt.Sprintf("%s%05d", object.GetGenerateName(), s.names))

@@ -20,6 +20,13 @@ func (s *Server) remove(r *storage, req *Request) (any, error) {
 			return nil, badRequest(err)
 		}
 	}
+	current, err := r.get(req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := req.admitted(current, nil); err != nil {
+		return nil, err
+	}
 	return s.removeWith(r, req, &options)
 }
 
@@ -48,6 +55,9 @@ func (s *Server) evict(r *storage, req *Request) (any, error) {
 	var eviction policyv1.Eviction
 	if err := decode(req.Body, &eviction); err != nil {
 		return nil, badRequest(err)
+	}
+	if err := req.admittedEviction(); err != nil {
+		return nil, err
 	}
 	options := eviction.DeleteOptions
 	if options == nil {

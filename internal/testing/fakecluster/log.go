@@ -57,6 +57,9 @@ func (s *Server) record(r *Request) (before, after func(Request) error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.requests = append(s.requests, *r)
+	if s.admit != nil {
+		r.admission = &admission{admit: s.admit}
+	}
 	return s.failFirst, s.failAfter
 }
 

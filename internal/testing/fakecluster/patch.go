@@ -14,9 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
+// applyPatch is the type of a patch that is a configuration.
+const applyPatch = string(types.ApplyYAMLPatchType)
+
 // patch changes an object, or its status. Another UID in the patch is refused
 // as invalid, as the real server does, another resourceVersion as a conflict.
 func (s *Server) patch(r *storage, req *Request) (any, error) {
+	if req.contentType == applyPatch {
+		return s.applyConfiguration(r, req)
+	}
 	current, err := r.get(req)
 	if err != nil {
 		return nil, err

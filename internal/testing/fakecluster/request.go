@@ -33,6 +33,7 @@ type Request struct {
 	query       url.Values
 	contentType string
 	media       media
+	admission   *admission
 	storage     *storage
 }
 

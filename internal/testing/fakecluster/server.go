@@ -28,6 +28,8 @@ type Server struct {
 	requests  []Request
 	failFirst func(Request) error
 	failAfter func(Request) error
+	admit     Admitter
+	fields    FieldManager
 	mutate    func(Request, *unstructured.Unstructured)
 }
 

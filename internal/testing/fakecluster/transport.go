@@ -43,7 +43,7 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 		}
 		return answer(h, http.StatusOK, r.media.contentType(true), body), nil
 	}
-	data, err := t.server.serve(r)
+	data, err := t.server.admittedAndServed(h.Context(), r)
 	if err != nil {
 		return answerError(h, err)
 	}
@@ -83,6 +83,8 @@ func (s *Server) carryOut(r *Request) (any, error) {
 	switch {
 	case r.Verb == "create" && r.Resource == "pods" && r.Subresource == "binding":
 		return s.bind(r.storage, r)
+	case r.Subresource == scale && r.storage.Scale != nil && (r.Verb == "get" || r.Verb == "update" || r.Verb == "patch"):
+		return s.scale(r.storage, r)
 	case r.evicts():
 		return s.evict(r.storage, r)
 	case (r.Subresource == ephemeral || r.Subresource == resize) && r.Resource == "pods" && (r.Verb == "patch" || r.Verb == "update" || r.Verb == "get"):

@@ -31,11 +31,14 @@ func (s *Server) put(r *storage, req *Request) (any, error) {
 }
 
 // update makes of the current object what a PUT or PATCH asks for.
-func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.Unstructured) (any, error) {
+func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if v := wanted.GetResourceVersion(); v != "" && v != current.GetResourceVersion() {
 		return nil, conflict(r, req, "the object has been modified, it is at resourceVersion %s and not %s", current.GetResourceVersion(), v)
 	}
-	after := r.within(req.Subresource, current, wanted)
+	after, err := req.admitted(current, r.within(req.Subresource, current, wanted))
+	if err != nil {
+		return nil, err
+	}
 	if s.mutate != nil {
 		after = after.DeepCopy()
 		s.mutate(*req, after)
@@ -61,6 +64,9 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 	if same(current.Object, after.Object) {
 		return current, nil
 	}
+	if after, err = s.managed(r, req, current, after); err != nil {
+		return nil, err
+	}
 	if req.DryRun {
 		return after, nil
 	}
@@ -75,7 +81,7 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 // The status endpoint of built-in kinds takes labels and annotations too, those of
 // ephemeral containers and of resizes nothing else.
 func (r *storage) within(subresource string, current, wanted *unstructured.Unstructured) *unstructured.Unstructured {
-	if subresource == "" {
+	if subresource == "" || subresource == scale {
 		if r.Status {
 			setOrDelete(wanted.Object, "status", current.Object["status"])
 		}
