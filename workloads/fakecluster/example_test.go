@@ -9,10 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/fakecluster"
@@ -36,20 +36,18 @@ func operator(ctx context.Context, config *rest.Config) error {
 	return controller.Run(ctx)
 }
 
-// An operator runs against the cluster in memory until the pods of a CloneSet serve.
+// An operator with its webhooks runs against the cluster in memory until the pods of a CloneSet serve.
 func Example() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	cluster := fakecluster.New()
-	go func() { _ = cluster.Run(ctx, 10*time.Millisecond) }()
-	go func() { _ = operator(ctx, cluster.Config("operator")) }()
+	ctx, cancel := context.WithCancel(context.Background())
+	cluster, done := fakecluster.New(), make(chan error)
+	mutating, validating := workloads.Webhooks()
+	cluster.Admit(new(cloneset.Webhook).Handlers(), mutating, validating)
+	go func() {
+		done <- cluster.Run(ctx, time.Millisecond, func(ctx context.Context) error { return operator(ctx, cluster.Config("operator")) })
+	}()
 
-	workloads, err := client.NewForConfig(cluster.Config("test"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	sets, replicas, labels := workloads.CloneSets("shop"), int32(3), map[string]string{"app": "web"}
+	test, _ := client.NewForConfig(cluster.Config("test"))
+	sets, replicas, labels := test.CloneSets("shop"), int32(3), map[string]string{"app": "web"}
 	set := &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1alpha1.CloneSetSpec{
 		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -57,15 +55,18 @@ func Example() {
 	}}
 	if _, err := sets.Create(ctx, set, metav1.CreateOptions{}); err != nil {
 		fmt.Println(err)
-		return
 	}
-	err = wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		set, err := sets.Get(ctx, "web", metav1.GetOptions{})
-		return err == nil && set.Status.ReadyReplicas == 3, err
-	})
-	fmt.Println("3 pods are ready, error", err)
+	set, err := fakecluster.Eventually(ctx, "3 pods are ready",
+		func(ctx context.Context) (*v1alpha1.CloneSet, error) {
+			return sets.Get(ctx, "web", metav1.GetOptions{})
+		},
+		func(set *v1alpha1.CloneSet) bool { return set.Status.ReadyReplicas == 3 })
+	cancel()
+	fmt.Println(set.Status.ReadyReplicas, "pods are ready, errors", err, <-done)
 	fmt.Println(cluster.Requests("operator")["create pods"], "pods were created")
+	fmt.Println("webhooks have set the update type", set.Spec.UpdateStrategy.Type)
 	// Output:
-	// 3 pods are ready, error <nil>
+	// 3 pods are ready, errors <nil> <nil>
 	// 3 pods were created
+	// webhooks have set the update type ReCreate
 }

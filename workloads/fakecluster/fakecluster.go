@@ -1,55 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakecluster is a small Kubernetes cluster in memory, to test a program
-// with that embeds controllers of this library. It has an API server that the real
-// clients and informers talk to, and kubelets that act when the test asks them to.
-// No socket is opened and no goroutine is started, so it also runs in a
-// testing/synctest bubble, where time is virtual.
-//
-// It does what controllers depend on. It has one resourceVersion for all objects,
-// conflicts, graceful deletion, finalizers, generations, status as a subresource and
-// selectors. It also has watches that resume, and JSON, merge and strategic-merge
-// patches. It knows pods, claims, nodes, events, ControllerRevisions, ConfigMaps,
-// Secrets, the kinds of this library, and those that are given to [New].
-//
-// It does not do what a cluster does beside. It has no admission, so no webhooks, no
-// defaults but those of pods, and no rules of CRDs. It has no RBAC, and no server-side apply, paging, dry
-// runs or deletion of collections. There is nothing but JSON on the wire; no
-// containers. Validation is that of metadata, and of what may change in a pod. A
-// test of those needs a real control plane.
-//
-// client-go's fake clientset is not enough for these controllers. It has no
-// REST client and no resourceVersions, without which there is no consistency. A
-// controller never learns that its caches hold its own last writes.
 package fakecluster
 
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
-
-// Resource is a kind of object that a Cluster knows.
-type Resource struct {
-	schema.GroupVersionKind
-	// Plural is the name in URLs, "clonesets" for example.
-	Plural string
-	// ClusterScoped says that its objects have no namespace.
-	ClusterScoped bool
-}
 
 // Cluster is a cluster in memory. New makes one. Its methods can be called by
 // several goroutines.
@@ -64,29 +29,14 @@ const kubelets = "fakecluster kubelets"
 // New returns a cluster without objects, which knows more resources than its own
 // if they are given: custom resources, whose status is a subresource.
 func New(more ...Resource) *Cluster {
-	resources := []fakecluster.Resource{
-		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
-		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets", Type: func() any { return &corev1.Secret{} }},
-	}
-	for _, r := range append([]Resource{
-		{v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets", false},
-		{v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", false},
-		{distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs", false},
-		{distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), "nodeimages", true},
-		{lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests", false},
-	}, more...) {
-		custom := fakecluster.CustomResource(r.GroupVersionKind, r.Plural)
-		custom.ClusterScoped = r.ClusterScoped
-		resources = append(resources, custom)
-	}
-	c := &Cluster{server: fakecluster.New(nil, resources...)}
+	c := &Cluster{server: fakecluster.New(nil, known(more)...)}
+	c.server.ManageFields(newFieldManagers())
 	c.kube = kubernetes.NewForConfigOrDie(c.Config(kubelets)) // it fails for no configuration of Config
 	return c
 }
 
-// Config returns a configuration for clients of the cluster, without a rate
-// limit. The user stands in the record of requests. Its content type must stay
-// JSON.
+// Config returns a configuration for clients of the cluster, without a rate limit. The user stands in the
+// record of requests. Clients may speak JSON or, of the kinds of Kubernetes, protobuf.
 func (c *Cluster) Config(user string) *rest.Config { return c.server.Config(user) }
 
 // Step has the kubelet of every pod act once, in all namespaces. It starts
@@ -109,9 +59,30 @@ func (c *Cluster) Step(ctx context.Context) error {
 	return nil
 }
 
-// Run makes steps at an interval until the context is done, and returns the
-// first error of a step before.
-func (c *Cluster) Run(ctx context.Context, interval time.Duration) error {
+// Run makes steps at an interval until the context is done, and runs programs beside: controllers, or a whole operator. It returns
+// when all of them have ended: nil after such an end, or the first error of a step or a program, which ends the others.
+func (c *Cluster) Run(ctx context.Context, interval time.Duration, programs ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		running sync.WaitGroup
+		failed  sync.Once
+		first   error
+	)
+	for _, program := range append(programs, func(ctx context.Context) error { return c.steps(ctx, interval) }) {
+		running.Go(func() {
+			if err := program(ctx); err != nil && ctx.Err() == nil {
+				failed.Do(func() { first = err })
+				cancel()
+			}
+		})
+	}
+	running.Wait()
+	return first
+}
+
+// steps makes steps until the context is done.
+func (c *Cluster) steps(ctx context.Context, interval time.Duration) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {

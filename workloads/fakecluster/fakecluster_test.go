@@ -4,6 +4,7 @@ package fakecluster_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +13,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/availability"
+	"github.com/podwright/podwright/distribution"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/sidecar"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/fakecluster"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // A kind of the caller's, pods in any namespace, an image that is bad, requests that fail.
@@ -72,7 +81,43 @@ func TestCluster(t *testing.T) {
 	if _, err := pods.Get(ctx, "good", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("error %v after the failures have ended", err)
 	}
-	if _, err := kube.CoreV1().Services("shop").List(ctx, metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), "services") {
+	if _, err := kube.CoreV1().Endpoints("shop").List(ctx, metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), "endpoints") {
 		t.Errorf("error %v, want one that names what is not known", err)
+	}
+}
+
+// TestKinds: every kind of the library can be listed and watched, and those with a scale be scaled.
+func TestKinds(t *testing.T) {
+	ctx, cluster := t.Context(), fakecluster.New()
+	all := dynamic.NewForConfigOrDie(cluster.Config("test"))
+	definitions := slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs(), distribution.CRDs(), lifecycle.CRDs())
+	for _, crd := range definitions {
+		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+		plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		served := 0
+		for _, version := range versions {
+			resource := schema.GroupVersionResource{Group: group, Version: version.(map[string]any)["name"].(string), Resource: plural}
+			if _, err := all.Resource(resource).List(ctx, metav1.ListOptions{}); err == nil {
+				served++
+			}
+		}
+		if served != 1 {
+			t.Errorf("%s is served in %d versions, want that in which it is stored", crd.GetName(), served)
+		}
+	}
+	workloads, err := client.NewForConfig(cluster.Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := workloads.CloneSets("shop").Create(ctx, &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sets := all.Resource(v1alpha1.SchemeGroupVersion.WithResource("clonesets")).Namespace("shop")
+	if _, err := sets.Patch(ctx, "web", types.MergePatchType, []byte(`{"spec":{"replicas":7}}`), metav1.PatchOptions{}, "scale"); err != nil {
+		t.Fatal(err)
+	}
+	if set, err := workloads.CloneSets("shop").Get(ctx, "web", metav1.GetOptions{}); err != nil || *set.Spec.Replicas != 7 {
+		t.Errorf("error %v, replicas %v", err, set.Spec.Replicas)
 	}
 }

@@ -67,7 +67,7 @@ func (s *Server) applyConfiguration(r *storage, req *Request) (any, error) {
 	if !exists {
 		return s.createObject(r, req, merged)
 	}
-	merged.SetResourceVersion(applied.GetResourceVersion())
+	merged.SetResourceVersion(cmp.Or(applied.GetResourceVersion(), live.GetResourceVersion()))
 	return s.update(r, req, live, merged)
 }
 

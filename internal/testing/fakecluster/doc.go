@@ -22,7 +22,9 @@
 // [Server.Compact]). [Kubelet] plays the node's part, one step per call. [Guard]
 // finds out who changes an object of a cache.
 //
-// It leaves out admission, PodDisruptionBudgets, server-side apply, deletion of collections, paging,
-// dry runs of creations, and what the controller manager does about deletions, unless the test
+// Admission is what a test gives it ([Server.AdmitBy], [Server.Mutate]), and so is the account of who owns which field,
+// without which there is no server-side apply ([Server.ManageFields]).
+//
+// It leaves out PodDisruptionBudgets, deletion of collections, paging, and what the controller manager does about deletions, unless the test
 // asks for a round of it ([Server.CollectGarbage]).
 package fakecluster

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Request is one request that has reached the server.
@@ -142,3 +144,6 @@ func (r *Request) findDryRun() error {
 func (r *Request) evicts() bool {
 	return r.Verb == "create" && r.Resource == "pods" && r.Subresource == "eviction"
 }
+
+// Kind is that of the objects of the resource.
+func (r *Request) Kind() schema.GroupVersionKind { return r.storage.GroupVersionKind }

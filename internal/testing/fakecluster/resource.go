@@ -26,7 +26,7 @@ type Resource struct {
 	// Generation says that metadata.generation counts the changes of the object
 	// beside metadata and status.
 	Generation bool
-	// Scale says where the subresource scale finds its fields. Nil: the resource has none.
+	// Scale names the fields that the subresource scale shows. Nil: the resource has none.
 	Scale *Scale
 	// returnDeleted says that the answer to a deletion is the object, and not
 	// a Status.

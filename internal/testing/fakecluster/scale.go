@@ -14,7 +14,7 @@ import (
 
 const scale = "scale"
 
-// Scale says where the fields of the subresource scale stand in an object. Empty fields are not there.
+// Scale names the fields of an object that its subresource scale shows. An empty path stands for a field that the object lacks.
 type Scale struct {
 	Replicas, StatusReplicas, Selector []string
 }

@@ -101,6 +101,9 @@ func (r *storage) within(subresource string, current, wanted *unstructured.Unstr
 		return after
 	}
 	setOrDelete(after.Object, "status", wanted.Object["status"])
+	if owners := wanted.GetManagedFields(); owners != nil {
+		after.SetManagedFields(owners)
+	}
 	if r.Type != nil {
 		after.SetLabels(wanted.GetLabels())
 		after.SetAnnotations(wanted.GetAnnotations())
