@@ -32,7 +32,7 @@ func TestPodUnavailableBudgets(t *testing.T) {
 		},
 		List:    func() *v1alpha1.PodUnavailableBudgetList { return &v1alpha1.PodUnavailableBudgetList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.PodUnavailableBudgets,
+		Client: clienttest.Of(client.Interface.PodUnavailableBudgets),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(c, namespace, 0, indexers)
 		},

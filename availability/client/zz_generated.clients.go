@@ -5,8 +5,12 @@
 package client
 
 import (
+	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -20,9 +24,62 @@ type Interface interface {
 	PodUnavailableBudgets(namespace string) PodUnavailableBudgetInterface
 }
 
-// PodUnavailableBudgetInterface reads and writes PodUnavailableBudgets, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type PodUnavailableBudgetInterface = typedclient.Interface[*v1alpha1.PodUnavailableBudget, *v1alpha1.PodUnavailableBudgetList]
+// SharedInformerFactory makes informers that several users of a kind share. Ask for all informers first, then Start them.
+type SharedInformerFactory struct {
+	shared    typedclient.SharedInformers
+	client    Interface
+	namespace string
+	resync    time.Duration
+}
+
+// NewSharedInformerFactory makes a factory of informers of a namespace; the empty one means all namespaces. Kinds without
+// a namespace are read whole. Every resync period (0: never) an informer reports all objects to its handlers again.
+func NewSharedInformerFactory(c Interface, namespace string, resync time.Duration) *SharedInformerFactory {
+	return &SharedInformerFactory{client: c, namespace: namespace, resync: resync}
+}
+
+// Start runs all informers that have been asked for and do not run yet, until the context is done. It returns at once, and
+// can be called again. After Shutdown it does nothing.
+func (f *SharedInformerFactory) Start(ctx context.Context) { f.shared.Start(ctx) }
+
+// WaitForCacheSync waits until the caches of all informers that were started are filled. If the context is done before, it
+// returns an error that names a kind that is missing.
+func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
+	return f.shared.WaitForCacheSync(ctx)
+}
+
+// Shutdown waits until all informers have ended, whose contexts the caller ends, and lets none start again.
+func (f *SharedInformerFactory) Shutdown() { f.shared.Shutdown() }
+
+// PodUnavailableBudgetInformer returns the shared informer of the PodUnavailableBudgets. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) PodUnavailableBudgetInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("PodUnavailableBudget", func() cache.SharedIndexInformer {
+		return NewPodUnavailableBudgetInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// PodUnavailableBudgetLister returns a lister of the cache of the shared informer of the PodUnavailableBudgets.
+func (f *SharedInformerFactory) PodUnavailableBudgetLister() PodUnavailableBudgetLister {
+	return NewPodUnavailableBudgetLister(f.PodUnavailableBudgetInformer().GetIndexer())
+}
+
+// PodUnavailableBudgetInterface reads and writes PodUnavailableBudgets. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type PodUnavailableBudgetInterface interface {
+	Create(ctx context.Context, object *v1alpha1.PodUnavailableBudget, opts metav1.CreateOptions) (*v1alpha1.PodUnavailableBudget, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.PodUnavailableBudget, opts metav1.UpdateOptions) (*v1alpha1.PodUnavailableBudget, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.PodUnavailableBudget, opts metav1.UpdateOptions) (*v1alpha1.PodUnavailableBudget, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.PodUnavailableBudget, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.PodUnavailableBudgetList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.PodUnavailableBudget, error)
+}
 
 // PodUnavailableBudgets gives the client of the PodUnavailableBudgets of a namespace.
 func (c *Client) PodUnavailableBudgets(namespace string) PodUnavailableBudgetInterface {

@@ -32,7 +32,7 @@ func TestImagePullJobs(t *testing.T) {
 		},
 		List:    func() *v1alpha1.ImagePullJobList { return &v1alpha1.ImagePullJobList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.ImagePullJobs,
+		Client: clienttest.Of(client.Interface.ImagePullJobs),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(c, namespace, 0, indexers)
 		},
@@ -48,7 +48,7 @@ func TestNodeImages(t *testing.T) {
 		},
 		List:    func() *v1alpha1.NodeImageList { return &v1alpha1.NodeImageList{} },
 		Connect: connect, Fake: inMemory,
-		Client: func(c client.Interface, _ string) client.NodeImageInterface { return c.NodeImages() },
+		Client: clienttest.Of(func(c client.Interface, _ string) client.NodeImageInterface { return c.NodeImages() }),
 		Informer: func(c client.Interface, _ string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(c, 0, indexers)
 		},
@@ -66,9 +66,9 @@ func TestResourceDistributions(t *testing.T) {
 		},
 		List:    func() *v1alpha1.ResourceDistributionList { return &v1alpha1.ResourceDistributionList{} },
 		Connect: connect, Fake: inMemory,
-		Client: func(c client.Interface, _ string) client.ResourceDistributionInterface {
+		Client: clienttest.Of(func(c client.Interface, _ string) client.ResourceDistributionInterface {
 			return c.ResourceDistributions()
-		},
+		}),
 		Informer: func(c client.Interface, _ string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewResourceDistributionInformer(c, 0, indexers)
 		},
@@ -89,7 +89,7 @@ func TestPersistentPodStates(t *testing.T) {
 		},
 		List:    func() *v1alpha1.PersistentPodStateList { return &v1alpha1.PersistentPodStateList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.PersistentPodStates,
+		Client: clienttest.Of(client.Interface.PersistentPodStates),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(c, namespace, 0, indexers)
 		},
@@ -108,7 +108,7 @@ func TestWorkloadSpreads(t *testing.T) {
 		},
 		List:    func() *v1alpha1.WorkloadSpreadList { return &v1alpha1.WorkloadSpreadList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.WorkloadSpreads,
+		Client: clienttest.Of(client.Interface.WorkloadSpreads),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewWorkloadSpreadInformer(c, namespace, 0, indexers)
 		},

@@ -5,9 +5,12 @@
 package client
 
 import (
+	"context"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -31,9 +34,110 @@ type Interface interface {
 	WorkloadSpreads(namespace string) WorkloadSpreadInterface
 }
 
-// ImagePullJobInterface reads and writes ImagePullJobs, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type ImagePullJobInterface = typedclient.Interface[*v1alpha1.ImagePullJob, *v1alpha1.ImagePullJobList]
+// SharedInformerFactory makes informers that several users of a kind share. Ask for all informers first, then Start them.
+type SharedInformerFactory struct {
+	shared    typedclient.SharedInformers
+	client    Interface
+	namespace string
+	resync    time.Duration
+}
+
+// NewSharedInformerFactory makes a factory of informers of a namespace; the empty one means all namespaces. Kinds without
+// a namespace are read whole. Every resync period (0: never) an informer reports all objects to its handlers again.
+func NewSharedInformerFactory(c Interface, namespace string, resync time.Duration) *SharedInformerFactory {
+	return &SharedInformerFactory{client: c, namespace: namespace, resync: resync}
+}
+
+// Start runs all informers that have been asked for and do not run yet, until the context is done. It returns at once, and
+// can be called again. After Shutdown it does nothing.
+func (f *SharedInformerFactory) Start(ctx context.Context) { f.shared.Start(ctx) }
+
+// WaitForCacheSync waits until the caches of all informers that were started are filled. If the context is done before, it
+// returns an error that names a kind that is missing.
+func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
+	return f.shared.WaitForCacheSync(ctx)
+}
+
+// Shutdown waits until all informers have ended, whose contexts the caller ends, and lets none start again.
+func (f *SharedInformerFactory) Shutdown() { f.shared.Shutdown() }
+
+// ImagePullJobInformer returns the shared informer of the ImagePullJobs. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) ImagePullJobInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("ImagePullJob", func() cache.SharedIndexInformer {
+		return NewImagePullJobInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// ImagePullJobLister returns a lister of the cache of the shared informer of the ImagePullJobs.
+func (f *SharedInformerFactory) ImagePullJobLister() ImagePullJobLister {
+	return NewImagePullJobLister(f.ImagePullJobInformer().GetIndexer())
+}
+
+// NodeImageInformer returns the shared informer of the NodeImages. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) NodeImageInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("NodeImage", func() cache.SharedIndexInformer {
+		return NewNodeImageInformer(f.client, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// NodeImageLister returns a lister of the cache of the shared informer of the NodeImages.
+func (f *SharedInformerFactory) NodeImageLister() NodeImageLister {
+	return NewNodeImageLister(f.NodeImageInformer().GetIndexer())
+}
+
+// PersistentPodStateInformer returns the shared informer of the PersistentPodStates. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) PersistentPodStateInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("PersistentPodState", func() cache.SharedIndexInformer {
+		return NewPersistentPodStateInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// PersistentPodStateLister returns a lister of the cache of the shared informer of the PersistentPodStates.
+func (f *SharedInformerFactory) PersistentPodStateLister() PersistentPodStateLister {
+	return NewPersistentPodStateLister(f.PersistentPodStateInformer().GetIndexer())
+}
+
+// ResourceDistributionInformer returns the shared informer of the ResourceDistributions. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) ResourceDistributionInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("ResourceDistribution", func() cache.SharedIndexInformer {
+		return NewResourceDistributionInformer(f.client, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// ResourceDistributionLister returns a lister of the cache of the shared informer of the ResourceDistributions.
+func (f *SharedInformerFactory) ResourceDistributionLister() ResourceDistributionLister {
+	return NewResourceDistributionLister(f.ResourceDistributionInformer().GetIndexer())
+}
+
+// WorkloadSpreadInformer returns the shared informer of the WorkloadSpreads. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) WorkloadSpreadInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("WorkloadSpread", func() cache.SharedIndexInformer {
+		return NewWorkloadSpreadInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// WorkloadSpreadLister returns a lister of the cache of the shared informer of the WorkloadSpreads.
+func (f *SharedInformerFactory) WorkloadSpreadLister() WorkloadSpreadLister {
+	return NewWorkloadSpreadLister(f.WorkloadSpreadInformer().GetIndexer())
+}
+
+// ImagePullJobInterface reads and writes ImagePullJobs. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type ImagePullJobInterface interface {
+	Create(ctx context.Context, object *v1alpha1.ImagePullJob, opts metav1.CreateOptions) (*v1alpha1.ImagePullJob, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.ImagePullJob, opts metav1.UpdateOptions) (*v1alpha1.ImagePullJob, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.ImagePullJob, opts metav1.UpdateOptions) (*v1alpha1.ImagePullJob, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.ImagePullJob, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ImagePullJobList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ImagePullJob, error)
+}
 
 // ImagePullJobs gives the client of the ImagePullJobs of a namespace.
 func (c *Client) ImagePullJobs(namespace string) ImagePullJobInterface {
@@ -56,9 +160,23 @@ func NewImagePullJobLister(indexer cache.Indexer) ImagePullJobLister {
 	return typedclient.NewLister[*v1alpha1.ImagePullJob](indexer, v1alpha1.SchemeGroupVersion.WithResource("imagepulljob").GroupResource())
 }
 
-// NodeImageInterface reads and writes NodeImages, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type NodeImageInterface = typedclient.Interface[*v1alpha1.NodeImage, *v1alpha1.NodeImageList]
+// NodeImageInterface reads and writes NodeImages. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type NodeImageInterface interface {
+	Create(ctx context.Context, object *v1alpha1.NodeImage, opts metav1.CreateOptions) (*v1alpha1.NodeImage, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.NodeImage, opts metav1.UpdateOptions) (*v1alpha1.NodeImage, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.NodeImage, opts metav1.UpdateOptions) (*v1alpha1.NodeImage, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.NodeImage, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.NodeImageList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.NodeImage, error)
+}
 
 // NodeImages gives the client of the NodeImages.
 func (c *Client) NodeImages() NodeImageInterface {
@@ -87,9 +205,23 @@ func NewNodeImageLister(indexer cache.Indexer) NodeImageLister {
 	return typedclient.NewLister[*v1alpha1.NodeImage](indexer, v1alpha1.SchemeGroupVersion.WithResource("nodeimage").GroupResource()).Namespace("")
 }
 
-// PersistentPodStateInterface reads and writes PersistentPodStates, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type PersistentPodStateInterface = typedclient.Interface[*v1alpha1.PersistentPodState, *v1alpha1.PersistentPodStateList]
+// PersistentPodStateInterface reads and writes PersistentPodStates. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type PersistentPodStateInterface interface {
+	Create(ctx context.Context, object *v1alpha1.PersistentPodState, opts metav1.CreateOptions) (*v1alpha1.PersistentPodState, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.PersistentPodState, opts metav1.UpdateOptions) (*v1alpha1.PersistentPodState, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.PersistentPodState, opts metav1.UpdateOptions) (*v1alpha1.PersistentPodState, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.PersistentPodState, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.PersistentPodStateList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.PersistentPodState, error)
+}
 
 // PersistentPodStates gives the client of the PersistentPodStates of a namespace.
 func (c *Client) PersistentPodStates(namespace string) PersistentPodStateInterface {
@@ -112,9 +244,23 @@ func NewPersistentPodStateLister(indexer cache.Indexer) PersistentPodStateLister
 	return typedclient.NewLister[*v1alpha1.PersistentPodState](indexer, v1alpha1.SchemeGroupVersion.WithResource("persistentpodstate").GroupResource())
 }
 
-// ResourceDistributionInterface reads and writes ResourceDistributions, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type ResourceDistributionInterface = typedclient.Interface[*v1alpha1.ResourceDistribution, *v1alpha1.ResourceDistributionList]
+// ResourceDistributionInterface reads and writes ResourceDistributions. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type ResourceDistributionInterface interface {
+	Create(ctx context.Context, object *v1alpha1.ResourceDistribution, opts metav1.CreateOptions) (*v1alpha1.ResourceDistribution, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.ResourceDistribution, opts metav1.UpdateOptions) (*v1alpha1.ResourceDistribution, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.ResourceDistribution, opts metav1.UpdateOptions) (*v1alpha1.ResourceDistribution, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.ResourceDistribution, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ResourceDistributionList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ResourceDistribution, error)
+}
 
 // ResourceDistributions gives the client of the ResourceDistributions.
 func (c *Client) ResourceDistributions() ResourceDistributionInterface {
@@ -137,9 +283,23 @@ func NewResourceDistributionLister(indexer cache.Indexer) ResourceDistributionLi
 	return typedclient.NewLister[*v1alpha1.ResourceDistribution](indexer, v1alpha1.SchemeGroupVersion.WithResource("resourcedistribution").GroupResource()).Namespace("")
 }
 
-// WorkloadSpreadInterface reads and writes WorkloadSpreads, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type WorkloadSpreadInterface = typedclient.Interface[*v1alpha1.WorkloadSpread, *v1alpha1.WorkloadSpreadList]
+// WorkloadSpreadInterface reads and writes WorkloadSpreads. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type WorkloadSpreadInterface interface {
+	Create(ctx context.Context, object *v1alpha1.WorkloadSpread, opts metav1.CreateOptions) (*v1alpha1.WorkloadSpread, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.WorkloadSpread, opts metav1.UpdateOptions) (*v1alpha1.WorkloadSpread, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.WorkloadSpread, opts metav1.UpdateOptions) (*v1alpha1.WorkloadSpread, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.WorkloadSpread, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.WorkloadSpreadList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.WorkloadSpread, error)
+}
 
 // WorkloadSpreads gives the client of the WorkloadSpreads of a namespace.
 func (c *Client) WorkloadSpreads(namespace string) WorkloadSpreadInterface {

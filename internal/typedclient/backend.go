@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -68,6 +69,9 @@ func connect(config *rest.Config, httpClient *http.Client, version Version) (con
 	scheme := runtime.NewScheme()
 	if err := version.AddToScheme(scheme); err != nil {
 		return connection{}, fmt.Errorf("registering the kinds of %s: %w", version.GroupVersion, err)
+	}
+	if err := autoscalingv1.AddToScheme(scheme); err != nil {
+		return connection{}, fmt.Errorf("registering scales: %w", err)
 	}
 	config.APIPath = "/apis"
 	config.GroupVersion = &version.GroupVersion

@@ -31,6 +31,7 @@ func Serve(fake *testing.Fake, objects []runtime.Object, addToScheme ...func(*ru
 			panic(fmt.Sprintf("fake client: object %d (%T): %v", i, object, err))
 		}
 	}
+	fake.AddReactor("update", "*", serveScale(tracker))
 	fake.AddReactor("*", "*", testing.ObjectReaction(tracker))
 	fake.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
 		var opts metav1.ListOptions

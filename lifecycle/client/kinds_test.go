@@ -32,7 +32,7 @@ func TestContainerRecreateRequests(t *testing.T) {
 		},
 		List:    func() *v1alpha1.ContainerRecreateRequestList { return &v1alpha1.ContainerRecreateRequestList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.ContainerRecreateRequests,
+		Client: clienttest.Of(client.Interface.ContainerRecreateRequests),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewContainerRecreateRequestInformer(c, namespace, 0, indexers)
 		},
@@ -48,7 +48,7 @@ func TestEphemeralJobs(t *testing.T) {
 		},
 		List:    func() *v1alpha1.EphemeralJobList { return &v1alpha1.EphemeralJobList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.EphemeralJobs,
+		Client: clienttest.Of(client.Interface.EphemeralJobs),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewEphemeralJobInformer(c, namespace, 0, indexers)
 		},
@@ -64,7 +64,7 @@ func TestPodProbeMarkers(t *testing.T) {
 		},
 		List:    func() *v1alpha1.PodProbeMarkerList { return &v1alpha1.PodProbeMarkerList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.PodProbeMarkers,
+		Client: clienttest.Of(client.Interface.PodProbeMarkers),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(c, namespace, 0, indexers)
 		},
@@ -80,7 +80,7 @@ func TestNodePodProbes(t *testing.T) {
 		},
 		List:    func() *v1alpha1.NodePodProbeList { return &v1alpha1.NodePodProbeList{} },
 		Connect: connect, Fake: inMemory,
-		Client: func(c client.Interface, _ string) client.NodePodProbeInterface { return c.NodePodProbes() },
+		Client: clienttest.Of(func(c client.Interface, _ string) client.NodePodProbeInterface { return c.NodePodProbes() }),
 		Informer: func(c client.Interface, _ string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(c, 0, indexers)
 		},

@@ -5,9 +5,12 @@
 package client
 
 import (
+	"context"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/typedclient"
@@ -29,9 +32,98 @@ type Interface interface {
 	PodProbeMarkers(namespace string) PodProbeMarkerInterface
 }
 
-// ContainerRecreateRequestInterface reads and writes ContainerRecreateRequests, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type ContainerRecreateRequestInterface = typedclient.Interface[*v1alpha1.ContainerRecreateRequest, *v1alpha1.ContainerRecreateRequestList]
+// SharedInformerFactory makes informers that several users of a kind share. Ask for all informers first, then Start them.
+type SharedInformerFactory struct {
+	shared    typedclient.SharedInformers
+	client    Interface
+	namespace string
+	resync    time.Duration
+}
+
+// NewSharedInformerFactory makes a factory of informers of a namespace; the empty one means all namespaces. Kinds without
+// a namespace are read whole. Every resync period (0: never) an informer reports all objects to its handlers again.
+func NewSharedInformerFactory(c Interface, namespace string, resync time.Duration) *SharedInformerFactory {
+	return &SharedInformerFactory{client: c, namespace: namespace, resync: resync}
+}
+
+// Start runs all informers that have been asked for and do not run yet, until the context is done. It returns at once, and
+// can be called again. After Shutdown it does nothing.
+func (f *SharedInformerFactory) Start(ctx context.Context) { f.shared.Start(ctx) }
+
+// WaitForCacheSync waits until the caches of all informers that were started are filled. If the context is done before, it
+// returns an error that names a kind that is missing.
+func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
+	return f.shared.WaitForCacheSync(ctx)
+}
+
+// Shutdown waits until all informers have ended, whose contexts the caller ends, and lets none start again.
+func (f *SharedInformerFactory) Shutdown() { f.shared.Shutdown() }
+
+// ContainerRecreateRequestInformer returns the shared informer of the ContainerRecreateRequests. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) ContainerRecreateRequestInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("ContainerRecreateRequest", func() cache.SharedIndexInformer {
+		return NewContainerRecreateRequestInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// ContainerRecreateRequestLister returns a lister of the cache of the shared informer of the ContainerRecreateRequests.
+func (f *SharedInformerFactory) ContainerRecreateRequestLister() ContainerRecreateRequestLister {
+	return NewContainerRecreateRequestLister(f.ContainerRecreateRequestInformer().GetIndexer())
+}
+
+// EphemeralJobInformer returns the shared informer of the EphemeralJobs. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) EphemeralJobInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("EphemeralJob", func() cache.SharedIndexInformer {
+		return NewEphemeralJobInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// EphemeralJobLister returns a lister of the cache of the shared informer of the EphemeralJobs.
+func (f *SharedInformerFactory) EphemeralJobLister() EphemeralJobLister {
+	return NewEphemeralJobLister(f.EphemeralJobInformer().GetIndexer())
+}
+
+// NodePodProbeInformer returns the shared informer of the NodePodProbes. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) NodePodProbeInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("NodePodProbe", func() cache.SharedIndexInformer {
+		return NewNodePodProbeInformer(f.client, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// NodePodProbeLister returns a lister of the cache of the shared informer of the NodePodProbes.
+func (f *SharedInformerFactory) NodePodProbeLister() NodePodProbeLister {
+	return NewNodePodProbeLister(f.NodePodProbeInformer().GetIndexer())
+}
+
+// PodProbeMarkerInformer returns the shared informer of the PodProbeMarkers. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) PodProbeMarkerInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("PodProbeMarker", func() cache.SharedIndexInformer {
+		return NewPodProbeMarkerInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// PodProbeMarkerLister returns a lister of the cache of the shared informer of the PodProbeMarkers.
+func (f *SharedInformerFactory) PodProbeMarkerLister() PodProbeMarkerLister {
+	return NewPodProbeMarkerLister(f.PodProbeMarkerInformer().GetIndexer())
+}
+
+// ContainerRecreateRequestInterface reads and writes ContainerRecreateRequests. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type ContainerRecreateRequestInterface interface {
+	Create(ctx context.Context, object *v1alpha1.ContainerRecreateRequest, opts metav1.CreateOptions) (*v1alpha1.ContainerRecreateRequest, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.ContainerRecreateRequest, opts metav1.UpdateOptions) (*v1alpha1.ContainerRecreateRequest, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.ContainerRecreateRequest, opts metav1.UpdateOptions) (*v1alpha1.ContainerRecreateRequest, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.ContainerRecreateRequest, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ContainerRecreateRequestList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ContainerRecreateRequest, error)
+}
 
 // ContainerRecreateRequests gives the client of the ContainerRecreateRequests of a namespace.
 func (c *Client) ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface {
@@ -60,9 +152,23 @@ func NewContainerRecreateRequestLister(indexer cache.Indexer) ContainerRecreateR
 	return typedclient.NewLister[*v1alpha1.ContainerRecreateRequest](indexer, v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequest").GroupResource())
 }
 
-// EphemeralJobInterface reads and writes EphemeralJobs, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type EphemeralJobInterface = typedclient.Interface[*v1alpha1.EphemeralJob, *v1alpha1.EphemeralJobList]
+// EphemeralJobInterface reads and writes EphemeralJobs. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type EphemeralJobInterface interface {
+	Create(ctx context.Context, object *v1alpha1.EphemeralJob, opts metav1.CreateOptions) (*v1alpha1.EphemeralJob, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.EphemeralJob, opts metav1.UpdateOptions) (*v1alpha1.EphemeralJob, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.EphemeralJob, opts metav1.UpdateOptions) (*v1alpha1.EphemeralJob, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.EphemeralJob, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.EphemeralJobList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.EphemeralJob, error)
+}
 
 // EphemeralJobs gives the client of the EphemeralJobs of a namespace.
 func (c *Client) EphemeralJobs(namespace string) EphemeralJobInterface {
@@ -85,9 +191,23 @@ func NewEphemeralJobLister(indexer cache.Indexer) EphemeralJobLister {
 	return typedclient.NewLister[*v1alpha1.EphemeralJob](indexer, v1alpha1.SchemeGroupVersion.WithResource("ephemeraljob").GroupResource())
 }
 
-// NodePodProbeInterface reads and writes NodePodProbes, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type NodePodProbeInterface = typedclient.Interface[*v1alpha1.NodePodProbe, *v1alpha1.NodePodProbeList]
+// NodePodProbeInterface reads and writes NodePodProbes. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type NodePodProbeInterface interface {
+	Create(ctx context.Context, object *v1alpha1.NodePodProbe, opts metav1.CreateOptions) (*v1alpha1.NodePodProbe, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.NodePodProbe, opts metav1.UpdateOptions) (*v1alpha1.NodePodProbe, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.NodePodProbe, opts metav1.UpdateOptions) (*v1alpha1.NodePodProbe, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.NodePodProbe, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.NodePodProbeList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.NodePodProbe, error)
+}
 
 // NodePodProbes gives the client of the NodePodProbes.
 func (c *Client) NodePodProbes() NodePodProbeInterface {
@@ -116,9 +236,23 @@ func NewNodePodProbeLister(indexer cache.Indexer) NodePodProbeLister {
 	return typedclient.NewLister[*v1alpha1.NodePodProbe](indexer, v1alpha1.SchemeGroupVersion.WithResource("nodepodprobe").GroupResource()).Namespace("")
 }
 
-// PodProbeMarkerInterface reads and writes PodProbeMarkers, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type PodProbeMarkerInterface = typedclient.Interface[*v1alpha1.PodProbeMarker, *v1alpha1.PodProbeMarkerList]
+// PodProbeMarkerInterface reads and writes PodProbeMarkers. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type PodProbeMarkerInterface interface {
+	Create(ctx context.Context, object *v1alpha1.PodProbeMarker, opts metav1.CreateOptions) (*v1alpha1.PodProbeMarker, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.PodProbeMarker, opts metav1.UpdateOptions) (*v1alpha1.PodProbeMarker, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.PodProbeMarker, opts metav1.UpdateOptions) (*v1alpha1.PodProbeMarker, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.PodProbeMarker, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.PodProbeMarkerList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.PodProbeMarker, error)
+}
 
 // PodProbeMarkers gives the client of the PodProbeMarkers of a namespace.
 func (c *Client) PodProbeMarkers(namespace string) PodProbeMarkerInterface {

@@ -33,7 +33,7 @@ func TestSidecarSets(t *testing.T) {
 		},
 		List:    func() *v1alpha1.SidecarSetList { return &v1alpha1.SidecarSetList{} },
 		Connect: connect, Fake: inMemory,
-		Client: func(c client.Interface, _ string) client.SidecarSetInterface { return c.SidecarSets() },
+		Client: clienttest.Of(func(c client.Interface, _ string) client.SidecarSetInterface { return c.SidecarSets() }),
 		Informer: func(c client.Interface, _ string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewSidecarSetInformer(c, 0, indexers)
 		},

@@ -30,7 +30,7 @@ func TestCloneSets(t *testing.T) {
 		Object:  func() *v1alpha1.CloneSet { return &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{MinReadySeconds: 5}} },
 		List:    func() *v1alpha1.CloneSetList { return &v1alpha1.CloneSetList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.CloneSets,
+		Client: clienttest.Of(client.Interface.CloneSets),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewCloneSetInformer(c, namespace, 0, indexers)
 		},
@@ -46,7 +46,7 @@ func TestStatefulSets(t *testing.T) {
 		},
 		List:    func() *v1beta1.StatefulSetList { return &v1beta1.StatefulSetList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.StatefulSets,
+		Client: clienttest.Of(client.Interface.StatefulSets),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(c, namespace, 0, indexers)
 		},
@@ -62,7 +62,7 @@ func TestUnitedDeployments(t *testing.T) {
 		},
 		List:    func() *v1alpha1.UnitedDeploymentList { return &v1alpha1.UnitedDeploymentList{} },
 		Connect: connect, Fake: inMemory,
-		Client: client.Interface.UnitedDeployments,
+		Client: clienttest.Of(client.Interface.UnitedDeployments),
 		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
 			return client.NewUnitedDeploymentInformer(c, namespace, 0, indexers)
 		},

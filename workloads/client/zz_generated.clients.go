@@ -5,8 +5,13 @@
 package client
 
 import (
+	"context"
 	"time"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/typedclient"
@@ -36,9 +41,122 @@ type Interface interface {
 	UnitedDeployments(namespace string) UnitedDeploymentInterface
 }
 
-// AdvancedCronJobInterface reads and writes AdvancedCronJobs, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type AdvancedCronJobInterface = typedclient.Interface[*v1alpha1.AdvancedCronJob, *v1alpha1.AdvancedCronJobList]
+// SharedInformerFactory makes informers that several users of a kind share. Ask for all informers first, then Start them.
+type SharedInformerFactory struct {
+	shared    typedclient.SharedInformers
+	client    Interface
+	namespace string
+	resync    time.Duration
+}
+
+// NewSharedInformerFactory makes a factory of informers of a namespace; the empty one means all namespaces. Kinds without
+// a namespace are read whole. Every resync period (0: never) an informer reports all objects to its handlers again.
+func NewSharedInformerFactory(c Interface, namespace string, resync time.Duration) *SharedInformerFactory {
+	return &SharedInformerFactory{client: c, namespace: namespace, resync: resync}
+}
+
+// Start runs all informers that have been asked for and do not run yet, until the context is done. It returns at once, and
+// can be called again. After Shutdown it does nothing.
+func (f *SharedInformerFactory) Start(ctx context.Context) { f.shared.Start(ctx) }
+
+// WaitForCacheSync waits until the caches of all informers that were started are filled. If the context is done before, it
+// returns an error that names a kind that is missing.
+func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
+	return f.shared.WaitForCacheSync(ctx)
+}
+
+// Shutdown waits until all informers have ended, whose contexts the caller ends, and lets none start again.
+func (f *SharedInformerFactory) Shutdown() { f.shared.Shutdown() }
+
+// AdvancedCronJobInformer returns the shared informer of the AdvancedCronJobs. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) AdvancedCronJobInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("AdvancedCronJob", func() cache.SharedIndexInformer {
+		return NewAdvancedCronJobInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// AdvancedCronJobLister returns a lister of the cache of the shared informer of the AdvancedCronJobs.
+func (f *SharedInformerFactory) AdvancedCronJobLister() AdvancedCronJobLister {
+	return NewAdvancedCronJobLister(f.AdvancedCronJobInformer().GetIndexer())
+}
+
+// BroadcastJobInformer returns the shared informer of the BroadcastJobs. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) BroadcastJobInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("BroadcastJob", func() cache.SharedIndexInformer {
+		return NewBroadcastJobInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// BroadcastJobLister returns a lister of the cache of the shared informer of the BroadcastJobs.
+func (f *SharedInformerFactory) BroadcastJobLister() BroadcastJobLister {
+	return NewBroadcastJobLister(f.BroadcastJobInformer().GetIndexer())
+}
+
+// CloneSetInformer returns the shared informer of the CloneSets. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) CloneSetInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("CloneSet", func() cache.SharedIndexInformer {
+		return NewCloneSetInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// CloneSetLister returns a lister of the cache of the shared informer of the CloneSets.
+func (f *SharedInformerFactory) CloneSetLister() CloneSetLister {
+	return NewCloneSetLister(f.CloneSetInformer().GetIndexer())
+}
+
+// DaemonSetInformer returns the shared informer of the DaemonSets. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) DaemonSetInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("DaemonSet", func() cache.SharedIndexInformer {
+		return NewDaemonSetInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// DaemonSetLister returns a lister of the cache of the shared informer of the DaemonSets.
+func (f *SharedInformerFactory) DaemonSetLister() DaemonSetLister {
+	return NewDaemonSetLister(f.DaemonSetInformer().GetIndexer())
+}
+
+// StatefulSetInformer returns the shared informer of the StatefulSets. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) StatefulSetInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("StatefulSet", func() cache.SharedIndexInformer {
+		return NewStatefulSetInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// StatefulSetLister returns a lister of the cache of the shared informer of the StatefulSets.
+func (f *SharedInformerFactory) StatefulSetLister() StatefulSetLister {
+	return NewStatefulSetLister(f.StatefulSetInformer().GetIndexer())
+}
+
+// UnitedDeploymentInformer returns the shared informer of the UnitedDeployments. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) UnitedDeploymentInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("UnitedDeployment", func() cache.SharedIndexInformer {
+		return NewUnitedDeploymentInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// UnitedDeploymentLister returns a lister of the cache of the shared informer of the UnitedDeployments.
+func (f *SharedInformerFactory) UnitedDeploymentLister() UnitedDeploymentLister {
+	return NewUnitedDeploymentLister(f.UnitedDeploymentInformer().GetIndexer())
+}
+
+// AdvancedCronJobInterface reads and writes AdvancedCronJobs. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type AdvancedCronJobInterface interface {
+	Create(ctx context.Context, object *v1alpha1.AdvancedCronJob, opts metav1.CreateOptions) (*v1alpha1.AdvancedCronJob, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.AdvancedCronJob, opts metav1.UpdateOptions) (*v1alpha1.AdvancedCronJob, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.AdvancedCronJob, opts metav1.UpdateOptions) (*v1alpha1.AdvancedCronJob, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.AdvancedCronJob, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.AdvancedCronJobList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.AdvancedCronJob, error)
+}
 
 // AdvancedCronJobs gives the client of the AdvancedCronJobs of a namespace.
 func (c *Client) AdvancedCronJobs(namespace string) AdvancedCronJobInterface {
@@ -61,9 +179,23 @@ func NewAdvancedCronJobLister(indexer cache.Indexer) AdvancedCronJobLister {
 	return typedclient.NewLister[*v1alpha1.AdvancedCronJob](indexer, v1alpha1.SchemeGroupVersion.WithResource("advancedcronjob").GroupResource())
 }
 
-// BroadcastJobInterface reads and writes BroadcastJobs, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type BroadcastJobInterface = typedclient.Interface[*v1alpha1.BroadcastJob, *v1alpha1.BroadcastJobList]
+// BroadcastJobInterface reads and writes BroadcastJobs. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type BroadcastJobInterface interface {
+	Create(ctx context.Context, object *v1alpha1.BroadcastJob, opts metav1.CreateOptions) (*v1alpha1.BroadcastJob, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.BroadcastJob, opts metav1.UpdateOptions) (*v1alpha1.BroadcastJob, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.BroadcastJob, opts metav1.UpdateOptions) (*v1alpha1.BroadcastJob, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.BroadcastJob, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.BroadcastJobList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.BroadcastJob, error)
+}
 
 // BroadcastJobs gives the client of the BroadcastJobs of a namespace.
 func (c *Client) BroadcastJobs(namespace string) BroadcastJobInterface {
@@ -86,13 +218,31 @@ func NewBroadcastJobLister(indexer cache.Indexer) BroadcastJobLister {
 	return typedclient.NewLister[*v1alpha1.BroadcastJob](indexer, v1alpha1.SchemeGroupVersion.WithResource("broadcastjob").GroupResource())
 }
 
-// CloneSetInterface reads and writes CloneSets, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type CloneSetInterface = typedclient.Interface[*v1alpha1.CloneSet, *v1alpha1.CloneSetList]
+// CloneSetInterface reads and writes CloneSets. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type CloneSetInterface interface {
+	Create(ctx context.Context, object *v1alpha1.CloneSet, opts metav1.CreateOptions) (*v1alpha1.CloneSet, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.CloneSet, opts metav1.UpdateOptions) (*v1alpha1.CloneSet, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.CloneSet, opts metav1.UpdateOptions) (*v1alpha1.CloneSet, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.CloneSet, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.CloneSetList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.CloneSet, error)
+	// GetScale returns the replicas of an object, and the selector of its pods.
+	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
+	// UpdateScale writes the replicas of an object and nothing else.
+	UpdateScale(ctx context.Context, name string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+}
 
 // CloneSets gives the client of the CloneSets of a namespace.
 func (c *Client) CloneSets(namespace string) CloneSetInterface {
-	return typedclient.New[v1alpha1.CloneSet, v1alpha1.CloneSetList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("clonesets"), namespace)
+	return typedclient.NewScaled[v1alpha1.CloneSet, v1alpha1.CloneSetList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("clonesets"), namespace)
 }
 
 // NewCloneSetInformer makes an informer of the CloneSets of a namespace; the empty one means
@@ -111,9 +261,23 @@ func NewCloneSetLister(indexer cache.Indexer) CloneSetLister {
 	return typedclient.NewLister[*v1alpha1.CloneSet](indexer, v1alpha1.SchemeGroupVersion.WithResource("cloneset").GroupResource())
 }
 
-// DaemonSetInterface reads and writes DaemonSets, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type DaemonSetInterface = typedclient.Interface[*v1alpha1.DaemonSet, *v1alpha1.DaemonSetList]
+// DaemonSetInterface reads and writes DaemonSets. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type DaemonSetInterface interface {
+	Create(ctx context.Context, object *v1alpha1.DaemonSet, opts metav1.CreateOptions) (*v1alpha1.DaemonSet, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.DaemonSet, opts metav1.UpdateOptions) (*v1alpha1.DaemonSet, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.DaemonSet, opts metav1.UpdateOptions) (*v1alpha1.DaemonSet, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.DaemonSet, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.DaemonSetList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.DaemonSet, error)
+}
 
 // DaemonSets gives the client of the DaemonSets of a namespace.
 func (c *Client) DaemonSets(namespace string) DaemonSetInterface {
@@ -136,13 +300,31 @@ func NewDaemonSetLister(indexer cache.Indexer) DaemonSetLister {
 	return typedclient.NewLister[*v1alpha1.DaemonSet](indexer, v1alpha1.SchemeGroupVersion.WithResource("daemonset").GroupResource())
 }
 
-// StatefulSetInterface reads and writes StatefulSets, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type StatefulSetInterface = typedclient.Interface[*v1beta1.StatefulSet, *v1beta1.StatefulSetList]
+// StatefulSetInterface reads and writes StatefulSets. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type StatefulSetInterface interface {
+	Create(ctx context.Context, object *v1beta1.StatefulSet, opts metav1.CreateOptions) (*v1beta1.StatefulSet, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1beta1.StatefulSet, opts metav1.UpdateOptions) (*v1beta1.StatefulSet, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1beta1.StatefulSet, opts metav1.UpdateOptions) (*v1beta1.StatefulSet, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1beta1.StatefulSet, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1beta1.StatefulSetList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1beta1.StatefulSet, error)
+	// GetScale returns the replicas of an object, and the selector of its pods.
+	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
+	// UpdateScale writes the replicas of an object and nothing else.
+	UpdateScale(ctx context.Context, name string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+}
 
 // StatefulSets gives the client of the StatefulSets of a namespace.
 func (c *Client) StatefulSets(namespace string) StatefulSetInterface {
-	return typedclient.New[v1beta1.StatefulSet, v1beta1.StatefulSetList](c.backend, v1beta1.SchemeGroupVersion.WithResource("statefulsets"), namespace)
+	return typedclient.NewScaled[v1beta1.StatefulSet, v1beta1.StatefulSetList](c.backend, v1beta1.SchemeGroupVersion.WithResource("statefulsets"), namespace)
 }
 
 // NewStatefulSetInformer makes an informer of the StatefulSets of a namespace; the empty one means
@@ -161,13 +343,31 @@ func NewStatefulSetLister(indexer cache.Indexer) StatefulSetLister {
 	return typedclient.NewLister[*v1beta1.StatefulSet](indexer, v1beta1.SchemeGroupVersion.WithResource("statefulset").GroupResource())
 }
 
-// UnitedDeploymentInterface reads and writes UnitedDeployments, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type UnitedDeploymentInterface = typedclient.Interface[*v1alpha1.UnitedDeployment, *v1alpha1.UnitedDeploymentList]
+// UnitedDeploymentInterface reads and writes UnitedDeployments. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type UnitedDeploymentInterface interface {
+	Create(ctx context.Context, object *v1alpha1.UnitedDeployment, opts metav1.CreateOptions) (*v1alpha1.UnitedDeployment, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.UnitedDeployment, opts metav1.UpdateOptions) (*v1alpha1.UnitedDeployment, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.UnitedDeployment, opts metav1.UpdateOptions) (*v1alpha1.UnitedDeployment, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.UnitedDeployment, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.UnitedDeploymentList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.UnitedDeployment, error)
+	// GetScale returns the replicas of an object, and the selector of its pods.
+	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
+	// UpdateScale writes the replicas of an object and nothing else.
+	UpdateScale(ctx context.Context, name string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+}
 
 // UnitedDeployments gives the client of the UnitedDeployments of a namespace.
 func (c *Client) UnitedDeployments(namespace string) UnitedDeploymentInterface {
-	return typedclient.New[v1alpha1.UnitedDeployment, v1alpha1.UnitedDeploymentList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"), namespace)
+	return typedclient.NewScaled[v1alpha1.UnitedDeployment, v1alpha1.UnitedDeploymentList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"), namespace)
 }
 
 // NewUnitedDeploymentInformer makes an informer of the UnitedDeployments of a namespace; the empty one means

@@ -24,12 +24,13 @@ var filtered = []string{"ContainerRecreateRequest", "NodeImage", "NodePodProbe",
 type kind struct {
 	Kind, Kinds, Resource, Singular string
 	Version                         string // that is stored
-	InCluster, Filtered             bool
+	InCluster, Filtered, Scaled     bool
 }
 
 var (
 	field   = regexp.MustCompile(`(?m)^    (kind|plural|singular): (\w+)$`)
 	scope   = regexp.MustCompile(`(?m)^  scope: (\w+)$`)
+	scaled  = regexp.MustCompile(`(?m)^      scale:$`)
 	version = regexp.MustCompile(`(?m)^(?:  - |    )name: (v\w+)$|^    storage: true$`)
 )
 
@@ -56,20 +57,20 @@ func kindOf(crd string) (k kind, err error) {
 	if k.Kind == "" || k.Resource == "" || k.Singular == "" || k.Version == "" || in == nil {
 		return k, fmt.Errorf("names, scope or the version that is stored are missing: %+v", k)
 	}
-	k.InCluster, k.Filtered = in[1] == "Cluster", slices.Contains(filtered, k.Kind)
+	k.InCluster, k.Filtered, k.Scaled = in[1] == "Cluster", slices.Contains(filtered, k.Kind), scaled.MatchString(crd)
 	return k, nil
 }
 
 // render returns the clients of the kinds of an area.
 func render(area string, kinds []kind) ([]byte, error) {
 	versions := map[string]bool{}
-	inCluster := false
 	for _, k := range kinds {
 		versions[k.Version] = true
-		inCluster = inCluster || k.InCluster || k.Filtered
 	}
+	hasScale := slices.ContainsFunc(kinds, func(k kind) bool { return k.Scaled })
+	namespaced := slices.ContainsFunc(kinds, func(k kind) bool { return !k.InCluster })
 	var out bytes.Buffer
-	if err := clients.Execute(&out, map[string]any{"Area": area, "Kinds": kinds, "Versions": versions, "Meta": inCluster}); err != nil {
+	if err := clients.Execute(&out, map[string]any{"Area": area, "Kinds": kinds, "Versions": versions, "Scaled": hasScale, "Namespaced": namespaced}); err != nil {
 		return nil, err
 	}
 	return format.Source(out.Bytes())
@@ -83,10 +84,14 @@ var clients = template.Must(template.New("").Parse(`// SPDX-License-Identifier: 
 package client
 
 import (
+	"context"
 	"time"
 
-{{if .Meta}}	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-{{end}}	"k8s.io/client-go/tools/cache"
+{{if .Scaled}}	autoscalingv1 "k8s.io/api/autoscaling/v1"
+{{end}}	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/typedclient"
 {{range $version, $_ := .Versions}}	"github.com/podwright/podwright/{{$.Area}}/{{$version}}"
@@ -105,14 +110,70 @@ type Interface interface {
 {{- end}}
 {{- end}}
 }
+
+// SharedInformerFactory makes informers that several users of a kind share. Ask for all informers first, then Start them.
+type SharedInformerFactory struct {
+	shared    typedclient.SharedInformers
+	client    Interface
+{{if .Namespaced}}	namespace string
+{{end}}	resync    time.Duration
+}
+
+// NewSharedInformerFactory makes a factory of informers of a namespace; the empty one means all namespaces. Kinds without
+// a namespace are read whole. Every resync period (0: never) an informer reports all objects to its handlers again.
+func NewSharedInformerFactory(c Interface, namespace string, resync time.Duration) *SharedInformerFactory {
+	return &SharedInformerFactory{client: c, {{if .Namespaced}}namespace: namespace, {{end}}resync: resync}
+}
+
+// Start runs all informers that have been asked for and do not run yet, until the context is done. It returns at once, and
+// can be called again. After Shutdown it does nothing.
+func (f *SharedInformerFactory) Start(ctx context.Context) { f.shared.Start(ctx) }
+
+// WaitForCacheSync waits until the caches of all informers that were started are filled. If the context is done before, it
+// returns an error that names a kind that is missing.
+func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error { return f.shared.WaitForCacheSync(ctx) }
+
+// Shutdown waits until all informers have ended, whose contexts the caller ends, and lets none start again.
+func (f *SharedInformerFactory) Shutdown() { f.shared.Shutdown() }
 {{range .Kinds}}
-// {{.Kind}}Interface reads and writes {{.Kinds}}, with the methods of client-go's clients:
-// Create, Update, UpdateStatus, Delete, DeleteCollection, Get, List, Watch and Patch.
-type {{.Kind}}Interface = typedclient.Interface[*{{.Version}}.{{.Kind}}, *{{.Version}}.{{.Kind}}List]
+// {{.Kind}}Informer returns the shared informer of the {{.Kinds}}. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) {{.Kind}}Informer() cache.SharedIndexInformer {
+	return f.shared.Informer("{{.Kind}}", func() cache.SharedIndexInformer {
+		return New{{.Kind}}Informer(f.client, {{if not .InCluster}}f.namespace, {{end}}f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// {{.Kind}}Lister returns a lister of the cache of the shared informer of the {{.Kinds}}.
+func (f *SharedInformerFactory) {{.Kind}}Lister() {{.Kind}}Lister { return New{{.Kind}}Lister(f.{{.Kind}}Informer().GetIndexer()) }
+{{end}}
+{{- range .Kinds}}
+// {{.Kind}}Interface reads and writes {{.Kinds}}. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type {{.Kind}}Interface interface {
+	Create(ctx context.Context, object *{{.Version}}.{{.Kind}}, opts metav1.CreateOptions) (*{{.Version}}.{{.Kind}}, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *{{.Version}}.{{.Kind}}, opts metav1.UpdateOptions) (*{{.Version}}.{{.Kind}}, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *{{.Version}}.{{.Kind}}, opts metav1.UpdateOptions) (*{{.Version}}.{{.Kind}}, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*{{.Version}}.{{.Kind}}, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*{{.Version}}.{{.Kind}}List, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*{{.Version}}.{{.Kind}}, error)
+{{- if .Scaled}}
+	// GetScale returns the replicas of an object, and the selector of its pods.
+	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
+	// UpdateScale writes the replicas of an object and nothing else.
+	UpdateScale(ctx context.Context, name string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+{{- end}}
+}
 {{if .InCluster}}
 // {{.Kinds}} gives the client of the {{.Kinds}}.
 func (c *Client) {{.Kinds}}() {{.Kind}}Interface {
-	return typedclient.New[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), metav1.NamespaceNone)
+	return typedclient.New{{if .Scaled}}Scaled{{end}}[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), metav1.NamespaceNone)
 }
 
 // New{{.Kind}}Informer makes an informer of the {{.Kinds}} of the cluster. The caller starts
@@ -139,7 +200,7 @@ func New{{.Kind}}Lister(indexer cache.Indexer) {{.Kind}}Lister {
 {{else}}
 // {{.Kinds}} gives the client of the {{.Kinds}} of a namespace.
 func (c *Client) {{.Kinds}}(namespace string) {{.Kind}}Interface {
-	return typedclient.New[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), namespace)
+	return typedclient.New{{if .Scaled}}Scaled{{end}}[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), namespace)
 }
 
 // New{{.Kind}}Informer makes an informer of the {{.Kinds}} of a namespace; the empty one means

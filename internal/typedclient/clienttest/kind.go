@@ -41,6 +41,11 @@ type Subject[P object, L runtime.Object, C any] struct {
 	Lister   func(cache.Indexer) typedclient.Lister[P]
 }
 
+// Of returns the method of an area's clients that gives the client of a kind, as a Subject has it.
+func Of[P, L, C any, I typedclient.Interface[P, L]](method func(C, string) I) func(C, string) typedclient.Interface[P, L] {
+	return func(c C, namespace string) typedclient.Interface[P, L] { return method(c, namespace) }
+}
+
 // Test tests a kind.
 func Test[P object, L runtime.Object, C any](t *testing.T, k Subject[P, L, C]) {
 	t.Run("requests", k.requests)
