@@ -123,7 +123,7 @@ var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
 var plainPackages = modules("internal/manifests", "internal/podstate", "internal/workload")
 
 // layer says where a package of this module stands: "api", "client", "pure",
-// "internal", "running", "test", "root", or the name of its area. A folder that
+// "internal", "running", "test", "root", "manager", or the name of its area. A folder that
 // has no place gives "". The packages that run are those of graph.running.
 func layer(path string, running map[string]bool) string {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
@@ -141,7 +141,7 @@ func layer(path string, running map[string]bool) string {
 		return "running"
 	case top == "inplace" || top == "lifecycle":
 		return "pure"
-	case top == "internal" || areas[top]:
+	case top == "internal" || path == "manager" || areas[top]:
 		return top
 	}
 	return ""
@@ -150,7 +150,8 @@ func layer(path string, running map[string]bool) string {
 // mayImport says whether a layer may import a package of this module that
 // stands in another layer. Downwards only: areas, then plumbing (internal and
 // typed clients), then the root, then pure, then api. What is for tests may also import areas, but
-// nothing of them that runs: the cluster in memory reads their definitions.
+// nothing of them that runs: the cluster in memory reads their definitions. The manager stands above
+// plumbing and links no kind: a program that embeds it gives it the kinds.
 func mayImport(from, to string) bool {
 	plumbing := from == "internal" || from == "client" || from == "test"
 	switch to {
@@ -159,9 +160,9 @@ func mayImport(from, to string) bool {
 	case "pure":
 		return from == "pure" || from == "running" || plumbing || areas[from]
 	case "root": // what all controllers share
-		return from == "internal" || from == "running" || from == "test" || areas[from]
+		return from == "internal" || from == "running" || from == "test" || from == "manager" || areas[from]
 	case "internal", "client":
-		return from == "running" || plumbing || areas[from]
+		return from == "running" || plumbing || from == "manager" || areas[from]
 	}
 	return from == "test" && areas[to] || from == to && (areas[from] || from == "test")
 }
@@ -254,6 +255,9 @@ func TestImportProblems(t *testing.T) {
 			/workloads/v1alpha1 > /inplace/v1alpha1 k8s.io/apimachinery/meta`},
 		{name: "an area imports another's controller", edges: "/workloads/cloneset > /distribution/spread",
 			want: []string{"/workloads/cloneset (workloads) imports /distribution/spread (distribution): imports go downwards only, and never to a controller of another area"}},
+		{name: "the manager imports a kind", edges: "/manager > /workloads/cloneset",
+			want: []string{"/manager (manager) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
+		{name: "the manager stands above what all controllers share", edges: "/manager > / /internal/manifests k8s.io/client-go/rest"},
 		{name: "arithmetic imports a typed client", edges: "/inplace > /workloads/client",
 			want: []string{"/inplace (pure) imports /workloads/client (client): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports its own typed client", edges: "/lifecycle > /lifecycle/client",

@@ -118,6 +118,14 @@ func (w *whenServed) MatchExpression(ctx context.Context) (string, error) {
 	return step.MatchExpression(ctx)
 }
 
+// NamespaceRules are those of the Step, if it has some.
+func (w *whenServed) NamespaceRules() (string, []rbacv1.PolicyRule) {
+	if more, ok := w.Step.(namespaced); ok {
+		return more.NamespaceRules()
+	}
+	return "", nil
+}
+
 // Run runs the Step as soon as the API server serves what it reads.
 func (w *whenServed) Run(ctx context.Context) error {
 	if err := w.await(ctx, w.served.Missing); err != nil {

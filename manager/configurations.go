@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The names of the two configurations, and the annotation that keeps the list of one which another program made.
+const (
+	MutatingName       = "kruise-mutating-webhook-configuration"
+	ValidatingName     = "kruise-validating-webhook-configuration"
+	TemplateAnnotation = "template"
+)
+
+// What a configuration has that a Set has created.
+const managedByLabel, managedBy = "app.kubernetes.io/managed-by", "podwright-manager"
+
+// Target says how the API server reaches the handlers of a program.
+type Target struct {
+	// URL is that of the server, like "https://host:9876". Empty: by the Service.
+	URL string
+	// Namespace and Service name the Service, which leads port 443 to the server.
+	Namespace, Service string
+	// CABundle is the PEM certificate of the authority that signed the server's certificate.
+	CABundle []byte
+}
+
+// ClientConfig says how the API server calls a path of the target.
+func (t Target) ClientConfig(path string) admissionregistrationv1.WebhookClientConfig {
+	return t.clientConfig(admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Path: &path}})
+}
+
+// clientConfig is on the path of a template, and on its port of the Service if it names one.
+func (t Target) clientConfig(template admissionregistrationv1.WebhookClientConfig) admissionregistrationv1.WebhookClientConfig {
+	path, port := pathOf(template), new(int32(443))
+	if t.URL != "" {
+		return admissionregistrationv1.WebhookClientConfig{URL: new(strings.TrimSuffix(t.URL, "/") + path), CABundle: t.CABundle}
+	}
+	if template.Service != nil && template.Service.Port != nil {
+		port = template.Service.Port
+	}
+	service := &admissionregistrationv1.ServiceReference{Namespace: t.Namespace, Name: t.Service, Path: &path, Port: port}
+	return admissionregistrationv1.WebhookClientConfig{Service: service, CABundle: t.CABundle}
+}
+
+// pathOf returns the path that a webhook is called on; "/" if none is named.
+func pathOf(c admissionregistrationv1.WebhookClientConfig) string {
+	path := ""
+	if c.Service != nil && c.Service.Path != nil {
+		path = *c.Service.Path
+	} else if c.Service == nil && c.URL != nil {
+		if parsed, err := url.Parse(*c.URL); err == nil {
+			path = parsed.Path
+		}
+	}
+	if path == "" {
+		return "/"
+	}
+	return path
+}
+
+// Webhooks returns the webhooks that the program serves, by area, without a target and without conditions.
+func (s *Set) Webhooks() (mutating []admissionregistrationv1.MutatingWebhook, validating []admissionregistrationv1.ValidatingWebhook) {
+	known := map[string]bool{}
+	take := func(name string, config admissionregistrationv1.WebhookClientConfig, policy **admissionregistrationv1.FailurePolicyType) bool {
+		path := pathOf(config)
+		if known[name] || s.handlers[path] == nil {
+			return false
+		}
+		known[name] = true
+		if chosen := s.options.FailurePolicies[path]; chosen != "" {
+			*policy = &chosen
+		}
+		return true
+	}
+	for _, k := range s.kinds {
+		if k.Admission == nil || k.Webhooks == nil {
+			continue
+		}
+		ofArea, alsoOfArea := k.Webhooks()
+		for _, w := range ofArea {
+			if take(w.Name, w.ClientConfig, &w.FailurePolicy) {
+				mutating = append(mutating, w)
+			}
+		}
+		for _, w := range alsoOfArea {
+			if take(w.Name, w.ClientConfig, &w.FailurePolicy) {
+				validating = append(validating, w)
+			}
+		}
+	}
+	return mutating, validating
+}
+
+// Conditions return, by path, a CEL expression that is true of all requests that a webhook has to be asked about now. They wait for the
+// caches of the webhooks, which RunWebhooks fills, as long as the context allows. An error says that these are not filled yet.
+func (s *Set) Conditions(ctx context.Context) (map[string]string, error) {
+	conditions := map[string]string{}
+	var errs []error
+	for _, k := range s.kinds {
+		if k.Admission == nil {
+			continue
+		}
+		for path, condition := range k.Admission.Conditions {
+			expression, err := condition(ctx)
+			conditions[path], errs = expression, append(errs, err)
+		}
+	}
+	return conditions, errors.Join(errs...)
+}
+
+// OnMatchChange has a function called whenever Conditions may have come to return something else: then the webhooks are to be registered
+// anew, as RunWebhooks does. The function must not wait for anything.
+func (s *Set) OnMatchChange(changed func()) error {
+	var errs []error
+	for _, k := range s.kinds {
+		if k.Admission != nil && k.Admission.OnMatchChange != nil {
+			errs = append(errs, k.Admission.OnMatchChange(changed))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Configurations returns the two webhook configurations whole, for a target: what RunWebhooks creates. They are for a program that has
+// another writer register them; they have to be written again when OnMatchChange says so, and when the authority is another. See
+// Conditions, which it waits for, for the error.
+func (s *Set) Configurations(ctx context.Context, target Target) (*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration, error) {
+	conditions, err := s.Conditions(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	meta, version := metav1.ObjectMeta{Labels: map[string]string{managedByLabel: managedBy}}, admissionregistrationv1.SchemeGroupVersion.String()
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "MutatingWebhookConfiguration"}, ObjectMeta: *meta.DeepCopy()}
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "ValidatingWebhookConfiguration"}, ObjectMeta: *meta.DeepCopy()}
+	mutating.Name, validating.Name = MutatingName, ValidatingName
+	ofMutating, ofValidating := s.Webhooks()
+	b := builder{target, s.serves, conditions}
+	return mutating, validating, errors.Join(rebuild(&mutating.ObjectMeta, &mutating.Webhooks, ofMutating, b), rebuild(&validating.ObjectMeta, &validating.Webhooks, ofValidating, b))
+}
+
+func (s *Set) serves(path string) bool { return s.handlers[path] != nil }
+
+// builder says what a list of webhooks is built for.
+type builder struct {
+	Target
+	// serves tells whether the server answers on a path. Entries of other paths are dropped.
+	serves func(path string) bool
+	// conditions are, by path, those that keep objects away from a webhook that leaves them unchanged. So the objects
+	// are created while no replica runs. They are given to a list that came with OpenKruise's manifests, too. API
+	// servers before 1.28 know no conditions, and send all objects.
+	conditions map[string]string
+}
+
+// rebuild makes the list of a configuration what it should be. Mutating and validating webhooks have the same fields, but
+// for one, so the list is built of the former.
+func rebuild[W any](meta *metav1.ObjectMeta, list *[]W, own []W, b builder) error {
+	text, err := template(meta, *list, own)
+	if err != nil {
+		return err
+	}
+	var all, served []admissionregistrationv1.MutatingWebhook
+	if err := json.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("annotation %q: want a list of webhooks in JSON: %w; correct it, or delete it to start from the standing list", TemplateAnnotation, err)
+	}
+	for _, webhook := range all {
+		path := pathOf(webhook.ClientConfig)
+		if !b.serves(path) {
+			continue
+		}
+		webhook.ClientConfig = b.clientConfig(webhook.ClientConfig)
+		if condition := b.conditions[path]; condition != "" && webhook.MatchConditions == nil {
+			webhook.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "would-be-changed", Expression: condition}}
+		}
+		complete(&webhook)
+		served = append(served, webhook)
+	}
+	if text, err = json.Marshal(served); err != nil {
+		return err
+	}
+	*list = nil
+	return json.Unmarshal(text, list)
+}
+
+// template returns the list to build from as JSON: the template; if there is none, the own list for a configuration of
+// our own, and otherwise the standing list, which becomes the template.
+func template[W any](meta *metav1.ObjectMeta, standing, own []W) ([]byte, error) {
+	if text, found := meta.Annotations[TemplateAnnotation]; found {
+		return []byte(text), nil
+	}
+	if meta.Labels[managedByLabel] == managedBy {
+		return json.Marshal(own)
+	}
+	text, err := json.Marshal(standing)
+	metav1.SetMetaDataAnnotation(meta, TemplateAnnotation, string(text))
+	return text, err
+}
+
+// complete fills in what the API server would, so that a list which stands compares equal to what it was made of.
+func complete(w *admissionregistrationv1.MutatingWebhook) {
+	setDefault(&w.FailurePolicy, admissionregistrationv1.Fail)
+	setDefault(&w.MatchPolicy, admissionregistrationv1.Equivalent)
+	setDefault(&w.NamespaceSelector, metav1.LabelSelector{})
+	setDefault(&w.ObjectSelector, metav1.LabelSelector{})
+	setDefault(&w.TimeoutSeconds, 10)
+	setDefault(&w.ReinvocationPolicy, admissionregistrationv1.NeverReinvocationPolicy)
+	for i := range w.Rules {
+		setDefault(&w.Rules[i].Scope, admissionregistrationv1.AllScopes)
+	}
+}
+
+func setDefault[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}
