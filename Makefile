@@ -10,11 +10,32 @@ API_DIRS  := $(sort $(wildcard */v1alpha1 */v1beta1 internal/testing/*/v1alpha1)
 CRD_AREAS := $(filter-out examples,$(patsubst %/crds,%,$(sort $(wildcard */crds internal/testing/*/crds))))
 
 # Everything that "make generate" writes.
-GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' \) -not -path './examples/*' -o -path './examples/*/rbac/*.yaml' -o -path './examples/install/*.yaml'
+GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' -o -path './applyconfigurations/*.go' \) -not -path './examples/*' -o -path './examples/*/rbac/*.yaml' -o -path './examples/install/*.yaml'
 
 define generate-crds
 	rm -f $(1)/crds/*.yaml
 	bin/controller-gen crd $(patsubst %,paths=./%,$(filter $(1)/%,$(API_DIRS))) output:crd:dir=$(1)/crds
+
+endef
+
+# Types of Kubernetes that API types hold, and that client-go has configurations of.
+APPLIED_CORE := Container ContainerPort ContainerResizePolicy ContainerRestartRule EnvFromSource EnvVar EphemeralContainer Lifecycle LifecycleHandler \
+	LocalObjectReference NodeSelectorTerm ObjectReference PersistentVolumeClaim PodTemplateSpec PreferredSchedulingTerm Probe ProbeHandler \
+	ResourceRequirements SecurityContext Toleration Volume VolumeDevice VolumeMount
+APPLIED_APPS := DeploymentSpec StatefulSetCondition StatefulSetSpec
+APPLIED := $(APPLIED_CORE:%=k8s.io/api/core/v1.%:k8s.io/client-go/applyconfigurations/core/v1) \
+	$(APPLIED_APPS:%=k8s.io/api/apps/v1.%:k8s.io/client-go/applyconfigurations/apps/v1) \
+	k8s.io/api/batch/v1.JobTemplateSpec:k8s.io/client-go/applyconfigurations/batch/v1
+empty :=
+space := $(empty) $(empty)
+
+# What clients apply. A converter of types is not made: it takes the schemas of an API server.
+define generate-applied
+	rm -rf applyconfigurations
+	bin/applyconfiguration-gen --go-header-file=internal/tools/header.txt --output-dir=applyconfigurations \
+		--output-pkg=github.com/podwright/podwright/applyconfigurations \
+		--external-applyconfigurations='$(subst $(space),$(,),$(strip $(APPLIED)))' $(patsubst %,./%,$(filter-out internal/%,$(API_DIRS)))
+	rm -r applyconfigurations/internal applyconfigurations/utils.go
 
 endef
 
@@ -249,6 +270,7 @@ tools: # Build the development tools into bin/.
 generate: tools ## Generate deepcopy functions, CRDs and clients from the API types, and RBAC, policies and manifests of the examples.
 	bin/controller-gen object:headerFile=internal/tools/header.txt $(API_DIRS:%=paths=./%)
 	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
+	$(generate-applied)
 	go run -C internal/tools ./clients ../..
 	$(foreach program,$(PROGRAMS),$(call generate-rbac,$(program)))
 	$(generate-policies)

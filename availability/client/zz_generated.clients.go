@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	appliedv1alpha1 "github.com/podwright/podwright/applyconfigurations/availability/v1alpha1"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/typedclient"
 )
@@ -79,11 +80,15 @@ type PodUnavailableBudgetInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.PodUnavailableBudget, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.PodUnavailableBudgetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.PodUnavailableBudget, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.PodUnavailableBudgetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.PodUnavailableBudget, error)
 }
 
 // PodUnavailableBudgets gives the client of the PodUnavailableBudgets of a namespace.
 func (c *Client) PodUnavailableBudgets(namespace string) PodUnavailableBudgetInterface {
-	return typedclient.New[v1alpha1.PodUnavailableBudget, v1alpha1.PodUnavailableBudgetList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets"), namespace)
+	return typedclient.NewWithApply[v1alpha1.PodUnavailableBudget, v1alpha1.PodUnavailableBudgetList, *appliedv1alpha1.PodUnavailableBudgetApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets"), namespace)
 }
 
 // NewPodUnavailableBudgetInformer makes an informer of the PodUnavailableBudgets of a namespace; the empty one means

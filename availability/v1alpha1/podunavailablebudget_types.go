@@ -98,6 +98,7 @@ type PodUnavailableBudgetStatus struct {
 // PodUnavailableBudget limits how many pods are unavailable at once because users or controllers
 // delete, evict or update them.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=pub

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	appliedv1alpha1 "github.com/podwright/podwright/applyconfigurations/distribution/v1alpha1"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/typedclient"
 )
@@ -137,11 +138,15 @@ type ImagePullJobInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ImagePullJob, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.ImagePullJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ImagePullJob, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.ImagePullJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ImagePullJob, error)
 }
 
 // ImagePullJobs gives the client of the ImagePullJobs of a namespace.
 func (c *Client) ImagePullJobs(namespace string) ImagePullJobInterface {
-	return typedclient.New[v1alpha1.ImagePullJob, v1alpha1.ImagePullJobList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("imagepulljobs"), namespace)
+	return typedclient.NewWithApply[v1alpha1.ImagePullJob, v1alpha1.ImagePullJobList, *appliedv1alpha1.ImagePullJobApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("imagepulljobs"), namespace)
 }
 
 // NewImagePullJobInformer makes an informer of the ImagePullJobs of a namespace; the empty one means
@@ -176,11 +181,15 @@ type NodeImageInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.NodeImage, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.NodeImageApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.NodeImage, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.NodeImageApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.NodeImage, error)
 }
 
 // NodeImages gives the client of the NodeImages.
 func (c *Client) NodeImages() NodeImageInterface {
-	return typedclient.New[v1alpha1.NodeImage, v1alpha1.NodeImageList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("nodeimages"), metav1.NamespaceNone)
+	return typedclient.NewWithApply[v1alpha1.NodeImage, v1alpha1.NodeImageList, *appliedv1alpha1.NodeImageApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("nodeimages"), metav1.NamespaceNone)
 }
 
 // NewNodeImageInformer makes an informer of the NodeImages of the cluster. The caller starts
@@ -221,11 +230,15 @@ type PersistentPodStateInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.PersistentPodState, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.PersistentPodStateApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.PersistentPodState, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.PersistentPodStateApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.PersistentPodState, error)
 }
 
 // PersistentPodStates gives the client of the PersistentPodStates of a namespace.
 func (c *Client) PersistentPodStates(namespace string) PersistentPodStateInterface {
-	return typedclient.New[v1alpha1.PersistentPodState, v1alpha1.PersistentPodStateList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("persistentpodstates"), namespace)
+	return typedclient.NewWithApply[v1alpha1.PersistentPodState, v1alpha1.PersistentPodStateList, *appliedv1alpha1.PersistentPodStateApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("persistentpodstates"), namespace)
 }
 
 // NewPersistentPodStateInformer makes an informer of the PersistentPodStates of a namespace; the empty one means
@@ -260,11 +273,15 @@ type ResourceDistributionInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ResourceDistribution, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.ResourceDistributionApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ResourceDistribution, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.ResourceDistributionApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ResourceDistribution, error)
 }
 
 // ResourceDistributions gives the client of the ResourceDistributions.
 func (c *Client) ResourceDistributions() ResourceDistributionInterface {
-	return typedclient.New[v1alpha1.ResourceDistribution, v1alpha1.ResourceDistributionList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("resourcedistributions"), metav1.NamespaceNone)
+	return typedclient.NewWithApply[v1alpha1.ResourceDistribution, v1alpha1.ResourceDistributionList, *appliedv1alpha1.ResourceDistributionApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("resourcedistributions"), metav1.NamespaceNone)
 }
 
 // NewResourceDistributionInformer makes an informer of the ResourceDistributions of the cluster. The caller starts
@@ -299,11 +316,15 @@ type WorkloadSpreadInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.WorkloadSpread, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.WorkloadSpreadApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.WorkloadSpread, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.WorkloadSpreadApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.WorkloadSpread, error)
 }
 
 // WorkloadSpreads gives the client of the WorkloadSpreads of a namespace.
 func (c *Client) WorkloadSpreads(namespace string) WorkloadSpreadInterface {
-	return typedclient.New[v1alpha1.WorkloadSpread, v1alpha1.WorkloadSpreadList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("workloadspreads"), namespace)
+	return typedclient.NewWithApply[v1alpha1.WorkloadSpread, v1alpha1.WorkloadSpreadList, *appliedv1alpha1.WorkloadSpreadApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("workloadspreads"), namespace)
 }
 
 // NewWorkloadSpreadInformer makes an informer of the WorkloadSpreads of a namespace; the empty one means

@@ -163,6 +163,7 @@ type ImagePullJobStatus struct {
 
 // ImagePullJob pulls an image to nodes before a pod needs it there.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="TOTAL",type="integer",JSONPath=".status.desired",description="The number of nodes to pull to."

@@ -195,6 +195,8 @@ type SyncStatus struct {
 // The rules for single tags are left to the webhook: as rules of the schema they
 // would cost more than the API server allows.
 //
+// +genclient
+// +genclient:nonNamespaced
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster

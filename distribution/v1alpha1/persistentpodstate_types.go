@@ -124,6 +124,7 @@ type PodState struct {
 // PersistentPodState remembers on which nodes the pods of a StatefulSet ran, and has
 // their successors go there again.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec)`,reason=FieldValueRequired,message="a PersistentPodState needs a spec with targetRef, and requiredPersistentTopology or preferredPersistentTopology"

@@ -151,6 +151,8 @@ type ResourceDistributionCondition struct {
 // ResourceDistribution copies a Secret or ConfigMap to namespaces, and keeps the
 // copies as they are here.
 //
+// +genclient
+// +genclient:nonNamespaced
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,shortName=distributor
 // +kubebuilder:subresource:status

@@ -171,6 +171,7 @@ type WorkloadSpreadSubsetCondition struct {
 
 // WorkloadSpread spreads the pods of a workload over subsets: zones, pools of nodes.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=ws

@@ -47,6 +47,8 @@ func In(namespace string, rules []rbacv1.PolicyRule) podwright.Permission {
 }
 
 // Admission returns what a webhook takes that asks the API server for what the rules say, in the whole cluster.
-func Admission(webhook interface{ Handlers() map[string]http.Handler }, rules []rbacv1.PolicyRule) *podwright.Admission {
+func Admission(webhook interface {
+	Handlers() map[string]http.Handler
+}, rules []rbacv1.PolicyRule) *podwright.Admission {
 	return &podwright.Admission{Handlers: webhook.Handlers(), Permissions: []podwright.Permission{{Rules: rules}}}
 }

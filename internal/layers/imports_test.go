@@ -133,6 +133,8 @@ func layer(path string, running map[string]bool) string {
 		return "root"
 	case testPackage.MatchString(path):
 		return "test"
+	case top == "applyconfigurations":
+		return "client"
 	case versionFolder.MatchString(path) || plainPackages[path]:
 		return "api"
 	case (areas[top] || top == "lifecycle") && clientFolder.MatchString(path):

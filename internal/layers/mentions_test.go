@@ -29,7 +29,7 @@ func byHand(name string) bool {
 	return !notByHand.MatchString(name) && slices.Contains([]string{".go", ".md", ".yaml", ""}, path.Ext(name))
 }
 
-var notByHand = regexp.MustCompile(`(^|/)(testdata|bin)/|^[a-z]+/(crds|client|v[0-9]+((alpha|beta)[0-9]+)?)/|^examples/(install|[a-z]+/rbac|monitoring/(rbac\.yaml|dashboards/))|(^|/)\.|/zz_generated|^(LICENSE|go\.(mod|sum))$`)
+var notByHand = regexp.MustCompile(`(^|/)(testdata|bin)/|^applyconfigurations/|^[a-z]+/(crds|client|v[0-9]+((alpha|beta)[0-9]+)?)/|^examples/(install|[a-z]+/rbac|monitoring/(rbac\.yaml|dashboards/))|(^|/)\.|/zz_generated|^(LICENSE|go\.(mod|sum))$`)
 
 // mentions returns the files by hand that name a kind, in its own letters or in lower case, outside its package.
 func mentions(files map[string][]byte, kind, home string) (found []string) {

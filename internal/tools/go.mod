@@ -5,6 +5,7 @@ go 1.26.0
 tool (
 	github.com/podwright/podwright/internal/tools/lint
 	github.com/rhysd/actionlint/cmd/actionlint
+	k8s.io/code-generator/cmd/applyconfiguration-gen
 	sigs.k8s.io/controller-tools/cmd/controller-gen
 )
 

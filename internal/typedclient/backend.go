@@ -29,6 +29,15 @@ type connection struct {
 	codec runtime.ParameterCodec // writes the options of a request into its URL
 }
 
+// connected returns what talks about a resource. It panics if its version is not connected to.
+func (b *Backend) connected(resource schema.GroupVersionResource) connection {
+	c, connected := b.versions[resource.GroupVersion()]
+	if !connected {
+		panic("no connection for " + resource.String())
+	}
+	return c
+}
+
 // Version is a group and version, and what registers its kinds.
 type Version struct {
 	schema.GroupVersion

@@ -51,20 +51,25 @@ type list[L any] interface {
 func New[T, L any, P object[T], Q list[L]](b *Backend, resource schema.GroupVersionResource, namespace string) Interface[P, Q] {
 	newObject, newList := func() P { return new(T) }, func() Q { return new(L) }
 	if b.memory == nil {
-		c, connected := b.versions[resource.GroupVersion()]
-		if !connected {
-			panic("no connection for " + resource.String())
-		}
+		c := b.connected(resource)
 		return gentype.NewClientWithList[P, Q](resource.Resource, c, c.codec, namespace, newObject, newList)
 	}
-	return gentype.NewFakeClientWithList(b.memory, namespace, resource, resource.GroupVersion().WithKind(reflect.TypeFor[T]().Name()), newObject, newList,
-		func(to, from Q) { *part[metav1.ListMeta](to, "ListMeta") = *part[metav1.ListMeta](from, "ListMeta") },
-		func(l Q) []P {
-			return pointers[T, P](*part[[]T](l, "Items"))
-		},
-		func(l Q, objects []P) {
-			*part[[]T](l, "Items") = values[T, P](objects)
-		})
+	return gentype.NewFakeClientWithList(b.memory, namespace, resource, kindOf[T](resource), newObject, newList, copyMeta[Q], items[T, L, P, Q], setItems[T, L, P, Q])
+}
+
+// kindOf is the kind of a Go type.
+func kindOf[T any](resource schema.GroupVersionResource) schema.GroupVersionKind {
+	return resource.GroupVersion().WithKind(reflect.TypeFor[T]().Name())
+}
+
+func copyMeta[Q any](to, from Q) {
+	*part[metav1.ListMeta](to, "ListMeta") = *part[metav1.ListMeta](from, "ListMeta")
+}
+
+func items[T, L any, P object[T], Q list[L]](l Q) []P { return pointers[T, P](*part[[]T](l, "Items")) }
+
+func setItems[T, L any, P object[T], Q list[L]](l Q, objects []P) {
+	*part[[]T](l, "Items") = values[T, P](objects)
 }
 
 // part is a field of a list.

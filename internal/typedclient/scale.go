@@ -16,56 +16,56 @@ import (
 
 const scale = "scale"
 
-// ScaledInterface is an Interface of a kind whose objects have the subresource scale.
-type ScaledInterface[T, L any] interface {
-	Interface[T, L]
+// ScaledInterface is an ApplyInterface of a kind whose objects have the subresource scale.
+type ScaledInterface[T, L, C any] interface {
+	ApplyInterface[T, L, C]
 	// GetScale returns the replicas of an object, and the selector of its pods.
 	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
 	// UpdateScale writes the replicas of an object and nothing else.
 	UpdateScale(ctx context.Context, name string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
 }
 
-// NewScaled is New of a kind whose objects have the subresource scale.
-func NewScaled[T, L any, P object[T], Q list[L]](b *Backend, resource schema.GroupVersionResource, namespace string) ScaledInterface[P, Q] {
-	objects := New[T, L, P, Q](b, resource, namespace)
+// NewScaled is NewWithApply of a kind whose objects have the subresource scale.
+func NewScaled[T, L any, C configuration, P object[T], Q list[L]](b *Backend, resource schema.GroupVersionResource, namespace string) ScaledInterface[P, Q, C] {
+	objects := NewWithApply[T, L, C, P, Q](b, resource, namespace)
 	if b.memory != nil {
-		return memoryScaled[P, Q]{objects, b.memory, resource, namespace}
+		return memoryScaled[P, Q, C]{objects, b.memory, resource, namespace}
 	}
-	return scaled[P, Q]{objects, b.versions[resource.GroupVersion()], resource.Resource, namespace}
+	return scaled[P, Q, C]{objects, b.connected(resource), resource.Resource, namespace}
 }
 
 // scaled asks an API server.
-type scaled[T, L any] struct {
-	Interface[T, L]
+type scaled[T, L, C any] struct {
+	ApplyInterface[T, L, C]
 	connection
 	resource, namespace string
 }
 
-func (s scaled[T, L]) GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
+func (s scaled[T, L, C]) GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
 	out := &autoscalingv1.Scale{}
 	return out, s.connection.Get().Namespace(s.namespace).Resource(s.resource).Name(name).SubResource(scale).
 		VersionedParams(&opts, s.codec).Do(ctx).Into(out)
 }
 
-func (s scaled[T, L]) UpdateScale(ctx context.Context, name string, wanted *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+func (s scaled[T, L, C]) UpdateScale(ctx context.Context, name string, wanted *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
 	out := &autoscalingv1.Scale{}
 	return out, s.connection.Put().Namespace(s.namespace).Resource(s.resource).Name(name).SubResource(scale).
 		VersionedParams(&opts, s.codec).Body(wanted).Do(ctx).Into(out)
 }
 
 // memoryScaled asks a fake.
-type memoryScaled[T, L any] struct {
-	Interface[T, L]
+type memoryScaled[T, L, C any] struct {
+	ApplyInterface[T, L, C]
 	memory    *testing.Fake
 	resource  schema.GroupVersionResource
 	namespace string
 }
 
-func (s memoryScaled[T, L]) GetScale(_ context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
+func (s memoryScaled[T, L, C]) GetScale(_ context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error) {
 	return asScale(s.memory.Invokes(testing.NewGetSubresourceActionWithOptions(s.resource, s.namespace, scale, name, opts), &autoscalingv1.Scale{}))
 }
 
-func (s memoryScaled[T, L]) UpdateScale(_ context.Context, name string, wanted *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+func (s memoryScaled[T, L, C]) UpdateScale(_ context.Context, name string, wanted *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
 	wanted = wanted.DeepCopy()
 	wanted.Name = name
 	return asScale(s.memory.Invokes(testing.NewUpdateSubresourceActionWithOptions(s.resource, scale, s.namespace, wanted, opts), &autoscalingv1.Scale{}))

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	appliedv1alpha1 "github.com/podwright/podwright/applyconfigurations/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -123,11 +124,15 @@ type ContainerRecreateRequestInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ContainerRecreateRequest, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.ContainerRecreateRequestApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ContainerRecreateRequest, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.ContainerRecreateRequestApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ContainerRecreateRequest, error)
 }
 
 // ContainerRecreateRequests gives the client of the ContainerRecreateRequests of a namespace.
 func (c *Client) ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface {
-	return typedclient.New[v1alpha1.ContainerRecreateRequest, v1alpha1.ContainerRecreateRequestList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"), namespace)
+	return typedclient.NewWithApply[v1alpha1.ContainerRecreateRequest, v1alpha1.ContainerRecreateRequestList, *appliedv1alpha1.ContainerRecreateRequestApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"), namespace)
 }
 
 // NewContainerRecreateRequestInformer makes an informer of the ContainerRecreateRequests of a namespace; the empty one means
@@ -168,11 +173,15 @@ type EphemeralJobInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.EphemeralJob, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.EphemeralJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.EphemeralJob, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.EphemeralJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.EphemeralJob, error)
 }
 
 // EphemeralJobs gives the client of the EphemeralJobs of a namespace.
 func (c *Client) EphemeralJobs(namespace string) EphemeralJobInterface {
-	return typedclient.New[v1alpha1.EphemeralJob, v1alpha1.EphemeralJobList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("ephemeraljobs"), namespace)
+	return typedclient.NewWithApply[v1alpha1.EphemeralJob, v1alpha1.EphemeralJobList, *appliedv1alpha1.EphemeralJobApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("ephemeraljobs"), namespace)
 }
 
 // NewEphemeralJobInformer makes an informer of the EphemeralJobs of a namespace; the empty one means
@@ -207,11 +216,15 @@ type NodePodProbeInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.NodePodProbe, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.NodePodProbeApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.NodePodProbe, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.NodePodProbeApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.NodePodProbe, error)
 }
 
 // NodePodProbes gives the client of the NodePodProbes.
 func (c *Client) NodePodProbes() NodePodProbeInterface {
-	return typedclient.New[v1alpha1.NodePodProbe, v1alpha1.NodePodProbeList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"), metav1.NamespaceNone)
+	return typedclient.NewWithApply[v1alpha1.NodePodProbe, v1alpha1.NodePodProbeList, *appliedv1alpha1.NodePodProbeApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"), metav1.NamespaceNone)
 }
 
 // NewNodePodProbeInformer makes an informer of the NodePodProbes of the cluster. The caller starts
@@ -252,11 +265,15 @@ type PodProbeMarkerInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.PodProbeMarker, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.PodProbeMarkerApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.PodProbeMarker, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.PodProbeMarkerApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.PodProbeMarker, error)
 }
 
 // PodProbeMarkers gives the client of the PodProbeMarkers of a namespace.
 func (c *Client) PodProbeMarkers(namespace string) PodProbeMarkerInterface {
-	return typedclient.New[v1alpha1.PodProbeMarker, v1alpha1.PodProbeMarkerList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers"), namespace)
+	return typedclient.NewWithApply[v1alpha1.PodProbeMarker, v1alpha1.PodProbeMarkerList, *appliedv1alpha1.PodProbeMarkerApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("podprobemarkers"), namespace)
 }
 
 // NewPodProbeMarkerInformer makes an informer of the PodProbeMarkers of a namespace; the empty one means

@@ -194,6 +194,7 @@ type ContainerRecreateRequestContainerRecreateState struct {
 // container is named once and is a started one of the pod. It is also that the
 // user fills in nothing but names, and that the labels cannot be changed.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=crr

@@ -244,6 +244,7 @@ type EphemeralJobStatus struct {
 // EphemeralJob injects ephemeral containers into pods, a limited number at a time, and tells
 // how they ended.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=ejob

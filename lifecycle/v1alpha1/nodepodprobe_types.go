@@ -97,6 +97,8 @@ type ContainerProbeState struct {
 // NodePodProbe tells the agent of a node which containers to probe, and tells what comes out. It has the name of the node,
 // is made when the node is ready, and is deleted with it.
 //
+// +genclient
+// +genclient:nonNamespaced
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster

@@ -97,6 +97,7 @@ type PodProbeMarkerStatus struct {
 // PodProbeMarker has containers of pods probed, beside the probes of the kubelet, and writes what comes out on the pods.
 // It does so as a condition, as labels and as annotations.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec)`,reason=FieldValueRequired,message="a PodProbeMarker needs a spec with selector and probes"

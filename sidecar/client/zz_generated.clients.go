@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	appliedv1alpha1 "github.com/podwright/podwright/applyconfigurations/sidecar/v1alpha1"
 	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -77,11 +78,15 @@ type SidecarSetInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.SidecarSet, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.SidecarSetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.SidecarSet, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.SidecarSetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.SidecarSet, error)
 }
 
 // SidecarSets gives the client of the SidecarSets.
 func (c *Client) SidecarSets() SidecarSetInterface {
-	return typedclient.New[v1alpha1.SidecarSet, v1alpha1.SidecarSetList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("sidecarsets"), metav1.NamespaceNone)
+	return typedclient.NewWithApply[v1alpha1.SidecarSet, v1alpha1.SidecarSetList, *appliedv1alpha1.SidecarSetApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("sidecarsets"), metav1.NamespaceNone)
 }
 
 // NewSidecarSetInformer makes an informer of the SidecarSets of the cluster. The caller starts

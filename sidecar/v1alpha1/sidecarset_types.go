@@ -357,6 +357,8 @@ type SidecarSetCondition struct {
 // SidecarSet injects containers into pods as they are created, and updates their images
 // in place later.
 //
+// +genclient
+// +genclient:nonNamespaced
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	appliedv1alpha1 "github.com/podwright/podwright/applyconfigurations/workloads/v1alpha1"
+	appliedv1beta1 "github.com/podwright/podwright/applyconfigurations/workloads/v1beta1"
 	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -156,11 +158,15 @@ type AdvancedCronJobInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.AdvancedCronJob, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.AdvancedCronJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.AdvancedCronJob, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.AdvancedCronJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.AdvancedCronJob, error)
 }
 
 // AdvancedCronJobs gives the client of the AdvancedCronJobs of a namespace.
 func (c *Client) AdvancedCronJobs(namespace string) AdvancedCronJobInterface {
-	return typedclient.New[v1alpha1.AdvancedCronJob, v1alpha1.AdvancedCronJobList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"), namespace)
+	return typedclient.NewWithApply[v1alpha1.AdvancedCronJob, v1alpha1.AdvancedCronJobList, *appliedv1alpha1.AdvancedCronJobApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"), namespace)
 }
 
 // NewAdvancedCronJobInformer makes an informer of the AdvancedCronJobs of a namespace; the empty one means
@@ -195,11 +201,15 @@ type BroadcastJobInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.BroadcastJob, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.BroadcastJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.BroadcastJob, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.BroadcastJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.BroadcastJob, error)
 }
 
 // BroadcastJobs gives the client of the BroadcastJobs of a namespace.
 func (c *Client) BroadcastJobs(namespace string) BroadcastJobInterface {
-	return typedclient.New[v1alpha1.BroadcastJob, v1alpha1.BroadcastJobList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs"), namespace)
+	return typedclient.NewWithApply[v1alpha1.BroadcastJob, v1alpha1.BroadcastJobList, *appliedv1alpha1.BroadcastJobApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs"), namespace)
 }
 
 // NewBroadcastJobInformer makes an informer of the BroadcastJobs of a namespace; the empty one means
@@ -234,6 +244,10 @@ type CloneSetInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.CloneSet, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.CloneSetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.CloneSet, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.CloneSetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.CloneSet, error)
 	// GetScale returns the replicas of an object, and the selector of its pods.
 	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
 	// UpdateScale writes the replicas of an object and nothing else.
@@ -242,7 +256,7 @@ type CloneSetInterface interface {
 
 // CloneSets gives the client of the CloneSets of a namespace.
 func (c *Client) CloneSets(namespace string) CloneSetInterface {
-	return typedclient.NewScaled[v1alpha1.CloneSet, v1alpha1.CloneSetList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("clonesets"), namespace)
+	return typedclient.NewScaled[v1alpha1.CloneSet, v1alpha1.CloneSetList, *appliedv1alpha1.CloneSetApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("clonesets"), namespace)
 }
 
 // NewCloneSetInformer makes an informer of the CloneSets of a namespace; the empty one means
@@ -277,11 +291,15 @@ type DaemonSetInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.DaemonSet, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.DaemonSetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.DaemonSet, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.DaemonSetApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.DaemonSet, error)
 }
 
 // DaemonSets gives the client of the DaemonSets of a namespace.
 func (c *Client) DaemonSets(namespace string) DaemonSetInterface {
-	return typedclient.New[v1alpha1.DaemonSet, v1alpha1.DaemonSetList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("daemonsets"), namespace)
+	return typedclient.NewWithApply[v1alpha1.DaemonSet, v1alpha1.DaemonSetList, *appliedv1alpha1.DaemonSetApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("daemonsets"), namespace)
 }
 
 // NewDaemonSetInformer makes an informer of the DaemonSets of a namespace; the empty one means
@@ -316,6 +334,10 @@ type StatefulSetInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1beta1.StatefulSet, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1beta1.StatefulSetApplyConfiguration, opts metav1.ApplyOptions) (*v1beta1.StatefulSet, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1beta1.StatefulSetApplyConfiguration, opts metav1.ApplyOptions) (*v1beta1.StatefulSet, error)
 	// GetScale returns the replicas of an object, and the selector of its pods.
 	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
 	// UpdateScale writes the replicas of an object and nothing else.
@@ -324,7 +346,7 @@ type StatefulSetInterface interface {
 
 // StatefulSets gives the client of the StatefulSets of a namespace.
 func (c *Client) StatefulSets(namespace string) StatefulSetInterface {
-	return typedclient.NewScaled[v1beta1.StatefulSet, v1beta1.StatefulSetList](c.backend, v1beta1.SchemeGroupVersion.WithResource("statefulsets"), namespace)
+	return typedclient.NewScaled[v1beta1.StatefulSet, v1beta1.StatefulSetList, *appliedv1beta1.StatefulSetApplyConfiguration](c.backend, v1beta1.SchemeGroupVersion.WithResource("statefulsets"), namespace)
 }
 
 // NewStatefulSetInformer makes an informer of the StatefulSets of a namespace; the empty one means
@@ -359,6 +381,10 @@ type UnitedDeploymentInterface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.UnitedDeployment, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.UnitedDeploymentApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.UnitedDeployment, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.UnitedDeploymentApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.UnitedDeployment, error)
 	// GetScale returns the replicas of an object, and the selector of its pods.
 	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
 	// UpdateScale writes the replicas of an object and nothing else.
@@ -367,7 +393,7 @@ type UnitedDeploymentInterface interface {
 
 // UnitedDeployments gives the client of the UnitedDeployments of a namespace.
 func (c *Client) UnitedDeployments(namespace string) UnitedDeploymentInterface {
-	return typedclient.NewScaled[v1alpha1.UnitedDeployment, v1alpha1.UnitedDeploymentList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"), namespace)
+	return typedclient.NewScaled[v1alpha1.UnitedDeployment, v1alpha1.UnitedDeploymentList, *appliedv1alpha1.UnitedDeploymentApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"), namespace)
 }
 
 // NewUnitedDeploymentInformer makes an informer of the UnitedDeployments of a namespace; the empty one means

@@ -136,6 +136,7 @@ type AdvancedCronJobStatus struct {
 
 // AdvancedCronJob creates a Job or a BroadcastJob at the times of a schedule.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=acj

@@ -212,6 +212,7 @@ type JobCondition struct {
 
 // BroadcastJob runs a pod to its end on every node that fits the pod.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=bcj

@@ -269,6 +269,7 @@ type CloneSetCondition struct {
 // CloneSet keeps a number of interchangeable pods running, and updates them in
 // place if it can.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.labelSelector

@@ -211,6 +211,7 @@ type DaemonSetCondition struct {
 
 // DaemonSet runs a pod on every node that fits it, and updates the pods node by node.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=daemon;ads

@@ -179,6 +179,7 @@ type StatefulSetStatus struct {
 // status.updatedReadyReplicas and
 // status.updatedAvailableReplicas. Use v1beta1 for anything new.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.labelSelector

@@ -306,6 +306,7 @@ type UnitedDeploymentCondition struct {
 
 // UnitedDeployment runs one workload in each of several groups of nodes.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector

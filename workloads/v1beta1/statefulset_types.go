@@ -249,6 +249,7 @@ type StatefulSetStatus struct {
 // StatefulSet keeps a number of pods running that have names, volumes and an
 // order of their own, and updates them in place if it can.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
 // +kubebuilder:subresource:status

@@ -4,8 +4,8 @@
 // it keeps objects in memory. It is for unit tests.
 //
 // It does no more than client-go's own fakes. It validates and defaults nothing, and counts no
-// generations and no resource versions. It writes spec and status alike whichever method is called,
-// and knows no server-side apply.
+// generations and no resource versions. It writes spec and status alike whichever method is called.
+// What is applied is merged into an object that exists; fields have no owners.
 package fake
 
 import (

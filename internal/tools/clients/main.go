@@ -70,7 +70,7 @@ func render(area string, kinds []kind) ([]byte, error) {
 	hasScale := slices.ContainsFunc(kinds, func(k kind) bool { return k.Scaled })
 	namespaced := slices.ContainsFunc(kinds, func(k kind) bool { return !k.InCluster })
 	var out bytes.Buffer
-	if err := clients.Execute(&out, map[string]any{"Area": area, "Kinds": kinds, "Versions": versions, "Scaled": hasScale, "Namespaced": namespaced}); err != nil {
+	if err := clients.Execute(&out, map[string]any{"Area": area, "Kinds": kinds, "Versions": versions, "Scaled": hasScale, "Applied": !strings.HasPrefix(area, "internal/"), "Namespaced": namespaced}); err != nil {
 		return nil, err
 	}
 	return format.Source(out.Bytes())
@@ -93,7 +93,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/typedclient"
+{{if $.Applied}}{{range $version, $_ := .Versions}}	applied{{$version}} "github.com/podwright/podwright/applyconfigurations/{{$.Area}}/{{$version}}"
+{{end}}{{end}}	"github.com/podwright/podwright/internal/typedclient"
 {{range $version, $_ := .Versions}}	"github.com/podwright/podwright/{{$.Area}}/{{$version}}"
 {{end}})
 
@@ -163,6 +164,12 @@ type {{.Kind}}Interface interface {
 	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
 	// server-side apply, but no strategic-merge patches.
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*{{.Version}}.{{.Kind}}, error)
+{{- if $.Applied}}
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *applied{{.Version}}.{{.Kind}}ApplyConfiguration, opts metav1.ApplyOptions) (*{{.Version}}.{{.Kind}}, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *applied{{.Version}}.{{.Kind}}ApplyConfiguration, opts metav1.ApplyOptions) (*{{.Version}}.{{.Kind}}, error)
+{{- end}}
 {{- if .Scaled}}
 	// GetScale returns the replicas of an object, and the selector of its pods.
 	GetScale(ctx context.Context, name string, opts metav1.GetOptions) (*autoscalingv1.Scale, error)
@@ -173,7 +180,7 @@ type {{.Kind}}Interface interface {
 {{if .InCluster}}
 // {{.Kinds}} gives the client of the {{.Kinds}}.
 func (c *Client) {{.Kinds}}() {{.Kind}}Interface {
-	return typedclient.New{{if .Scaled}}Scaled{{end}}[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), metav1.NamespaceNone)
+	return typedclient.New{{if .Scaled}}Scaled{{else if $.Applied}}WithApply{{end}}[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List{{if $.Applied}}, *applied{{.Version}}.{{.Kind}}ApplyConfiguration{{end}}](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), metav1.NamespaceNone)
 }
 
 // New{{.Kind}}Informer makes an informer of the {{.Kinds}} of the cluster. The caller starts
@@ -200,7 +207,7 @@ func New{{.Kind}}Lister(indexer cache.Indexer) {{.Kind}}Lister {
 {{else}}
 // {{.Kinds}} gives the client of the {{.Kinds}} of a namespace.
 func (c *Client) {{.Kinds}}(namespace string) {{.Kind}}Interface {
-	return typedclient.New{{if .Scaled}}Scaled{{end}}[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), namespace)
+	return typedclient.New{{if .Scaled}}Scaled{{else if $.Applied}}WithApply{{end}}[{{.Version}}.{{.Kind}}, {{.Version}}.{{.Kind}}List{{if $.Applied}}, *applied{{.Version}}.{{.Kind}}ApplyConfiguration{{end}}](c.backend, {{.Version}}.SchemeGroupVersion.WithResource("{{.Resource}}"), namespace)
 }
 
 // New{{.Kind}}Informer makes an informer of the {{.Kinds}} of a namespace; the empty one means

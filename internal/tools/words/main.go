@@ -82,7 +82,7 @@ func read(folder string) (texts []text, err error) {
 		switch name := entry.Name(); {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != folder && (strings.HasPrefix(name, ".") || name == "bin" || name == "testdata"):
+		case entry.IsDir() && path != folder && (strings.HasPrefix(name, ".") || name == "bin" || name == "testdata" || name == "applyconfigurations"):
 			return fs.SkipDir
 		case entry.IsDir() || strings.HasPrefix(name, "zz_generated"):
 			return nil

@@ -5,7 +5,8 @@
 //
 // It does no more than client-go's own fakes. It validates and defaults
 // nothing, counts no generations and no resource versions. It writes spec and
-// status alike whichever method is called, and knows no server-side apply.
+// status alike whichever method is called. What is applied is merged into an object that
+// exists; fields have no owners. For more, see workloads/fakecluster.
 package fake
 
 import (
