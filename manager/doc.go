@@ -12,8 +12,8 @@
 //   - the controllers, which [Set.RunControllers] runs in the replica that leads, each as soon as the API server serves its kind
 //   - the handlers of webhooks, for the HTTPS server of the program, in every replica
 //   - the two webhook configurations, with the matchConditions of the objects that there are now. [Set.RunWebhooks] registers
-//     them, and again after each change: of these objects, of the certificate authority, or by another writer
-//   - the CRDs of these kinds alone
+//     them, and again after each change: of such an object, of the certificate authority, or by another writer
+//   - the CRDs of the given kinds alone
 //   - the RBAC rules, merged, in a ServiceAccount, roles and bindings
 //   - admission policies
 //
