@@ -3,6 +3,7 @@
 package injection
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/podwright/podwright/sidecar/injection/resources"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -38,6 +40,20 @@ func ownContainers(pod *corev1.Pod, all []matched) (own []corev1.Container) {
 	return own
 }
 
+// sidecarNames are the names that the containers and init containers of SidecarSets have in a pod.
+func sidecarNames(all []matched) sets.Set[string] {
+	names := sets.New[string]()
+	for _, m := range all {
+		for i := range m.Spec.Containers {
+			names.Insert(NamesOf(&m.Spec.Containers[i])...)
+		}
+		for i := range m.Spec.InitContainers {
+			names.Insert(m.Spec.InitContainers[i].Name)
+		}
+	}
+	return names
+}
+
 // NamesOf are the names under which a container of a SidecarSet is injected: of a hot one two. (SCI-12)
 func NamesOf(c *v1alpha1.SidecarContainer) []string {
 	if c.UpgradeStrategy.UpgradeType != v1alpha1.SidecarContainerHotUpgrade {
@@ -48,24 +64,69 @@ func NamesOf(c *v1alpha1.SidecarContainer) []string {
 }
 
 // initContainer makes the container of an init container of a SidecarSet. (SCI-6)
-func (i *injector) initContainer(sidecar *v1alpha1.SidecarContainer) corev1.Container {
+func (i *injector) initContainer(sidecar *v1alpha1.SidecarContainer) (corev1.Container, error) {
 	c := *sidecar.Container.DeepCopy()
+	if err := i.resources(sidecar, &c); err != nil {
+		return c, err
+	}
 	needed := i.shareMounts(sidecar, &c)
+	i.shareDevices(sidecar, &c)
 	c.Env = withoutDoubles(slices.Concat(c.Env, []corev1.EnvVar{injectedEnv}, i.transferred(sidecar.TransferEnv)), needed)
-	return c
+	return c, nil
 }
 
 // containers makes the container of a container of a SidecarSet, or both of a hot one.
 // (SCI-7, SCI-12)
-func (i *injector) containers(sidecar *v1alpha1.SidecarContainer) []corev1.Container {
+func (i *injector) containers(sidecar *v1alpha1.SidecarContainer) ([]corev1.Container, error) {
 	c := *sidecar.Container.DeepCopy()
+	if err := i.resources(sidecar, &c); err != nil {
+		return nil, err
+	}
 	needed := i.shareMounts(sidecar, &c)
+	i.shareDevices(sidecar, &c)
 	c.Env = withoutDoubles(c.Env, []corev1.EnvVar{injectedEnv}, i.transferred(sidecar.TransferEnv), needed)
 	if sidecar.UpgradeStrategy.UpgradeType != v1alpha1.SidecarContainerHotUpgrade {
-		return []corev1.Container{c}
+		return []corev1.Container{c}, nil
 	}
 	i.hot = append(i.hot, c.Name)
-	return hotContainers(c, sidecar.UpgradeStrategy.HotUpgradeEmptyImage)
+	return hotContainers(c, sidecar.UpgradeStrategy.HotUpgradeEmptyImage), nil
+}
+
+// resources computes the resources of a container that has a policy for them. Its claims stay. (SCI-20)
+func (i *injector) resources(sidecar *v1alpha1.SidecarContainer, c *corev1.Container) error {
+	if sidecar.ResourcesPolicy == nil {
+		return nil
+	}
+	policy, err := resources.NewPolicy(sidecar.ResourcesPolicy)
+	if err != nil {
+		return fmt.Errorf("resources of container %s: %w", c.Name, err)
+	}
+	computed, err := policy.Compute(policy.Targets(&i.pod.Spec, i.sidecars.Has))
+	if err != nil {
+		return fmt.Errorf("resources of container %s: %w", c.Name, err)
+	}
+	computed.Claims = c.Resources.Claims
+	c.Resources = computed
+	return nil
+}
+
+// shareDevices gives a container the block devices of the pod's own containers, if its policy says so. (SCI-10)
+func (i *injector) shareDevices(sidecar *v1alpha1.SidecarContainer, c *corev1.Container) {
+	if policy := sidecar.ShareVolumeDevicePolicy; policy == nil || policy.Type != v1alpha1.ShareVolumePolicyEnabled {
+		return
+	}
+	paths := sets.New[string]()
+	for _, device := range c.VolumeDevices {
+		paths.Insert(device.DevicePath)
+	}
+	for o := range i.own {
+		for _, device := range i.own[o].VolumeDevices {
+			if !paths.Has(device.DevicePath) {
+				paths.Insert(device.DevicePath)
+				c.VolumeDevices = append(c.VolumeDevices, device)
+			}
+		}
+	}
 }
 
 // withoutDoubles appends variables whose names do not stand in a list yet. The list

@@ -48,6 +48,9 @@ func defaultContainer(c *v1alpha1.SidecarContainer) {
 	setDefault(&c.PodInjectPolicy, v1alpha1.BeforeAppContainerType)
 	setDefault(&c.UpgradeStrategy.UpgradeType, v1alpha1.SidecarContainerColdUpgrade)
 	setDefault(&c.ShareVolumePolicy.Type, v1alpha1.ShareVolumePolicyDisabled)
+	if c.ResourcesPolicy != nil {
+		setDefault(&c.ResourcesPolicy.TargetContainersNameRegex, ".*")
+	}
 	for i := range c.TransferEnv {
 		if from := c.TransferEnv[i].SourceContainerNameFrom; from != nil && from.FieldRef != nil {
 			setDefault(&from.FieldRef.APIVersion, "v1")

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -72,20 +73,22 @@ func Inject(in Input) (*Result, error) {
 		return nil, errors.New("Input.Now is zero, and would be written into the pod; set it to the present time")
 	}
 	r := &Result{Pod: in.Pod}
-	sets, err := in.matching(r)
-	if err != nil || len(sets) == 0 {
+	all, err := in.matching(r)
+	if err != nil || len(all) == 0 {
 		return r, err
 	}
 	r.Pod = in.Pod.DeepCopy()
-	i := injector{pod: r.Pod, own: ownContainers(in.Pod, sets), now: in.Now, taken: map[string]bool{}}
-	for _, set := range sets {
+	i := injector{pod: r.Pod, own: ownContainers(in.Pod, all), sidecars: sidecarNames(all), now: in.Now, taken: map[string]bool{}}
+	for _, set := range all {
 		patchMetadata(r.Pod, set)
 	}
-	for _, set := range sets {
-		i.inject(set)
+	for _, set := range all {
+		if err := i.inject(set); err != nil {
+			return nil, fmt.Errorf("SidecarSet %s: %w", set.Name, err)
+		}
 	}
 	i.place()
-	if err := i.remember(sets); err != nil {
+	if err := i.remember(all); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -100,11 +103,11 @@ type matched struct {
 
 // matching finds the SidecarSets that match, by name. (SCI-1 to SCI-4)
 func (in *Input) matching(r *Result) ([]matched, error) {
-	sets := slices.DeleteFunc(slices.Clone(in.SidecarSets), func(s *v1alpha1.SidecarSet) bool { return s == nil })
-	slices.SortFunc(sets, func(a, b *v1alpha1.SidecarSet) int { return cmp.Compare(a.Name, b.Name) })
-	r.SidecarSets = make([]SetResult, len(sets))
+	known := slices.DeleteFunc(slices.Clone(in.SidecarSets), func(s *v1alpha1.SidecarSet) bool { return s == nil })
+	slices.SortFunc(known, func(a, b *v1alpha1.SidecarSet) int { return cmp.Compare(a.Name, b.Name) })
+	r.SidecarSets = make([]SetResult, len(known))
 	var all []matched
-	for i, set := range sets {
+	for i, set := range known {
 		result := &r.SidecarSets[i]
 		result.Name = set.Name
 		if result.Skipped = Matches(set, in.Pod, in.Namespace); result.Skipped != "" {
@@ -128,7 +131,9 @@ func (in *Input) matching(r *Result) ([]matched, error) {
 type injector struct {
 	pod *corev1.Pod // with its metadata patched
 	own []corev1.Container
-	now time.Time
+	// sidecars are the names of all containers of the SidecarSets that match.
+	sidecars sets.Set[string]
+	now      time.Time
 
 	initBefore, init, before, after []corev1.Container
 	hot                             []string        // the names of hot containers, without their number
@@ -151,12 +156,15 @@ func (i *injector) free(result *SetResult, others []corev1.Container, names ...s
 }
 
 // inject collects what a SidecarSet injects.
-func (i *injector) inject(m matched) {
+func (i *injector) inject(m matched) error {
 	for c := range m.Spec.InitContainers {
 		if !i.free(m.result, i.pod.Spec.Containers, m.Spec.InitContainers[c].Name) {
 			continue
 		}
-		container := i.initContainer(&m.Spec.InitContainers[c])
+		container, err := i.initContainer(&m.Spec.InitContainers[c])
+		if err != nil {
+			return err
+		}
 		if m.Spec.InitContainers[c].PodInjectPolicy == v1alpha1.BeforeAppContainerType {
 			i.initBefore = append(i.initBefore, container)
 		} else {
@@ -169,7 +177,11 @@ func (i *injector) inject(m matched) {
 		if !i.free(m.result, i.pod.Spec.InitContainers, NamesOf(sidecar)...) {
 			continue
 		}
-		for _, container := range i.containers(sidecar) {
+		containers, err := i.containers(sidecar)
+		if err != nil {
+			return err
+		}
+		for _, container := range containers {
 			if sidecar.PodInjectPolicy == v1alpha1.AfterAppContainerType {
 				i.after = append(i.after, container)
 			} else {
@@ -180,6 +192,7 @@ func (i *injector) inject(m matched) {
 	}
 	i.volumes(m.SidecarSet)
 	i.pullSecrets(m.Spec.ImagePullSecrets)
+	return nil
 }
 
 // place puts the containers into the pod. One that has the name of another takes its

@@ -84,7 +84,14 @@ func actRarely(u *simulation.User, r *rand.Rand) {
 	case 0:
 		editContainers(u, edit)
 	case 1:
-		editInitContainers(u, edit)
+		editInitContainers(u, func(c *v1alpha1.SidecarContainer) {
+			for range 3 {
+				edit(c)
+			}
+			if always := corev1.ContainerRestartPolicyAlways; c.ResourcesPolicy != nil {
+				c.RestartPolicy = &always
+			}
+		})
 	case 2:
 		u.Edit(simulation.AnyEdit(r, rareEdits))
 	case 3:
@@ -96,7 +103,11 @@ func actRarely(u *simulation.User, r *rand.Rand) {
 
 // editRarely changes fields of a container that are seldom changed. The type of an upgrade stays when it is set.
 func editRarely(c *v1alpha1.SidecarContainer, r *rand.Rand) {
-	switch r.IntN(5) {
+	switch r.IntN(7) {
+	case 5:
+		c.ShareVolumeDevicePolicy = []*v1alpha1.ShareVolumePolicy{nil, {Type: v1alpha1.ShareVolumePolicyEnabled}, {Type: v1alpha1.ShareVolumePolicyDisabled}}[r.IntN(3)]
+	case 6:
+		c.ResourcesPolicy = anyPolicy(r)
 	case 0:
 		c.PodInjectPolicy = []v1alpha1.PodInjectPolicyType{"", v1alpha1.BeforeAppContainerType, v1alpha1.AfterAppContainerType}[r.IntN(3)]
 	case 1:
@@ -112,6 +123,21 @@ func editRarely(c *v1alpha1.SidecarContainer, r *rand.Rand) {
 	default:
 		c.TransferEnv = [][]v1alpha1.TransferEnvVar{nil, {{SourceContainerName: "main", EnvName: "A"}, {SourceContainerName: "main", EnvNames: []string{"B", "C"}}},
 			{{EnvName: "A", SourceContainerNameFrom: &v1alpha1.SourceContainerNameSource{FieldRef: &v1alpha1.PodFieldSelector{APIVersion: "v1", FieldPath: "metadata.labels['app']"}}}}}[r.IntN(3)]
+	}
+}
+
+// anyPolicy computes the resources of a container, or none.
+func anyPolicy(r *rand.Rand) *v1alpha1.ResourcesPolicy {
+	if r.IntN(3) == 0 {
+		return nil
+	}
+	side := func(memory string) *v1alpha1.ResourceExpr {
+		return &v1alpha1.ResourceExpr{CPU: []string{"max(cpu*50%, 50m)", "cpu/2"}[r.IntN(2)], Memory: []string{memory, "memory/2"}[r.IntN(2)]}
+	}
+	return &v1alpha1.ResourcesPolicy{
+		TargetContainersMode:      []v1alpha1.TargetContainersMode{v1alpha1.TargetContainersSum, v1alpha1.TargetContainersMax}[r.IntN(2)],
+		TargetContainersNameRegex: []string{".*", "main"}[r.IntN(2)],
+		ResourcesExpr:             v1alpha1.ResourcesExpr{Limits: side("64Mi"), Requests: side("memory")},
 	}
 }
 

@@ -101,10 +101,12 @@ func validateContainers(spec *v1alpha1.SidecarSetSpec, path *field.Path) field.E
 	}
 	for i := range spec.InitContainers {
 		errs = append(errs, validatePlace(&spec.InitContainers[i], volumes, path.Child("initContainers").Index(i))...)
+		errs = append(errs, validateResources(&spec.InitContainers[i], true, path.Child("initContainers").Index(i))...)
 	}
 	for i := range spec.Containers {
 		c, at := &spec.Containers[i], path.Child("containers").Index(i)
 		errs = append(errs, validatePlace(c, volumes, at)...)
+		errs = append(errs, validateResources(c, false, at)...)
 		errs = append(errs, validation.Enum(c.UpgradeStrategy.UpgradeType, at.Child("upgradeStrategy", "upgradeType"),
 			v1alpha1.SidecarContainerColdUpgrade, v1alpha1.SidecarContainerHotUpgrade)...)
 		for t := range c.TransferEnv {

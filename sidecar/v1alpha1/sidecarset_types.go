@@ -81,9 +81,19 @@ type SidecarContainer struct {
 	// +optional
 	ShareVolumePolicy ShareVolumePolicy `json:"shareVolumePolicy,omitempty"`
 
+	// ShareVolumeDevicePolicy says whether the container gets the block devices of the pod's own ones.
+	// +optional
+	ShareVolumeDevicePolicy *ShareVolumePolicy `json:"shareVolumeDevicePolicy,omitempty"`
+
 	// TransferEnv copies environment variables of the pod's own containers.
 	// +optional
 	TransferEnv []TransferEnvVar `json:"transferEnv,omitempty"`
+
+	// ResourcesPolicy computes the resources of the container from those of the pod's own
+	// containers, when the pod is created. Not together with resources. An init container with it has
+	// restartPolicy Always.
+	// +optional
+	ResourcesPolicy *ResourcesPolicy `json:"resourcesPolicy,omitempty"`
 }
 
 // PodInjectPolicyType says at which place a container is injected.
@@ -118,23 +128,6 @@ const (
 	// works. The other gets the new image and works from then on, and the former one is
 	// emptied.
 	SidecarContainerHotUpgrade SidecarContainerUpgradeType = "HotUpgrade"
-)
-
-// ShareVolumePolicy says whether a container gets the mounts of the pod's own ones.
-type ShareVolumePolicy struct {
-	// Type is disabled (default) or enabled.
-	// +optional
-	Type ShareVolumePolicyType `json:"type,omitempty"`
-}
-
-// ShareVolumePolicyType is whether a container gets the mounts of the pod's own ones.
-type ShareVolumePolicyType string
-
-const (
-	// ShareVolumePolicyDisabled gives the container its own mounts alone. The default.
-	ShareVolumePolicyDisabled ShareVolumePolicyType = "disabled"
-	// ShareVolumePolicyEnabled gives it those of the pod's own containers too.
-	ShareVolumePolicyEnabled ShareVolumePolicyType = "enabled"
 )
 
 // TransferEnvVar copies environment variables of one of the pod's own containers.

@@ -24,8 +24,14 @@ type SidecarContainerApplyConfiguration struct {
 	UpgradeStrategy *SidecarContainerUpgradeStrategyApplyConfiguration `json:"upgradeStrategy,omitempty"`
 	// ShareVolumePolicy says whether the container gets the mounts of the pod's own ones.
 	ShareVolumePolicy *ShareVolumePolicyApplyConfiguration `json:"shareVolumePolicy,omitempty"`
+	// ShareVolumeDevicePolicy says whether the container gets the block devices of the pod's own ones.
+	ShareVolumeDevicePolicy *ShareVolumePolicyApplyConfiguration `json:"shareVolumeDevicePolicy,omitempty"`
 	// TransferEnv copies environment variables of the pod's own containers.
 	TransferEnv []TransferEnvVarApplyConfiguration `json:"transferEnv,omitempty"`
+	// ResourcesPolicy computes the resources of the container from those of the pod's own
+	// containers, when the pod is created. Not together with resources. An init container with it has
+	// restartPolicy Always.
+	ResourcesPolicy *ResourcesPolicyApplyConfiguration `json:"resourcesPolicy,omitempty"`
 }
 
 // SidecarContainerApplyConfiguration constructs a declarative configuration of the SidecarContainer type for use with
@@ -297,6 +303,14 @@ func (b *SidecarContainerApplyConfiguration) WithShareVolumePolicy(value *ShareV
 	return b
 }
 
+// WithShareVolumeDevicePolicy sets the ShareVolumeDevicePolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ShareVolumeDevicePolicy field is set to the value of the last call.
+func (b *SidecarContainerApplyConfiguration) WithShareVolumeDevicePolicy(value *ShareVolumePolicyApplyConfiguration) *SidecarContainerApplyConfiguration {
+	b.ShareVolumeDevicePolicy = value
+	return b
+}
+
 // WithTransferEnv adds the given value to the TransferEnv field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the TransferEnv field.
@@ -307,5 +321,13 @@ func (b *SidecarContainerApplyConfiguration) WithTransferEnv(values ...*Transfer
 		}
 		b.TransferEnv = append(b.TransferEnv, *values[i])
 	}
+	return b
+}
+
+// WithResourcesPolicy sets the ResourcesPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ResourcesPolicy field is set to the value of the last call.
+func (b *SidecarContainerApplyConfiguration) WithResourcesPolicy(value *ResourcesPolicyApplyConfiguration) *SidecarContainerApplyConfiguration {
+	b.ResourcesPolicy = value
 	return b
 }

@@ -109,6 +109,9 @@ func (c *compiler) sidecars() (all []sidecar, err error) {
 		for i := range containers {
 			s := sidecar{SidecarContainer: &containers[i], id: fmt.Sprint(i), init: init}
 			s.names = []string{s.Name}
+			if s.ResourcesPolicy != nil || s.ShareVolumeDevicePolicy != nil && s.ShareVolumeDevicePolicy.Type == v1alpha1.ShareVolumePolicyEnabled {
+				err = errors.Join(err, fmt.Errorf("container %s: a policy cannot compute its resources, nor share devices with it; have a webhook inject", s.Name))
+			}
 			if init {
 				s.id = "Init" + s.id
 				if s.ShareVolumePolicy.Type == v1alpha1.ShareVolumePolicyEnabled || s.PodInjectPolicy == v1alpha1.BeforeAppContainerType {
