@@ -21,6 +21,9 @@ type ControllerOptions struct {
 	// Workers is the number of objects reconciled at the same time. Default 3, if the package of
 	// the kind says nothing else.
 	Workers int
+	// CacheSyncTimeout is how long Run waits until the caches are filled. After that it returns an error that names those
+	// which are not, and why: a resource that is not served, or that the client may not list or watch. Default 2 minutes.
+	CacheSyncTimeout time.Duration
 	// AllowStaleReads reconciles on caches that cannot tell how far they are (see Caches). What was
 	// written before is perhaps done again there: pods are created twice, and limits are not kept.
 	// Default false: Reconcile returns an error. Controllers of nodes never wait for such caches.
@@ -61,9 +64,10 @@ type Reconciler[S, P any] interface {
 type Controller[S, P any] interface {
 	Reconciler[S, P]
 	// Run reconciles until the context is done, and waits for everything it has started. It runs
-	// the informers that New made itself. It returns nil after such an end, and an error if the
-	// context was done before the caches were filled. It can be called once: a second call
-	// returns an error.
+	// the informers that New made itself. It returns nil once the context is done, whether that
+	// was before the caches were filled, meanwhile or later: the caller has asked for it. It
+	// returns an error if the caches are not filled within ControllerOptions.CacheSyncTimeout,
+	// and if it is called a second time: it runs once.
 	Run(ctx context.Context) error
 	// HasSynced tells whether the caches that the controller reads have been filled.
 	HasSynced() bool

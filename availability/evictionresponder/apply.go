@@ -210,7 +210,7 @@ type said struct {
 
 // send patches the Eviction with a report. One that is gone needs none.
 func (a *applier) send(ctx context.Context, data []byte) error {
-	patched, err := a.options.Lifecycle.Evictions(a.Key.Namespace).Patch(ctx, a.Key.Name, types.JSONPatchType, data, metav1.PatchOptions{}, "status")
+	patched, err := a.options.EvictionClient.Evictions(a.Key.Namespace).Patch(ctx, a.Key.Name, types.JSONPatchType, data, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

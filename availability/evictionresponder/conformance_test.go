@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(t, c.Cluster)
 			o.Metrics = c.Reconciles
-			o.Evictions = c.Share(evictionresponder.NewEvictionInformer(o.Lifecycle, "", 0, cache.Indexers{}))
+			o.Evictions = c.Share(evictionresponder.NewEvictionInformer(o.EvictionClient, "", 0, cache.Indexers{}))
 			o.Pods = c.Share(caches.NewInformers(o.Kubernetes, "").Pods())
 			o.CloneSets = c.Share(workloadsclient.NewCloneSetInformer(o.Workloads, "", 0, cache.Indexers{}))
 			controller, err := evictionresponder.New(o)
@@ -93,8 +93,8 @@ type reader struct{ evictionresponder.Reader }
 func TestOptions(t *testing.T) {
 	server := fakecluster.New(nil)
 	conformance.CheckOptions(t, conformance.Options[evictionresponder.Options]{
-		Good:     evictionresponder.Options{Kubernetes: fixture.Connect(t, server, "test", kubernetes.NewForConfig), Lifecycle: fixture.Connect(t, server, "test", connect)},
-		Required: "Kubernetes Lifecycle", Reader: evictionresponder.Reader(reader{}),
+		Good:     evictionresponder.Options{Kubernetes: fixture.Connect(t, server, "test", kubernetes.NewForConfig), EvictionClient: fixture.Connect(t, server, "test", connect)},
+		Required: "Kubernetes EvictionClient", Reader: evictionresponder.Reader(reader{}),
 		New:           func(o evictionresponder.Options) error { _, err := evictionresponder.New(o); return err },
 		NewReconciler: func(o evictionresponder.Options) error { _, err := evictionresponder.NewReconciler(o); return err }})
 }

@@ -31,7 +31,7 @@ func ExampleNew() {
 		if err != nil {
 			return err
 		}
-		controller, err := evictionresponder.New(evictionresponder.Options{Kubernetes: kube, Lifecycle: lifecycle, Workloads: workloads})
+		controller, err := evictionresponder.New(evictionresponder.Options{Kubernetes: kube, EvictionClient: lifecycle, Workloads: workloads})
 		if err != nil {
 			return err
 		}

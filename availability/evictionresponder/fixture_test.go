@@ -144,8 +144,8 @@ func (o *others) reported(name string) string {
 func options(t *testing.T, c *fixture.Cluster) evictionresponder.Options {
 	return evictionresponder.Options{
 		Kubernetes: c.Client(fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		Lifecycle: fixture.Connect(t, c.Server, fixture.ControllerUser, connect),
-		Workloads: fixture.Connect(t, c.Server, fixture.ControllerUser, workloadsclient.NewForConfig),
+		EvictionClient: fixture.Connect(t, c.Server, fixture.ControllerUser, connect),
+		Workloads:      fixture.Connect(t, c.Server, fixture.ControllerUser, workloadsclient.NewForConfig),
 	}
 }
 

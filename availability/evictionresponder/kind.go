@@ -37,8 +37,8 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 // reads lists what the plan for an Eviction depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceEvictions, LiveReader: apiwriter.Typed(o.Lifecycle.Evictions), Informer: &o.Evictions, MakeInformer: func() cache.SharedIndexInformer {
-			return NewEvictionInformer(o.Lifecycle, o.Namespace, 0, byNamespace)
+		{Resource: resourceEvictions, LiveReader: apiwriter.Typed(o.EvictionClient.Evictions), Informer: &o.Evictions, MakeInformer: func() cache.SharedIndexInformer {
+			return NewEvictionInformer(o.EvictionClient, o.Namespace, 0, byNamespace)
 		}, Index: caches.AddNamespaceIndex, Fields: controller.Status, IsReconciled: true},
 		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},

@@ -25,7 +25,7 @@ const (
 // DefaultRoomTimeout is how long a pod waits for room by default.
 const DefaultRoomTimeout = 10 * time.Minute
 
-// Options says what a Controller or a Reconciler works with. Kubernetes and Lifecycle are
+// Options says what a Controller or a Reconciler works with. Kubernetes and EvictionClient are
 // required; every other field has a useful zero value.
 type Options struct {
 	podwright.ControllerOptions
@@ -34,8 +34,8 @@ type Options struct {
 
 	// Kubernetes evicts pods, notes on them that they are to go, and reads them.
 	Kubernetes kubernetes.Interface
-	// Lifecycle reads Evictions and reports in their status. They must be served, see Served.
-	Lifecycle *Client
+	// EvictionClient reads Evictions and reports in their status. They must be served, see Served.
+	EvictionClient *Client
 	// Workloads reads CloneSets, which must be served. Default nil: no pod waits for room before it is
 	// evicted, unless the informer is given.
 	Workloads workloadsclient.Interface
@@ -56,6 +56,6 @@ type Options struct {
 
 func (o *Options) check(c *controller.Checks) {
 	c.Client(o.Kubernetes).
-		That(o.Lifecycle != nil, "Options.Lifecycle is nil: it needs a client of Evictions, NewClient makes one").
+		That(o.EvictionClient != nil, "Options.EvictionClient is nil: it needs a client of Evictions, NewClient makes one").
 		That(o.RoomTimeout >= 0, "Options.RoomTimeout is negative: it is how long a pod waits for room, 0 means 10 minutes")
 }

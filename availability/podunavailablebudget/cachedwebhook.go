@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -35,9 +36,14 @@ type AdmissionOptions struct {
 	// NoPods says to keep no cache of pods, which takes the right to list those of all namespaces. Then the pods that
 	// are evicted are asked for one by one. Default: there is one if Deletions is set, from when there is a budget.
 	NoPods bool
+	// CacheSyncTimeout is how long Run waits until the caches are filled, before it returns an error. Default 2 minutes.
+	CacheSyncTimeout time.Duration
 	// Metrics defaults to none.
 	Metrics AdmissionMetrics
 }
+
+// webhookName stands in logs and errors.
+const webhookName = "podunavailablebudget-webhook"
 
 // CachedWebhook is a Webhook with the caches that it reads, for every replica of a program. It caches budgets and,
 // while there are any, a few hundred bytes of each pod that may be evicted. So an answer takes one request to the API
@@ -45,10 +51,11 @@ type AdmissionOptions struct {
 // asked for. NewCachedWebhook makes one. (PUB-25, PUB-33)
 type CachedWebhook struct {
 	Webhook
-	budgets, pods *controller.Sources
-	informer      cache.SharedIndexInformer // of budgets
-	first         chan struct{}             // closed once there is a budget
-	served        *admission.Known[struct{}]
+	budgets, pods         *controller.Sources
+	fillBudgets, fillPods *controller.Filling
+	informer              cache.SharedIndexInformer // of budgets
+	first                 chan struct{}             // closed once there is a budget
+	served                *admission.Known[struct{}]
 }
 
 // NewCachedWebhook returns one whose caches are not yet running.
@@ -75,7 +82,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 		return nil, err
 	}
 	w := &CachedWebhook{
-		budgets: ofBudgets, pods: ofPods, informer: budgets, first: make(chan struct{}),
+		budgets: ofBudgets, pods: ofPods, fillBudgets: ofBudgets.Filling(webhookName, o.CacheSyncTimeout), fillPods: ofPods.Filling(webhookName, o.CacheSyncTimeout), informer: budgets, first: make(chan struct{}),
 		served: admission.NewKnown[struct{}]("whether the API server serves PodUnavailableBudgets"),
 	}
 	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability}
@@ -102,9 +109,22 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 }
 
 // Run fills the caches until the context is done. It fills that of budgets, which must be served, and that of pods,
-// which costs most, once there is a budget. It can be called once.
+// which costs most, once there is a budget. What it returns, and when, is as with podwright.Controller. It can be called once.
 func (w *CachedWebhook) Run(ctx context.Context) error {
 	w.served.Set(struct{}{})
-	config := controller.Config{Name: "podunavailablebudget-webhook"}
-	return w.budgets.Loop(config).RunAfter(ctx, w.first, func() *controller.Loop { return w.pods.Loop(config) })
+	return w.fillBudgets.RunAfter(ctx, w.first, w.fillPods)
+}
+
+// HasSynced tells whether the caches have been filled that are read now: that of budgets and, if there is one, that of pods. After
+// Missing none is.
+func (w *CachedWebhook) HasSynced() bool {
+	if w.served.IsKnown() && !w.served.IsThere() {
+		return true
+	}
+	select {
+	case <-w.first:
+		return w.fillBudgets.HasSynced() && w.fillPods.HasSynced()
+	default:
+		return w.fillBudgets.HasSynced()
+	}
 }

@@ -164,7 +164,7 @@ func (r *reconciler) observeTarget(s *Snapshot) (err error) {
 	}
 	if !known {
 		s.Unknown = fmt.Errorf("nothing reads the kind %s that targetRef names: is it among %s of ConfigMap kruise-configuration, and has the manager been started since?",
-			kind, v1alpha1.PersistentPodStateWhiteListKey)
+			kind, v1alpha1.PersistentPodStateWhitelistKey)
 		return nil
 	}
 	if s.Nodes, err = reader.Nodes(); err != nil {

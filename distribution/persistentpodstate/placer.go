@@ -3,10 +3,12 @@
 package persistentpodstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,8 +42,10 @@ type PlacerOptions struct {
 	States, Nodes cache.SharedIndexInformer
 	// Kinds are the kinds of the white list, whose pods are placed as well. Default: none, or those that ConfigNamespace
 	// leads to.
-	Kinds podstate.WhiteList
-	// ConfigNamespace is the namespace of the manager, where Run reads the white list first: AwaitWhiteList does. Until then no
+	Kinds podstate.Whitelist
+	// CacheSyncTimeout is how long Run waits until the caches are filled, before it returns an error. Default 2 minutes.
+	CacheSyncTimeout time.Duration
+	// ConfigNamespace is the namespace of the manager, where Run reads the white list: AwaitWhitelist does. Until then no
 	// pod is placed and none is let through. Default: no white list is read, and Run need not be called if States and Nodes
 	// are given.
 	ConfigNamespace string
@@ -57,9 +61,9 @@ type PlacerOptions struct {
 // for all others. Both together do no more than one of them. (PPS-16)
 type Placer struct {
 	options PlacerOptions
-	sources *controller.Sources
+	filling *controller.Filling
 	reader  caches.Reader
-	kinds   *admission.Known[podstate.WhiteList] // whose pods are placed
+	kinds   *admission.Known[podstate.Whitelist] // whose pods are placed
 }
 
 // NewPlacer returns a Placer. The informers that it makes itself are not yet running.
@@ -72,8 +76,8 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Placer{options: o, sources: sources, reader: sources.Caches(),
-		kinds: admission.NewKnown[podstate.WhiteList]("which kinds the white list has")}
+	p := &Placer{options: o, filling: sources.Filling(placerName, o.CacheSyncTimeout), reader: sources.Caches(),
+		kinds: admission.NewKnown[podstate.Whitelist]("which kinds the white list has")}
 	if o.ConfigNamespace == "" {
 		p.kinds.Set(o.Kinds)
 	}
@@ -89,18 +93,31 @@ func (o *PlacerOptions) reads() []controller.Read {
 	}
 }
 
-// Run reads the white list, if it is to, and runs the informers that NewPlacer made until the context is done, and waits for
-// them. It can be called once, and need not be called if all of them are shared and no white list is read.
-func (p *Placer) Run(ctx context.Context) error {
-	if p.options.ConfigNamespace != "" {
-		list, err := AwaitWhiteList(ctx, p.options.Kubernetes, p.options.ConfigNamespace)
-		if err != nil {
-			return nil // it ends
-		}
-		p.kinds.Set(append(slices.Clone(p.options.Kinds), list...))
+// placerName stands in logs and errors.
+const placerName = "persistentpodstate-placer"
+
+// Run runs the informers that NewPlacer made until the context is done, and waits for them. Once the caches are filled it reads the
+// white list, if it is to. What it returns, and when, is as with podwright.Controller: an error also if the white list cannot be
+// read in the time for caches. It can be called once, and need not be called if all informers are shared and no white list is read.
+func (p *Placer) Run(ctx context.Context) error { return p.filling.Run(ctx, p.readKinds) }
+
+// readKinds reads the white list.
+func (p *Placer) readKinds(ctx context.Context) error {
+	if p.options.ConfigNamespace == "" {
+		return nil
 	}
-	return p.sources.Loop(controller.Config{Name: "persistentpodstate-placer"}).Run(ctx)
+	bounded, end := context.WithTimeout(ctx, cmp.Or(p.options.CacheSyncTimeout, controller.CacheSyncTimeout))
+	defer end()
+	list, err := AwaitWhitelist(bounded, p.options.Kubernetes, p.options.ConfigNamespace)
+	if err != nil {
+		return fmt.Errorf("%s: the white list is not read: %w", placerName, err)
+	}
+	p.kinds.Set(append(slices.Clone(p.options.Kinds), list...))
+	return nil
 }
+
+// HasSynced tells whether the caches have been filled, and the white list has been read.
+func (p *Placer) HasSynced() bool { return p.kinds.IsKnown() && p.filling.HasSynced() }
 
 // Rules returns the RBAC rules that a Placer needs, and none beyond; NamespaceRules returns the others. Reading shared
 // informers counts, whether or not the Placer runs them.
@@ -117,7 +134,7 @@ func (p *Placer) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) 
 	if p.options.ConfigNamespace == "" {
 		return "", nil
 	}
-	return p.options.ConfigNamespace, WhiteListRules()
+	return p.options.ConfigNamespace, WhitelistRules()
 }
 
 // PlacePod returns a pod as it is to be created. It waits until the caches are filled, as long as the context
@@ -173,7 +190,7 @@ func (p *Placer) placed(namespace string, pod *corev1.Pod) (*podstate.Placement,
 // places tells whether a pod is of a workload whose pods are placed. (PPS-2)
 func (p *Placer) places(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	kind := controlledBy(pod)
-	if kind.Kind == "" || (podstate.WhiteList{}).Allows(kind) {
+	if kind.Kind == "" || (podstate.Whitelist{}).Allows(kind) {
 		return kind.Kind != "", nil
 	}
 	list, _, err := p.kinds.Get(ctx)

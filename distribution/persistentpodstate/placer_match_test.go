@@ -72,8 +72,8 @@ func TestPlacerOptions(t *testing.T) {
 			_, err := c.states.PersistentPodStates("default").UpdateStatus(t.Context(), s, metav1.UpdateOptions{})
 			c.Must(err)
 		}
-		_, err := c.Kube.CoreV1().ConfigMaps("own").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: whiteListConfigMap},
-			Data: map[string]string{v1alpha1.PersistentPodStateWhiteListKey: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}}, metav1.CreateOptions{})
+		_, err := c.Kube.CoreV1().ConfigMaps("own").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: whitelistConfigMap},
+			Data: map[string]string{v1alpha1.PersistentPodStateWhitelistKey: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}}, metav1.CreateOptions{})
 		c.Must(err)
 		p := c.placer(nil, func(o *PlacerOptions) { o.PlacedByWorkloads, o.ConfigNamespace = true, "own" })
 		pod := func(version, kind string) *corev1.Pod {
@@ -102,7 +102,7 @@ func TestPlacerOptions(t *testing.T) {
 			t.Error("PPS-28: its workload does not place it")
 		}
 		namespace, rules := p.NamespaceRules()
-		if namespace != "own" || len(rules) != 1 || rules[0].ResourceNames[0] != whiteListConfigMap {
+		if namespace != "own" || len(rules) != 1 || rules[0].ResourceNames[0] != whitelistConfigMap {
 			t.Errorf("rules %v in %s", rules, namespace)
 		}
 		if namespace, rules := c.placer(nil).NamespaceRules(); namespace != "" || rules != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
 
-func (c *cluster) placer(kinds podstate.WhiteList, edits ...func(*PlacerOptions)) *Placer {
+func (c *cluster) placer(kinds podstate.Whitelist, edits ...func(*PlacerOptions)) *Placer {
 	c.T.Helper()
 	o := PlacerOptions{Kubernetes: c.options.Kubernetes, Distribution: c.options.Distribution, Kinds: kinds}
 	for _, edit := range edits {
@@ -49,7 +49,7 @@ func TestPlacer(t *testing.T) {
 			_, err := c.states.PersistentPodStates("default").UpdateStatus(t.Context(), s, metav1.UpdateOptions{})
 			c.Must(err)
 		}
-		p := c.placer(podstate.WhiteList{games})
+		p := c.placer(podstate.Whitelist{games})
 		defer c.Start(p.Run)()
 		c.Sleep("1s")
 		c.ForgetRequests()

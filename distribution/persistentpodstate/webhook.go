@@ -31,9 +31,9 @@ const ValidatePath = "/validate-apps-kruise-io-persistentpodstate"
 // Requests for other kinds are allowed as they are. An object that cannot be decoded is refused
 // with the code 400. There are no defaults to set. (PPS-3)
 type Webhook struct {
-	// WhiteList returns the white list; ReadWhiteList does. An error refuses the object, with the code 500. Default nil:
+	// Whitelist returns the white list; ReadWhitelist does. An error refuses the object, with the code 500. Default nil:
 	// there is none.
-	WhiteList func(context.Context) (podstate.WhiteList, error)
+	Whitelist func(context.Context) (podstate.Whitelist, error)
 	// Distribution reads the others of a namespace. Default nil: there are none.
 	Distribution client.Interface
 }
@@ -41,7 +41,7 @@ type Webhook struct {
 // Handlers returns the HTTP handlers by the paths that existing webhook configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
-// Rules returns the RBAC rules that the Webhook needs, and none beyond, but for those of WhiteList.
+// Rules returns the RBAC rules that the Webhook needs, and none beyond, but for those of Whitelist.
 func (w *Webhook) Rules() []rbacv1.PolicyRule {
 	if w.Distribution == nil {
 		return nil
@@ -76,9 +76,9 @@ func (w *Webhook) check(ctx context.Context, c change) (errs field.ErrorList, er
 	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) {
 		return nil, nil
 	}
-	var kinds podstate.WhiteList
-	if w.WhiteList != nil {
-		if kinds, err = w.WhiteList(ctx); err != nil {
+	var kinds podstate.Whitelist
+	if w.Whitelist != nil {
+		if kinds, err = w.Whitelist(ctx); err != nil {
 			return nil, err
 		}
 	}

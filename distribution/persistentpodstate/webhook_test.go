@@ -43,7 +43,7 @@ func raw(object any) []byte {
 
 // PPS-1 to PPS-3, PPS-26: what is refused, and how.
 func TestWebhook(t *testing.T) {
-	listed := func(context.Context) (podstate.WhiteList, error) { return podstate.WhiteList{games}, nil }
+	listed := func(context.Context) (podstate.Whitelist, error) { return podstate.Whitelist{games}, nil }
 	game := targeting("game.kruise.io/v1alpha1", "GameServerSet", "web")
 	finalizer := func(s *v1alpha1.PersistentPodState) { s.Finalizers = []string{"a"} }
 	others := fake.NewClient(newState("first", requires(host), targeting("apps/v1beta2", "StatefulSet", "taken")), newState("web", requires(host)), newState("db", requires(host), targeting("apps/v1", "StatefulSet", "taken")))
@@ -53,18 +53,18 @@ func TestWebhook(t *testing.T) {
 		object, old *v1alpha1.PersistentPodState
 		want        string
 	}{
-		{"PPS-3: right", Webhook{Distribution: others, WhiteList: listed}, newState("web", requires(host)), nil, ""},
+		{"PPS-3: right", Webhook{Distribution: others, Whitelist: listed}, newState("web", requires(host)), nil, ""},
 		{"PPS-3: no topology", Webhook{}, newState("web"), nil, "400 spec: Required value: give requiredPersistentTopology, preferredPersistentTopology or both"},
 		{"PPS-3: another target", Webhook{}, newState("web", requires(host), targeting("apps/v1", "StatefulSet", "db")), newState("web", requires(host)), "400 spec.targetRef: Forbidden: cannot be modified"},
 		{"PPS-3: other keys", Webhook{}, newState("web", requires(zone)), newState("web", requires(host)), ""},
-		{"PPS-2: a listed kind", Webhook{WhiteList: listed}, newState("web", requires(host), game), nil, ""},
+		{"PPS-2: a listed kind", Webhook{Whitelist: listed}, newState("web", requires(host), game), nil, ""},
 		{"PPS-2: a kind that is not listed", Webhook{}, newState("web", requires(host), game), nil, `400 spec.targetRef.kind: Invalid value: "GameServerSet.game.kruise.io": must be StatefulSet`},
 		{"PPS-1: others have it", Webhook{Distribution: others}, newState("web", requires(host), targeting("apps/v1", "StatefulSet", "taken")), nil,
 			"400 spec.targetRef: Forbidden: is that of PersistentPodState db, first already"},
 		{"PPS-26: all that is wrong", Webhook{Distribution: others}, newState("web", targeting("apps/v1", "StatefulSet", "taken")), nil,
 			"400 [spec: Required value: give requiredPersistentTopology, preferredPersistentTopology or both, spec.targetRef: Forbidden: is that of"},
 		{"PPS-26: what stays as it is", Webhook{Distribution: others}, newState("web", game, finalizer), newState("web", game), ""},
-		{"PPS-26: no white list", Webhook{WhiteList: func(context.Context) (podstate.WhiteList, error) { return nil, errors.New("nobody answers") }},
+		{"PPS-26: no white list", Webhook{Whitelist: func(context.Context) (podstate.Whitelist, error) { return nil, errors.New("nobody answers") }},
 			newState("web", requires(host)), nil, "500 Internal error occurred: nobody answers"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,32 +93,32 @@ func withoutName(text string) string {
 }
 
 // PPS-2: the white list of the cluster.
-func TestReadWhiteList(t *testing.T) {
+func TestReadWhitelist(t *testing.T) {
 	configMaps := fakecluster.Resource{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
 	server := fakecluster.New(nil, configMaps)
 	kube := fixture.Connect(t, server, "test", kubernetes.NewForConfig)
-	if list, err := ReadWhiteList(t.Context(), kube, "kruise-system"); err != nil || list != nil {
+	if list, err := ReadWhitelist(t.Context(), kube, "kruise-system"); err != nil || list != nil {
 		t.Errorf("without a ConfigMap: %v, %v", list, err)
 	}
-	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: whiteListConfigMap},
-		Data: map[string]string{v1alpha1.PersistentPodStateWhiteListKey: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: whitelistConfigMap},
+		Data: map[string]string{v1alpha1.PersistentPodStateWhitelistKey: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}}
 	config, err := kube.CoreV1().ConfigMaps("kruise-system").Create(t.Context(), config, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := ReadWhiteList(t.Context(), kube, "kruise-system"); err != nil || !list.Allows(games.GroupKind()) {
+	if list, err := ReadWhitelist(t.Context(), kube, "kruise-system"); err != nil || !list.Allows(games.GroupKind()) {
 		t.Errorf("%v, %v", list, err)
 	}
-	config.Data[v1alpha1.PersistentPodStateWhiteListKey] = "game"
+	config.Data[v1alpha1.PersistentPodStateWhitelistKey] = "game"
 	if _, err = kube.CoreV1().ConfigMaps("kruise-system").Update(t.Context(), config, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadWhiteList(t.Context(), kube, "kruise-system"); err == nil || !strings.Contains(err.Error(), "ConfigMap kruise-system/kruise-configuration: PPS_Watch_Custom_Workload_WhiteList is no white list") {
+	if _, err := ReadWhitelist(t.Context(), kube, "kruise-system"); err == nil || !strings.Contains(err.Error(), "ConfigMap kruise-system/kruise-configuration: PPS_Watch_Custom_Workload_WhiteList is no white list") {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ReadWhiteList(ctx, kube, "kruise-system"); err == nil {
+	if _, err := ReadWhitelist(ctx, kube, "kruise-system"); err == nil {
 		t.Error("no error where nobody answers")
 	}
 }

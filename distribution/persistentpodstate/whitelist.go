@@ -22,38 +22,38 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-// whiteListConfigMap is the ConfigMap, in the namespace of the manager, whose key
-// v1alpha1.PersistentPodStateWhiteListKey is the white list.
-const whiteListConfigMap = "kruise-configuration"
+// whitelistConfigMap is the ConfigMap, in the namespace of the manager, whose key
+// v1alpha1.PersistentPodStateWhitelistKey is the white list.
+const whitelistConfigMap = "kruise-configuration"
 
-// WhiteListRules returns the RBAC rules for a Role in the namespace of the white list that reading it takes.
-func WhiteListRules() []rbacv1.PolicyRule {
+// WhitelistRules returns the RBAC rules for a Role in the namespace of the white list that reading it takes.
+func WhitelistRules() []rbacv1.PolicyRule {
 	rule := manifests.Rule("", "configmaps", "get")
-	rule.ResourceNames = []string{whiteListConfigMap}
+	rule.ResourceNames = []string{whitelistConfigMap}
 	return []rbacv1.PolicyRule{rule}
 }
 
-// ReadWhiteList reads the white list from the API server; nil if there is none. It takes WhiteListRules. (PPS-2)
-func ReadWhiteList(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.WhiteList, error) {
-	config, err := apiwriter.Found(client.CoreV1().ConfigMaps(namespace).Get(ctx, whiteListConfigMap, metav1.GetOptions{}))
+// ReadWhitelist reads the white list from the API server; nil if there is none. It takes WhitelistRules. (PPS-2)
+func ReadWhitelist(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.Whitelist, error) {
+	config, err := apiwriter.Found(client.CoreV1().ConfigMaps(namespace).Get(ctx, whitelistConfigMap, metav1.GetOptions{}))
 	if err != nil {
-		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, whiteListConfigMap, err)
+		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, whitelistConfigMap, err)
 	}
 	if config == nil {
 		return nil, nil
 	}
-	list, err := podstate.ReadWhiteList(config.Data)
+	list, err := podstate.ReadWhitelist(config.Data)
 	if err != nil {
-		return nil, fmt.Errorf("ConfigMap %s/%s: %w", namespace, whiteListConfigMap, err)
+		return nil, fmt.Errorf("ConfigMap %s/%s: %w", namespace, whitelistConfigMap, err)
 	}
 	return list, nil
 }
 
-// AwaitWhiteList is ReadWhiteList for the start of a program. It waits for an API server that does not answer, and goes without
+// AwaitWhitelist is ReadWhitelist for the start of a program. It waits for an API server that does not answer, and goes without
 // a white list that is none, which the log says. It returns an error only when the context is done.
-func AwaitWhiteList(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.WhiteList, error) {
+func AwaitWhitelist(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.Whitelist, error) {
 	for {
-		list, err := ReadWhiteList(ctx, client, namespace)
+		list, err := ReadWhitelist(ctx, client, namespace)
 		if err == nil {
 			return list, nil
 		}
@@ -65,7 +65,7 @@ func AwaitWhiteList(ctx context.Context, client kubernetes.Interface, namespace 
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		case <-time.After(time.Second):
 		}
 	}
@@ -75,9 +75,9 @@ func AwaitWhiteList(ctx context.Context, client kubernetes.Interface, namespace 
 // that the client's user may list and watch in a namespace. An empty namespace stands for all. Of the others, whose
 // caches would never be filled, the log says why they are left out. It takes no rule that not every user has. (PPS-2,
 // PPS-24)
-func CustomKinds(ctx context.Context, client kubernetes.Interface, list podstate.WhiteList, namespace string) (kinds []CustomKind, err error) {
+func CustomKinds(ctx context.Context, client kubernetes.Interface, list podstate.Whitelist, namespace string) (kinds []CustomKind, err error) {
 	for _, kind := range list {
-		if (podstate.WhiteList{}).Allows(kind.GroupKind()) {
+		if (podstate.Whitelist{}).Allows(kind.GroupKind()) {
 			continue // it is known anyway
 		}
 		served, err := client.Discovery().ServerResourcesForGroupVersion(kind.GroupVersion().String())

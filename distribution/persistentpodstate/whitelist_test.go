@@ -30,8 +30,8 @@ func TestCustomKinds(t *testing.T) {
 		{`{"workloads":{}}`, nil},
 		{"", nil},
 	} {
-		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: whiteListConfigMap},
-			Data: map[string]string{v1alpha1.PersistentPodStateWhiteListKey: test.list}}
+		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: whitelistConfigMap},
+			Data: map[string]string{v1alpha1.PersistentPodStateWhitelistKey: test.list}}
 		client := fakekube.NewClientset(config)
 		client.Discovery().(*fake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "game.io/v1", APIResources: []metav1.APIResource{
 			{Name: "gameserversets/scale", Kind: "Scale", Namespaced: true}, {Name: "gameserversets", Kind: "GameServerSet", Namespaced: true}, {Name: "lobbies", Kind: "Lobby"},
@@ -42,7 +42,7 @@ func TestCustomKinds(t *testing.T) {
 			review.Status.Allowed = asked.Resource == "gameserversets" || asked.Verb == "list"
 			return true, review, nil
 		})
-		list, err := AwaitWhiteList(t.Context(), client, "own")
+		list, err := AwaitWhitelist(t.Context(), client, "own")
 		if err != nil {
 			t.Fatal(err)
 		}

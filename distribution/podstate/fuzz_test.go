@@ -10,12 +10,12 @@ import (
 )
 
 // PPS-2: no text is a panic, and what is no list allows nothing more.
-func FuzzReadWhiteList(f *testing.F) {
+func FuzzReadWhitelist(f *testing.F) {
 	for _, seed := range []string{"", "{}", `{"workloads":[{"Group":"g","Version":"v","Kind":"K"}]}`, `{"workloads":null}`, `[{}]`, `{"workloads":[null]}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := podstate.ReadWhiteList(map[string]string{v1alpha1.PersistentPodStateWhiteListKey: text})
+		list, err := podstate.ReadWhitelist(map[string]string{v1alpha1.PersistentPodStateWhitelistKey: text})
 		if err != nil && len(list) > 0 || !list.Allows(podstate.StatefulSets) || !list.Allows(podstate.AdvancedStatefulSets) {
 			t.Errorf("%q gives %v, error %v", text, list, err)
 		}

@@ -12,7 +12,7 @@ import (
 
 // ValidateCreate says what is wrong with a new PersistentPodState, field by field; an empty list means that it can
 // be created. Others are for Conflict to judge. (PPS-3)
-func ValidateCreate(s *v1alpha1.PersistentPodState, kinds WhiteList) (errs field.ErrorList) {
+func ValidateCreate(s *v1alpha1.PersistentPodState, kinds Whitelist) (errs field.ErrorList) {
 	return append(validate(s, kinds), unworkable(&s.Spec)...)
 }
 
@@ -27,7 +27,7 @@ func unworkable(spec *v1alpha1.PersistentPodStateSpec) (errs field.ErrorList) {
 	return errs
 }
 
-func validate(s *v1alpha1.PersistentPodState, kinds WhiteList) (errs field.ErrorList) {
+func validate(s *v1alpha1.PersistentPodState, kinds Whitelist) (errs field.ErrorList) {
 	path := field.NewPath("spec")
 	errs = validateTarget(&s.Spec.TargetReference, kinds, path.Child("targetRef"))
 	if s.Spec.RequiredPersistentTopology == nil && len(s.Spec.PreferredPersistentTopology) == 0 {
@@ -38,7 +38,7 @@ func validate(s *v1alpha1.PersistentPodState, kinds WhiteList) (errs field.Error
 
 // ValidateUpdate says what is wrong with the change from the stored old to s; an empty list means that it can be
 // saved. (PPS-3)
-func ValidateUpdate(s, old *v1alpha1.PersistentPodState, kinds WhiteList) field.ErrorList {
+func ValidateUpdate(s, old *v1alpha1.PersistentPodState, kinds Whitelist) field.ErrorList {
 	errs := append(validate(s, kinds), admission.Introduced(unworkable(&s.Spec), unworkable(&old.Spec))...)
 	if s.Spec.TargetReference != old.Spec.TargetReference {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "targetRef"), "cannot be modified"))
@@ -46,7 +46,7 @@ func ValidateUpdate(s, old *v1alpha1.PersistentPodState, kinds WhiteList) field.
 	return errs
 }
 
-func validateTarget(ref *v1alpha1.TargetReference, kinds WhiteList, path *field.Path) (errs field.ErrorList) {
+func validateTarget(ref *v1alpha1.TargetReference, kinds Whitelist, path *field.Path) (errs field.ErrorList) {
 	for _, f := range []struct{ name, value string }{{"apiVersion", ref.APIVersion}, {"kind", ref.Kind}, {"name", ref.Name}} {
 		if f.value == "" {
 			errs = append(errs, field.Required(path.Child(f.name), "needs apiVersion, kind and name"))
@@ -58,7 +58,7 @@ func validateTarget(ref *v1alpha1.TargetReference, kinds WhiteList, path *field.
 	}
 	if kind := (schema.GroupKind{Group: gv.Group, Kind: ref.Kind}); len(errs) == 0 && !kinds.Allows(kind) {
 		errs = append(errs, field.Invalid(path.Child("kind"), kind.String(),
-			"must be StatefulSet of apps or apps.kruise.io, or a kind of "+v1alpha1.PersistentPodStateWhiteListKey+" in ConfigMap kruise-configuration"))
+			"must be StatefulSet of apps or apps.kruise.io, or a kind of "+v1alpha1.PersistentPodStateWhitelistKey+" in ConfigMap kruise-configuration"))
 	}
 	return errs
 }

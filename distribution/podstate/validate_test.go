@@ -14,29 +14,29 @@ import (
 )
 
 // PPS-2: the white list of the ConfigMap.
-func TestWhiteList(t *testing.T) {
-	const key = v1alpha1.PersistentPodStateWhiteListKey
+func TestWhitelist(t *testing.T) {
+	const key = v1alpha1.PersistentPodStateWhitelistKey
 	game := schema.GroupVersionKind{Group: "game.kruise.io", Version: "v1alpha1", Kind: "GameServerSet"}
 	for _, test := range []struct {
 		name  string
 		data  map[string]string
-		want  podstate.WhiteList
+		want  podstate.Whitelist
 		wrong bool
 	}{
 		{"no ConfigMap", nil, nil, false},
 		{"another key", map[string]string{"other": "{"}, nil, false},
 		{"no list", map[string]string{key: "{}"}, nil, false},
-		{"capitals", map[string]string{key: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}, podstate.WhiteList{game}, false},
-		{"small letters", map[string]string{key: `{"Workloads":[{"group":"game.kruise.io","version":"v1alpha1","kind":"GameServerSet"}]}`}, podstate.WhiteList{game}, false},
+		{"capitals", map[string]string{key: `{"workloads":[{"Group":"game.kruise.io","Version":"v1alpha1","Kind":"GameServerSet"}]}`}, podstate.Whitelist{game}, false},
+		{"small letters", map[string]string{key: `{"Workloads":[{"group":"game.kruise.io","version":"v1alpha1","kind":"GameServerSet"}]}`}, podstate.Whitelist{game}, false},
 		{"no JSON", map[string]string{key: `game`}, nil, true},
 		{"another form", map[string]string{key: `{"workloads":["GameServerSet"]}`}, nil, true},
 	} {
-		got, err := podstate.ReadWhiteList(test.data)
+		got, err := podstate.ReadWhitelist(test.data)
 		if diff := cmp.Diff(test.want, got); diff != "" || (err != nil) != test.wrong {
 			t.Errorf("PPS-2: %s: error %v, list (-want +got):\n%s", test.name, err, diff)
 		}
 	}
-	list := podstate.WhiteList{game}
+	list := podstate.Whitelist{game}
 	for kind, want := range map[schema.GroupKind]bool{
 		{Group: "apps", Kind: "StatefulSet"}: true, {Group: "apps.kruise.io", Kind: "StatefulSet"}: true, {Group: "game.kruise.io", Kind: "GameServerSet"}: true,
 		{Group: "apps", Kind: "Deployment"}: false, {Group: "other.io", Kind: "StatefulSet"}: false, {Group: "game.kruise.io", Kind: "StatefulSet"}: false,
@@ -55,7 +55,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	const kinds = "must be StatefulSet of apps or apps.kruise.io, or a kind of PPS_Watch_Custom_Workload_WhiteList in ConfigMap kruise-configuration"
-	list := podstate.WhiteList{{Group: "game.kruise.io", Version: "v1", Kind: "GameServerSet"}}
+	list := podstate.Whitelist{{Group: "game.kruise.io", Version: "v1", Kind: "GameServerSet"}}
 	for _, test := range []struct {
 		name  string
 		state *v1alpha1.PersistentPodState

@@ -26,10 +26,10 @@ const (
 	InjectedNodeSelectorAnnotation = "persistentpodstates.podwright.io/injected-node-selector"
 )
 
-// PersistentPodStateWhiteListKey is a key of the ConfigMap kruise-configuration in the namespace
+// PersistentPodStateWhitelistKey is a key of the ConfigMap kruise-configuration in the namespace
 // of the manager. It holds a list of further kinds whose pods have the names of a StatefulSet's,
 // as JSON: {"workloads":[{"Group":"g","Version":"v","Kind":"K"}]}.
-const PersistentPodStateWhiteListKey = "PPS_Watch_Custom_Workload_WhiteList"
+const PersistentPodStateWhitelistKey = "PPS_Watch_Custom_Workload_WhiteList"
 
 // Conditions of a PersistentPodState.
 const (

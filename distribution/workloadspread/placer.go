@@ -52,10 +52,12 @@ type Placer struct {
 	others   *controller.Sources // what else is read, from then on
 	reserved reservations
 	newKey   func() string // for a pod that has no name yet
+
+	fillSpreads, fillOthers *controller.Filling
 }
 
 // NewPlacer returns a Placer that is not yet running. Of the options it uses the clients, the informers
-// but that of nodes, the namespace, PlacedByWorkloads and the clock. It adds indexes and a handler to the informers, so they
+// but that of nodes, the namespace, CacheSyncTimeout, PlacedByWorkloads and the clock. It adds indexes and a handler to the informers, so they
 // must not have been started before.
 func NewPlacer(o Options) (*Placer, error) {
 	o.NoNodes = true
@@ -75,6 +77,7 @@ func NewPlacer(o Options) (*Placer, error) {
 	o.Reader = newInformerReader(controller.Caches(reads))
 	p := newPlacer(o)
 	p.spreads, p.others = spreads, others
+	p.fillSpreads, p.fillOthers = spreads.Filling(placerName, o.CacheSyncTimeout), others.Filling(placerName, o.CacheSyncTimeout)
 	first := sync.OnceFunc(func() { close(p.first) })
 	_, err = o.Pods.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: p.podAdded})
 	_, err2 := o.Spreads.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -92,6 +95,9 @@ func NewPlacer(o Options) (*Placer, error) {
 	})
 	return p, errors.Join(err, err2)
 }
+
+// placerName stands in logs and errors.
+const placerName = "workloadspread-placer"
 
 // newPlacer returns a Placer that has no informers to wait for.
 func newPlacer(o Options) *Placer {
@@ -131,11 +137,20 @@ func placerRules(o Options) []rbacv1.PolicyRule {
 }
 
 // Run runs the informers that NewPlacer made until the context is done, and waits for them. It runs that of
-// WorkloadSpreads, and all others, of pods above all, once there is a WorkloadSpread. It can be called once, and need
-// not be called if all of them are shared.
+// WorkloadSpreads, and all others, of pods above all, once there is a WorkloadSpread. What it returns, and when, is as with
+// podwright.Controller. It can be called once, and need not be called if all of them are shared.
 func (p *Placer) Run(ctx context.Context) error {
-	config := controller.Config{Name: "workloadspread-placer"}
-	return p.spreads.Loop(config).RunAfter(ctx, p.first, func() *controller.Loop { return p.others.Loop(config) })
+	return p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers)
+}
+
+// HasSynced tells whether the caches have been filled that are read now: that of WorkloadSpreads and, if there is one, all others.
+func (p *Placer) HasSynced() bool {
+	select {
+	case <-p.first:
+		return p.fillSpreads.HasSynced() && p.fillOthers.HasSynced()
+	default:
+		return p.fillSpreads.HasSynced()
+	}
 }
 
 // Mutate gives a pod its subset. It is a step of podwebhook.Webhook: Spread. An error refuses the pod, with the code

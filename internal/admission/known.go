@@ -34,6 +34,19 @@ func (k *Known[T]) Set(value T) {
 	k.decide()
 }
 
+// IsKnown tells whether Missing or Set has been called.
+func (k *Known[T]) IsKnown() bool {
+	select {
+	case <-k.decided:
+		return true
+	default:
+		return false
+	}
+}
+
+// IsThere tells whether Set has been called.
+func (k *Known[T]) IsThere() bool { return k.value.Load() != nil }
+
 // Get returns false if it is missing. It waits until that is known; an error says that the context ended before.
 func (k *Known[T]) Get(ctx context.Context) (value T, there bool, err error) {
 	select {

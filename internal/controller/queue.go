@@ -9,12 +9,10 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -38,18 +36,12 @@ type Config struct {
 	// waits tells whether the last reconcile of a key did nothing but wait for a cache. That is no success, so
 	// the back-off of the failures before it goes on. Nil: none waits. (CT-1)
 	waits func(key types.NamespacedName) bool
-	// informers are run as long as the Loop runs.
-	informers []cache.SharedIndexInformer
-	// Synced tells whether the caches have been filled. Nothing is reconciled
-	// before all of them return true.
-	Synced []cache.InformerSynced
 }
 
 // Loop reconciles the keys that are added to it.
 type Loop struct {
 	Config
 	queue workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	ran   atomic.Bool
 }
 
 // defaultWorkers is the default of ControllerOptions.Workers.
@@ -74,15 +66,14 @@ type Queue struct {
 	Concern Concern
 }
 
-// loops returns the Loops that reconcile what the sources enqueue. The first one runs the
-// informers that the sources have made.
+// loops returns the Loops that reconcile what the sources enqueue.
 func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 	loop, err := r.loop(sources)
 	loops := []*Loop{loop}
 	for _, queue := range r.Beside {
 		options := r.ControllerOptions
 		options.Workers = queue.Workers
-		beside := sources.Loop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.FirstRetry, lastRetry: r.LastRetry})
+		beside := newLoop(Config{ControllerOptions: options, Name: queue.Name, reconcile: queue.Reconcile, firstRetry: r.FirstRetry, lastRetry: r.LastRetry})
 		read := sources.reads[0]
 		_, err2 := subscribe(*read.Informer, &subscription{fields: read.Fields | identity, concern: queue.Concern, enqueue: beside.add, initial: true})
 		if err2 != nil {
@@ -94,7 +85,7 @@ func (r *reconciler[S, P]) loops(sources *Sources) ([]*Loop, error) {
 }
 
 func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
-	loop := sources.Loop(Config{
+	loop := newLoop(Config{
 		ControllerOptions: r.ControllerOptions, Name: r.Name, reconcile: r.reconcile, waits: r.waits.Get, firstRetry: r.FirstRetry, lastRetry: r.LastRetry, retryWhenDue: r.RetryWhenDue,
 	})
 	collected := func(key types.NamespacedName) { loop.addAfter(key, r.SettleTime(key)) }
@@ -106,7 +97,7 @@ func (r *reconciler[S, P]) loop(sources *Sources) (*Loop, error) {
 
 // setDefaults sets what options do not say.
 func setDefaults(o *podwright.ControllerOptions, workers int) {
-	o.Workers = cmp.Or(o.Workers, workers)
+	o.Workers, o.CacheSyncTimeout = cmp.Or(o.Workers, workers), cmp.Or(o.CacheSyncTimeout, CacheSyncTimeout)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -132,20 +123,27 @@ func (l *Loop) add(key types.NamespacedName) { l.queue.Add(key) }
 // addAfter enqueues an object after a time.
 func (l *Loop) addAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
 
-// Run runs the informers, waits for the caches and reconciles until the context
-// is done, then waits for everything it has started. It can be called once: then its queue is shut down, and
-// another call returns an error. (CT-4)
-func (l *Loop) Run(ctx context.Context) error {
-	if l.ran.Swap(true) {
-		return fmt.Errorf("%s: Run was called before, and a controller runs once: make another one by New", l.Name)
+// runLoops fills the caches, and has the Loops reconcile until the context is done. Then it waits for everything that was started.
+// It can be called once: then the queues are shut down.
+func runLoops(ctx context.Context, caches *Filling, loops ...*Loop) error {
+	for _, loop := range loops {
+		defer loop.queue.ShutDown()
 	}
-	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName(l.Name))
-	defer l.runInformers(ctx)()
-	defer l.queue.ShutDown()
-	if !cache.WaitForCacheSync(ctx.Done(), l.Synced...) {
-		return fmt.Errorf("%s: ended before its caches were filled: %w", l.Name, context.Cause(ctx))
-	}
-	klog.FromContext(ctx).Info("Started", "workers", l.Workers)
+	return caches.Run(ctx, func(ctx context.Context) error {
+		var running sync.WaitGroup
+		for _, loop := range loops {
+			running.Go(func() { loop.work(ctx) })
+		}
+		running.Wait()
+		return nil
+	})
+}
+
+// work reconciles until the context is done.
+func (l *Loop) work(ctx context.Context) {
+	logger := klog.FromContext(ctx).WithName(l.Name)
+	ctx = klog.NewContext(ctx, logger)
+	logger.Info("Started", "workers", l.Workers)
 	var workers sync.WaitGroup
 	for range l.Workers {
 		workers.Go(func() {
@@ -156,45 +154,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	<-ctx.Done()
 	l.queue.ShutDown()
 	workers.Wait()
-	klog.FromContext(ctx).Info("Stopped")
-	return nil
-}
-
-// RunAfter runs a Loop, and another one, which is made when it is asked for, until the context is done, and waits for both.
-func (l *Loop) RunAfter(ctx context.Context, asked <-chan struct{}, other func() *Loop) error {
-	ended := make(chan error, 1)
-	go func() {
-		select {
-		case <-asked:
-			ended <- other().Run(ctx)
-		case <-ctx.Done():
-			ended <- nil
-		}
-	}()
-	return errors.Join(l.Run(ctx), <-ended)
-}
-
-// hasSynced tells whether the caches have been filled.
-func (l *Loop) hasSynced() bool {
-	for _, synced := range l.Synced {
-		if !synced() {
-			return false
-		}
-	}
-	return true
-}
-
-// runInformers starts the informers. The function it returns stops them.
-func (l *Loop) runInformers(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	for _, informer := range l.informers {
-		running.Go(func() { informer.RunWithContext(ctx) })
-	}
-	return func() {
-		cancel()
-		running.Wait()
-	}
+	logger.Info("Stopped")
 }
 
 // next reconciles one object; it returns false when the queue has been shut down.

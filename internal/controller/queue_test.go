@@ -49,7 +49,7 @@ func run(t *testing.T, length time.Duration, reconcile func(n int) (time.Duratio
 	loop.add(web)
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	if err := loop.Run(ctx); err != nil {
+	if err := runLoops(ctx, &Filling{name: "test", timeout: CacheSyncTimeout}, loop); err != nil {
 		t.Error(err)
 	}
 	return r
@@ -112,7 +112,7 @@ func TestLoopBacksOffAsToldTo(t *testing.T) {
 		loop.add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		if err := loop.Run(ctx); err != nil {
+		if err := runLoops(ctx, &Filling{name: "test", timeout: CacheSyncTimeout}, loop); err != nil {
 			t.Error(err)
 		}
 		if diff := cmp.Diff([]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 9 * time.Second}, r.times); diff != "" {
@@ -134,20 +134,20 @@ func TestLoopEnds(t *testing.T) {
 		loop.add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := loop.Run(ctx); err != nil || !ended {
+		if err := runLoops(ctx, &Filling{name: "test", timeout: CacheSyncTimeout}, loop); err != nil || !ended {
 			t.Errorf("Run returned %v, the reconcile has ended: %v", err, ended)
 		}
 
-		loop = newLoop(Config{Name: "test", Synced: []cache.InformerSynced{func() bool { return false }},
-			reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
-				t.Error("a reconcile before the caches are filled")
-				return 0, nil
-			}})
+		loop = newLoop(Config{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+			t.Error("a reconcile before the caches are filled")
+			return 0, nil
+		}})
 		loop.add(web)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := loop.Run(ctx); err == nil {
-			t.Error("Run returns no error where the caches were never filled")
+		empty := &cacheWait{resource: "pods", synced: func() bool { return false }}
+		if err := runLoops(ctx, &Filling{name: "test", timeout: CacheSyncTimeout, waits: []*cacheWait{empty}}, loop); err != nil {
+			t.Errorf("it was ended before the caches were filled: %v", err)
 		}
 	})
 }
@@ -159,15 +159,15 @@ func TestLoopRunsInformers(t *testing.T) {
 		source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}})
 		informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
 		shown := 0
-		loop := newLoop(Config{Name: "test", informers: []cache.SharedIndexInformer{informer}, Synced: []cache.InformerSynced{informer.HasSynced},
-			reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
-				shown = len(informer.GetStore().List())
-				return 0, nil
-			}})
+		loop := newLoop(Config{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+			shown = len(informer.GetStore().List())
+			return 0, nil
+		}})
 		loop.add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := loop.Run(ctx); err != nil || shown != 1 {
+		filling := &Filling{name: "test", timeout: CacheSyncTimeout, informers: []cache.SharedIndexInformer{informer}, waits: []*cacheWait{{resource: "pods", synced: informer.HasSynced}}}
+		if err := runLoops(ctx, filling, loop); err != nil || shown != 1 {
 			t.Errorf("error %v, the reconcile saw %d pods, want 1", err, shown)
 		}
 		if !informer.IsStopped() {
@@ -179,12 +179,13 @@ func TestLoopRunsInformers(t *testing.T) {
 func TestLoopRunsOnce(t *testing.T) { // CT-4
 	synctest.Test(t, func(t *testing.T) {
 		loop := newLoop(Config{Name: "test", reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, nil }})
+		filling := &Filling{name: "test", timeout: CacheSyncTimeout}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := loop.Run(ctx); err != nil {
+		if err := runLoops(ctx, filling, loop); err != nil {
 			t.Error(err)
 		}
-		if err := loop.Run(t.Context()); err == nil {
+		if err := runLoops(t.Context(), filling, loop); err == nil {
 			t.Error("a second Run returns no error")
 		}
 	})

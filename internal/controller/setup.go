@@ -5,9 +5,7 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
 	"k8s.io/client-go/tools/record"
 
@@ -64,7 +62,7 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &controller[S, P]{reconciler: r, loops: loops}, nil
+	return &controller[S, P]{reconciler: r, caches: sources.Filling(r.Name, r.CacheSyncTimeout), loops: loops}, nil
 }
 
 // NewReconciler returns a Reconciler on the caches of another framework, which Options.Reader
@@ -83,6 +81,7 @@ func (s *Setup[S, P]) checks() *Checks {
 	checks := &Checks{pkg: s.Package}
 	workers := cmp.Or(s.Workers, defaultWorkers)
 	checks.That(s.Options.Workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", s.Objects, workers))
+	checks.That(s.Options.CacheSyncTimeout >= 0, "Options.CacheSyncTimeout is negative: it is how long Run waits for caches, 0 means 2 minutes")
 	s.Check(checks)
 	setDefaults(s.Options, workers)
 	if s.Recorder != nil && *s.Recorder == nil && s.Options.Recorders != nil {
@@ -100,11 +99,16 @@ func (s *Setup[S, P]) reconciler(reads []Read, reader podwright.Caches) *reconci
 // controller is podwright.Controller.
 type controller[S, P any] struct {
 	*reconciler[S, P]
-	loops []*Loop // one at least
+	caches *Filling
+	loops  []*Loop // one at least
+	once   once
 }
 
 // Run runs the loops.
 func (c *controller[S, P]) Run(ctx context.Context) error {
+	if err := c.once.begin(c.Name); err != nil {
+		return err
+	}
 	if c.Definition.Run != nil {
 		return c.Definition.Run(ctx, c.runLoops)
 	}
@@ -112,17 +116,11 @@ func (c *controller[S, P]) Run(ctx context.Context) error {
 }
 
 func (c *controller[S, P]) runLoops(ctx context.Context) error {
-	errs := make([]error, len(c.loops))
-	var running sync.WaitGroup
-	for i, loop := range c.loops {
-		running.Go(func() { errs[i] = loop.Run(ctx) })
-	}
-	running.Wait()
-	return errors.Join(errs...)
+	return runLoops(ctx, c.caches, c.loops...)
 }
 
-// hasSynced tells whether the caches are filled.
-func (c *controller[S, P]) HasSynced() bool { return c.loops[0].hasSynced() }
+// HasSynced tells whether the caches are filled.
+func (c *controller[S, P]) HasSynced() bool { return c.caches.HasSynced() }
 
 // KindOf returns the kind of a Reconciler that New or NewReconciler has made.
 func KindOf[S, P any](r podwright.Reconciler[S, P]) *Definition[S, P] {

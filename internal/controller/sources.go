@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -56,10 +57,10 @@ type Read struct {
 
 // Sources are the informers of a kind. Open makes them.
 type Sources struct {
-	pkg    string
-	reads  []Read
-	own    []cache.SharedIndexInformer
-	synced []cache.InformerSynced
+	pkg   string
+	reads []Read
+	own   []cache.SharedIndexInformer
+	waits []*cacheWait
 }
 
 // Open makes the informers that the user does not share, and adds indexes. The package is
@@ -72,18 +73,20 @@ func Open(pkg string, reads []Read) (*Sources, error) {
 		}
 	}
 	for _, read := range reads {
-		if *read.Informer == nil {
+		wait := &cacheWait{resource: read.Resource, shared: *read.Informer != nil}
+		if !wait.shared {
 			informer := read.MakeInformer()
 			trim := read.Trim
 			if trim == nil {
 				trim = caches.Trim
 			}
-			_ = informer.SetTransform(trim) // fails only once it runs
+			_ = errors.Join(informer.SetTransform(trim), informer.SetWatchErrorHandlerWithContext(wait.note)) // fail only once it runs
 			*read.Informer = informer
 			s.own = append(s.own, informer)
 		}
 		informer := *read.Informer
-		s.synced = append(s.synced, informer.HasSynced)
+		wait.synced = informer.HasSynced
+		s.waits = append(s.waits, wait)
 		if read.Index != nil {
 			if err := read.Index(informer); err != nil {
 				return nil, fmt.Errorf("%s: %w", pkg, err)
@@ -107,16 +110,13 @@ func Caches(reads []Read) caches.Reader {
 	return reader
 }
 
-// Loop returns a Loop that waits until the caches are filled. The first one runs
-// the informers that were made.
-func (s *Sources) Loop(c Config) *Loop {
-	c.informers, c.Synced = s.own, s.synced
-	s.own = nil
-	return newLoop(c)
-}
-
 // Synced returns functions that tell whether the caches are filled.
-func (s *Sources) Synced() []cache.InformerSynced { return s.synced }
+func (s *Sources) Synced() (all []cache.InformerSynced) {
+	for _, w := range s.waits {
+		all = append(all, w.synced)
+	}
+	return all
+}
 
 // subscribe has events of the informers enqueue objects, at once or once events
 // have been collected. wroteStatus may be nil, for a kind that writes none, and

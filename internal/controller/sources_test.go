@@ -44,11 +44,9 @@ func TestOpen(t *testing.T) {
 		if err != nil || nodes != shared || pods == nil {
 			t.Fatalf("error %v, nodes %v, pods %v", err, nodes, pods)
 		}
-		first, second := sources.Loop(Config{Name: "test"}), sources.Loop(Config{Name: "test"})
-		defer first.queue.ShutDown()
-		defer second.queue.ShutDown()
-		if len(first.informers) != 1 || first.informers[0] != pods || len(second.informers) > 0 || len(second.Synced) != 2 {
-			t.Errorf("the first loop runs %v, the second %v, which waits for %d", first.informers, second.informers, len(second.Synced))
+		first, second := sources.Filling("test", 0), sources.Filling("test", 0)
+		if len(first.informers) != 1 || first.informers[0] != pods || len(second.informers) > 0 || len(second.waits) != 2 {
+			t.Errorf("the first runs %v, the second %v, which waits for %d", first.informers, second.informers, len(second.waits))
 		}
 		reader := sources.Caches()
 		if len(reader) != 2 || reader[caches.Pods] != pods.GetIndexer() || reader[caches.Nodes] != nodes.GetIndexer() {

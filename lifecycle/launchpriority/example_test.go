@@ -31,7 +31,7 @@ func ExampleNew() {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	fmt.Println(run(ended, &rest.Config{Host: "http://127.0.0.1:1"}))
-	// Output: container-launch-priority-controller: ended before its caches were filled: context canceled
+	// Output: <nil>
 }
 
 // What a pod's containers wait for.

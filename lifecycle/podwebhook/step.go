@@ -5,6 +5,7 @@ package podwebhook
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,8 +31,11 @@ type Step interface {
 	OnMatchChange(changed func()) error
 	// Rules returns the RBAC rules that the caches take, and none beyond.
 	Rules() []rbacv1.PolicyRule
-	// Run fills the caches until the context is done. It can be called once.
+	// Run fills the caches until the context is done. What it returns, and when, is as with podwright.Controller. It can be
+	// called once.
 	Run(ctx context.Context) error
+	// HasSynced tells whether the caches have been filled that Mutate reads now.
+	HasSynced() bool
 }
 
 // Steps are several, which run together.
@@ -55,6 +59,19 @@ func (all Steps) Run(ctx context.Context) error {
 	}
 	running.Wait()
 	return failed
+}
+
+// HasSynced tells whether the caches of all of them have been filled.
+func (all Steps) HasSynced() bool {
+	return !slices.ContainsFunc(all, func(step Step) bool { return !step.HasSynced() })
+}
+
+// Rules returns the RBAC rules that all of them take.
+func (all Steps) Rules() (rules []rbacv1.PolicyRule) {
+	for _, step := range all {
+		rules = append(rules, step.Rules()...)
+	}
+	return rules
 }
 
 // OnMatchChange is that of each of them.
@@ -136,4 +153,9 @@ func (w *whenServed) Run(ctx context.Context) error {
 	}
 	w.served.Set(w.Step)
 	return w.Step.Run(ctx)
+}
+
+// HasSynced is that of the other Step; true while the API server does not serve what it reads.
+func (w *whenServed) HasSynced() bool {
+	return w.served.IsKnown() && (!w.served.IsThere() || w.Step.HasSynced())
 }

@@ -23,6 +23,7 @@ type step struct {
 	fails      error
 	running    *int
 	changed    []func()
+	unfilled   bool
 }
 
 func (s *step) Mutate(_ context.Context, _ *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
@@ -38,6 +39,8 @@ func (s *step) OnMatchChange(changed func()) error {
 }
 
 func (s *step) Rules() []rbacv1.PolicyRule { return nil }
+
+func (s *step) HasSynced() bool { return !s.unfilled }
 
 func (s *step) Run(ctx context.Context) error {
 	*s.running++
@@ -164,4 +167,31 @@ func ExampleSteps() {
 	expression, err := all.MatchExpression(context.Background())
 	fmt.Println(expression, err)
 	// Output: (request.namespace == 'shop') <nil>
+}
+
+func TestStepsHaveSynced(t *testing.T) {
+	filled, empty := &step{}, &step{unfilled: true}
+	wait := make(chan struct{})
+	await := func(_ context.Context, missing func()) error {
+		missing()
+		close(wait)
+		return context.Canceled
+	}
+	optional := podwebhook.WhenServed(empty, "widgets", await)
+	for _, test := range []struct {
+		steps podwebhook.Steps
+		want  bool
+	}{{nil, true}, {podwebhook.Steps{filled}, true}, {podwebhook.Steps{filled, empty}, false}, {podwebhook.Steps{filled, optional}, false}} {
+		if got := test.steps.HasSynced(); got != test.want {
+			t.Errorf("%d steps have synced: %v, want %v", len(test.steps), got, test.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := optional.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	if <-wait; !optional.HasSynced() {
+		t.Error("what it reads is not served, and it has not synced")
+	}
 }

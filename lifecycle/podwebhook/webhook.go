@@ -25,6 +25,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/internal/admission"
@@ -73,6 +74,9 @@ func (w *Webhook) steps() []Mutator {
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the Webhook needs beside those of its Steps: none, since it asks the API server nothing by itself.
+func (w *Webhook) Rules() []rbacv1.PolicyRule { return nil }
 
 // Default answers CREATE with a JSON patch that holds what all mutators did.
 // Fields of the pod that this version does not know stay as they are. The first

@@ -4,6 +4,7 @@ package policies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,27 +57,37 @@ type reconciler struct {
 // run runs the controller. If the API server does not serve policies, it says so in the log, and does
 // nothing until the context is done. (SPC-8)
 func (o *Options) run(ctx context.Context, run func(context.Context) error) error {
-	if !o.served(ctx) {
+	bounded, end := context.WithTimeout(ctx, o.CacheSyncTimeout)
+	served, err := o.served(bounded)
+	end()
+	if err == nil && served {
+		return run(ctx)
+	}
+	if err == nil {
 		klog.FromContext(ctx).Info("The API server does not serve MutatingAdmissionPolicies, as from Kubernetes 1.36: SidecarSets are injected by the webhook alone")
 		<-ctx.Done()
-		_ = run(ctx) // ends what New has started
+	}
+	ended, end := context.WithCancel(ctx)
+	end()
+	_ = run(ended) // ends what New has started
+	if ctx.Err() != nil {
 		return nil
 	}
-	return run(ctx)
+	return fmt.Errorf("%s: %w", component, err)
 }
 
 // served asks whether policies are served, until there is an answer or the context is done.
-func (o *Options) served(ctx context.Context) (served bool) {
+func (o *Options) served(ctx context.Context) (served bool, err error) {
 	if o.Discovery == nil {
 		o.Discovery = o.Kubernetes.Discovery()
 	}
-	_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (_ bool, err error) {
+	ended := wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) {
 		if served, err = Served(o.Discovery); err != nil {
 			klog.FromContext(ctx).Error(err, "Trying again in a second")
 		}
 		return err == nil, nil
 	})
-	return served
+	return served, errors.Join(err, ended)
 }
 
 // Served tells whether an API server serves MutatingAdmissionPolicies of v1, as those of

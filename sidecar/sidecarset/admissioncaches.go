@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,14 +29,16 @@ type AdmissionOptions struct {
 	Kubernetes kubernetes.Interface
 	// Sidecar reads SidecarSets.
 	Sidecar client.Interface
-	// Namespace is that of the manager, with the revisions and the white list. Default:
+	// ManagerNamespace is that of the manager, with the revisions and the white list. Default:
 	// DefaultRevisionNamespace.
-	Namespace string
-	// SidecarSets, Namespaces and Revisions, those of Namespace that have the label
+	ManagerNamespace string
+	// SidecarSets, Namespaces and Revisions, those of ManagerNamespace that have the label
 	// v1alpha1.SidecarSetNameLabel, are informers that the caller shares and runs.
 	// NewAdmissionCaches adds indexes to them, so they must not have been started before.
 	// If one is nil, it makes its own, and sets it here.
 	SidecarSets, Namespaces, Revisions cache.SharedIndexInformer
+	// CacheSyncTimeout is how long Run waits until the caches are filled, before it returns an error. Default 2 minutes.
+	CacheSyncTimeout time.Duration
 	// Metrics is what a CachedInjector measures. Default: none. NewAdmissionCaches ignores it.
 	Metrics InjectionMetrics
 	// Recorder receives the events of a CachedInjector about SidecarSets. Default nil: no events.
@@ -50,13 +53,14 @@ type AdmissionOptions struct {
 // as long as the request may take.
 type AdmissionCaches struct {
 	options AdmissionOptions
-	loop    *controller.Loop
+	sources *controller.Sources
+	filling *controller.Filling
 	reader  caches.Reader
 }
 
 // NewAdmissionCaches returns caches that are not yet running.
 func NewAdmissionCaches(o AdmissionOptions) (*AdmissionCaches, error) {
-	o.Namespace = cmp.Or(o.Namespace, DefaultRevisionNamespace)
+	o.ManagerNamespace = cmp.Or(o.ManagerNamespace, DefaultRevisionNamespace)
 	if err := controller.Check("sidecarset").KindClient("Sidecar", "sidecar", o.Sidecar != nil).
 		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err(); err != nil {
 		return nil, err
@@ -65,12 +69,12 @@ func NewAdmissionCaches(o AdmissionOptions) (*AdmissionCaches, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &AdmissionCaches{options: o, loop: sources.Loop(controller.Config{Name: "sidecarset-admission"}), reader: sources.Caches()}, nil
+	return &AdmissionCaches{options: o, sources: sources, filling: sources.Filling("sidecarset-admission", o.CacheSyncTimeout), reader: sources.Caches()}, nil
 }
 
 func (o *AdmissionOptions) reads() []controller.Read {
 	return []controller.Read{
-		readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces), readRevisions(o.Kubernetes, o.Namespace, &o.Revisions),
+		readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces), readRevisions(o.Kubernetes, o.ManagerNamespace, &o.Revisions),
 	}
 }
 
@@ -81,12 +85,15 @@ func (c *AdmissionCaches) informers() (sidecarSets, namespaces, revisions cache.
 }
 
 // Run runs the informers that NewAdmissionCaches made until the context is done, and waits
-// for them. It can be called once.
-func (c *AdmissionCaches) Run(ctx context.Context) error { return c.loop.Run(ctx) }
+// for them. What it returns, and when, is as with podwright.Controller. It can be called once.
+func (c *AdmissionCaches) Run(ctx context.Context) error { return c.filling.Run(ctx, nil) }
+
+// HasSynced tells whether the caches have been filled.
+func (c *AdmissionCaches) HasSynced() bool { return c.filling.HasSynced() }
 
 // filled waits for the informers.
 func (c *AdmissionCaches) filled(ctx context.Context) error {
-	if !cache.WaitForCacheSync(ctx.Done(), c.loop.Synced...) {
+	if !cache.WaitForCacheSync(ctx.Done(), c.sources.Synced()...) {
 		return errors.New("the caches are not filled yet; try again")
 	}
 	return nil
@@ -121,10 +128,10 @@ func (c *AdmissionCaches) Revisions(ctx context.Context, set string) ([]*appsv1.
 	if err := c.filled(ctx); err != nil {
 		return nil, err
 	}
-	return caches.Labelled[*appsv1.ControllerRevision](c.reader[resourceRevisions], c.options.Namespace, v1alpha1.SidecarSetNameLabel, set)
+	return caches.Labelled[*appsv1.ControllerRevision](c.reader[resourceRevisions], c.options.ManagerNamespace, v1alpha1.SidecarSetNameLabel, set)
 }
 
 // Configuration is AdmissionReader.Configuration.
 func (c *AdmissionCaches) Configuration(ctx context.Context) (*corev1.ConfigMap, error) {
-	return apiwriter.Found(c.options.Kubernetes.CoreV1().ConfigMaps(c.options.Namespace).Get(ctx, whitelistConfigMap, metav1.GetOptions{}))
+	return apiwriter.Found(c.options.Kubernetes.CoreV1().ConfigMaps(c.options.ManagerNamespace).Get(ctx, whitelistConfigMap, metav1.GetOptions{}))
 }

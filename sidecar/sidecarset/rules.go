@@ -57,7 +57,7 @@ func (c *AdmissionCaches) Rules() []rbacv1.PolicyRule {
 func (c *AdmissionCaches) NamespaceRules() (namespace string, rules []rbacv1.PolicyRule) {
 	configuration := manifests.Rule("", "configmaps", "get")
 	configuration.ResourceNames = []string{whitelistConfigMap}
-	return c.options.Namespace, []rbacv1.PolicyRule{manifests.Rule("apps", "controllerrevisions", "list watch"), configuration}
+	return c.options.ManagerNamespace, []rbacv1.PolicyRule{manifests.Rule("apps", "controllerrevisions", "list watch"), configuration}
 }
 
 // Rules returns the RBAC rules that the webhook needs beside those of its Reader: for

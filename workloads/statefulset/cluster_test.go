@@ -49,8 +49,8 @@ func (c *cluster) setUp() {
 	workloads := c.workloads(fixture.ControllerUser)
 	o := Options{
 		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, ControllerOptions: podwright.ControllerOptions{Recorders: c.Events.Of},
-		StatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
-		Pods:         c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
+		AdvancedStatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
+		Pods:                 c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
 	c.Must(caches.AddMemberIndex(o.Pods))
 	c.Must(caches.AddOwnerIndex(o.Claims))

@@ -40,8 +40,8 @@ func TestConformance(t *testing.T) {
 			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			core := caches.NewInformers(kube, "")
 			o := Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, ControllerOptions: podwright.ControllerOptions{Metrics: c.Reconciles},
-				StatefulSets: c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
-				Pods:         c.Share(core.Pods()), Claims: c.Share(core.Claims()),
+				AdvancedStatefulSets: c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
+				Pods:                 c.Share(core.Pods()), Claims: c.Share(core.Claims()),
 				Revisions: c.Share(core.Revisions())}
 			controller, err := New(o)
 			c.Must(err)

@@ -49,9 +49,9 @@ func (o *Options) reads() []controller.Read {
 		ofPods |= resizeFields
 	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
-	sets := func() cache.Store { return o.StatefulSets.GetStore() }
+	sets := func() cache.Store { return o.AdvancedStatefulSets.GetStore() }
 	return []controller.Read{
-		{Resource: resourceStatefulSets, LiveReader: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.StatefulSets, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceStatefulSets, LiveReader: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
 		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,

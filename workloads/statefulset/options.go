@@ -26,11 +26,11 @@ type Options struct {
 	// Workloads reads and writes StatefulSets.
 	Workloads client.Interface
 
-	// StatefulSets, Pods, Claims and Revisions are informers that the caller shares
+	// AdvancedStatefulSets, Pods, Claims and Revisions are informers that the caller shares
 	// and runs. New adds indexes to them, so they must not have been started before.
 	// If one is nil, the controller makes and runs its own, whose objects it keeps
 	// small.
-	StatefulSets, Pods, Claims, Revisions cache.SharedIndexInformer
+	AdvancedStatefulSets, Pods, Claims, Revisions cache.SharedIndexInformer
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader

@@ -70,7 +70,7 @@ func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, erro
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o = Options{
-		StatefulSets: p.Informer("statefulsets"), Pods: p.Informer("pods"),
+		AdvancedStatefulSets: p.Informer("statefulsets"), Pods: p.Informer("pods"),
 		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {

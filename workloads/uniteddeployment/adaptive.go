@@ -56,9 +56,9 @@ func (p *planner) adapt() {
 	for _, s := range p.sites {
 		p.judge(s, how)
 	}
-	p.plan.Held = place(p.sites, limited(p.Set.Spec.Topology.Subsets), p.replicas)
+	p.plan.Kept = place(p.sites, limited(p.Set.Spec.Topology.Subsets), p.replicas)
 	for i, s := range p.sites {
-		s.reopens = s.reopens && p.plan.Held == 0
+		s.reopens = s.reopens && p.plan.Kept == 0
 		p.plan.Subsets[i].Replicas, p.plan.Subsets[i].Reserved = s.own+s.more, s.reserved
 		switch was := schedulable(s.before); {
 		case s.reopens:

@@ -111,8 +111,8 @@ func (h *history) tick(by time.Duration) *Plan {
 			h.T.Fatalf("UD-20: %s gets %d pods, want at most %d", subset.Name, subset.Replicas, most)
 		}
 	}
-	if sum != replicas+reserved+plan.Held || plan.Status.ReservedPods != reserved {
-		h.T.Fatalf("UD-21.3: %d pods, want %d, %d with substitutes, and %d that are held: %v", sum, replicas, reserved, plan.Held, h.zones)
+	if sum != replicas+reserved+plan.Kept || plan.Status.ReservedPods != reserved {
+		h.T.Fatalf("UD-21.3: %d pods, want %d, %d with substitutes, and %d that are held: %v", sum, replicas, reserved, plan.Kept, h.zones)
 	}
 	h.scale()
 	if now := h.zones.ready(); now < min(before, replicas) && !h.edited {

@@ -75,7 +75,7 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		a.recordMoves()
 		statusErr = a.DeleteRevisions(ctx, a.plan.Revisions.Delete)
 	}
-	return apply.Soonest(a.plan.RequeueAfter, a.NoteHeld(a.Key, a.plan.HeldUp, s.Now)), apply.WorthRetrying(err, statusErr)
+	return apply.Soonest(a.plan.RequeueAfter, a.NoteHeld(a.Key, a.plan.Held, s.Now)), apply.WorthRetrying(err, statusErr)
 }
 
 // current finds out whether the UnitedDeployment is still as it was observed, if something would

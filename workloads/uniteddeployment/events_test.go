@@ -28,7 +28,7 @@ import (
 // describe says what a plan does.
 func describe(plan *Plan) string {
 	status, _ := json.Marshal(plan.Status)
-	text := fmt.Sprint(plan, string(status), plan.Resolved, plan.Held, plan.Closed, plan.Reopened, plan.RequeueAfter)
+	text := fmt.Sprint(plan, string(status), plan.Resolved, plan.Kept, plan.Closed, plan.Reopened, plan.RequeueAfter)
 	for _, subset := range plan.Subsets {
 		text += fmt.Sprint(subset.Name, subset.Replicas, subset.Partition)
 	}

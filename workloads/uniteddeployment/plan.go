@@ -43,9 +43,9 @@ type Plan struct {
 	// Reserve are pods that get v1alpha1.ReservedPodLabel, and Unreserve pods that lose it.
 	// (UD-21.3)
 	Reserve, Unreserve []*corev1.Pod
-	// Held is how many substitutes of pods that are ready by now are kept until enough pods are.
+	// Kept is how many substitutes of pods that are ready by now are kept until enough pods are.
 	// (UD-21.3)
-	Held int32
+	Kept int32
 	// Closed are subsets whose pods find no nodes any more, and Reopened those whose pods do
 	// again. (UD-21)
 	Closed, Reopened []string
@@ -53,8 +53,8 @@ type Plan struct {
 	// never.
 	RequeueAfter time.Duration
 
-	// HeldUp lists the subsets that keep the UnitedDeployment from its spec. (UD-22)
-	HeldUp []rollout.Hold
+	// Held lists the subsets that keep the UnitedDeployment from its spec. (UD-22)
+	Held []rollout.Hold
 
 	// Status is the status to write if all that is planned succeeds, beside the
 	// conditions that say so.

@@ -36,9 +36,9 @@ func (p *planner) setHeldUp(status *v1alpha1.UnitedDeploymentStatus) {
 		default:
 			continue
 		}
-		p.plan.HeldUp = append(p.plan.HeldUp, hold)
+		p.plan.Held = append(p.plan.Held, hold)
 	}
-	status.Conditions = conditions.Tell(status.Conditions, p.plan.HeldUp, known, p.Now)
+	status.Conditions = conditions.Tell(status.Conditions, p.plan.Held, known, p.Now)
 }
 
 // conditions says how HeldUp stands among the conditions of a UnitedDeployment.

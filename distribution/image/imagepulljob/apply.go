@@ -77,8 +77,8 @@ func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.D
 	if a.plan.Delete {
 		return 0, a.delete(ctx)
 	}
-	if a.Begins(heldUpEvent, len(a.plan.HeldUp) > 0) {
-		a.Event(corev1.EventTypeWarning, heldUpEvent, "%s", images.Cut(strings.Join(a.plan.HeldUp, "; "), 800))
+	if a.Begins(heldUpEvent, len(a.plan.HeldTexts) > 0) {
+		a.Event(corev1.EventTypeWarning, heldUpEvent, "%s", images.Cut(strings.Join(a.plan.HeldTexts, "; "), 800))
 	}
 	err = errors.Join(
 		apply.Each(ctx, a.plan.Copy, func(ctx context.Context, name string) error { return a.copy(ctx, name, now) }),

@@ -66,8 +66,8 @@ func (o *Options) reads() []controller.Read {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}
-	if o.StatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceStatefulSets, Informer: &o.StatefulSets, MakeInformer: func() cache.SharedIndexInformer {
+	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
+		reads = append(reads, controller.Read{Resource: resourceStatefulSets, Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}

@@ -34,16 +34,16 @@ type Options struct {
 	// lead that knows of no copies. It is also for one in which kubelets pull (see
 	// nodeimage.PullPods), so that no agent reads them. Default false.
 	ReferToSourceSecrets bool
-	// Workloads reads CloneSets and StatefulSets. The nodes of a job that one of them controls are
+	// Workloads reads CloneSets and Advanced StatefulSets. The nodes of a job that one of them controls are
 	// taken in the order in which it updates its pods. Both kinds must be served. Default nil: such
 	// nodes are taken in the order of the names of the pods, unless the informers are given.
 	Workloads workloadsclient.Interface
 
-	// ImagePullJobs, NodeImages, Pods, CloneSets and StatefulSets (v1beta1) are
+	// ImagePullJobs, NodeImages, Pods, CloneSets and AdvancedStatefulSets are
 	// informers that the caller shares and runs. The controller adds indexes to
 	// the first one. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
-	ImagePullJobs, NodeImages, Pods, CloneSets, StatefulSets cache.SharedIndexInformer
+	ImagePullJobs, NodeImages, Pods, CloneSets, AdvancedStatefulSets cache.SharedIndexInformer
 	// Copies is such an informer of the secrets in v1alpha1.DaemonConfigNamespace that
 	// have the label v1alpha1.PullSecretSourceUIDLabel, or of all there. The
 	// controller adds an index to it.

@@ -41,9 +41,9 @@ type Plan struct {
 	// before.
 	Release []*corev1.Secret
 
-	// HeldUp says in words what keeps the job from its end, or pull secrets from nodes, for an event. The message of
+	// HeldTexts says in words what keeps the job from its end, or pull secrets from nodes, for an event. The message of
 	// the status says it, too.
-	HeldUp []string
+	HeldTexts []string
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.ImagePullJobStatus

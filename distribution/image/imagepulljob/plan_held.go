@@ -17,7 +17,7 @@ func (p *planner) withHeldUp(message string) string {
 	if told == nil {
 		return message
 	}
-	p.plan.HeldUp = append(p.plan.HeldUp, fmt.Sprintf("%s: %s", told.Reason, told.Message))
+	p.plan.HeldTexts = append(p.plan.HeldTexts, fmt.Sprintf("%s: %s", told.Reason, told.Message))
 	return message + "; " + heldup.Text(told)
 }
 

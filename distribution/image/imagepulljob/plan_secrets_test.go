@@ -225,13 +225,13 @@ func TestPlanReplacesReferences(t *testing.T) {
 func TestDeadlineOfAJobWhoseSecretIsNotCopied(t *testing.T) {
 	s := snapshot(newJob(t, "pullSecrets: [s]\ncompletionPolicy: {activeDeadlineSeconds: 60}"), fresh(1)...)
 	s.Job.Status.StartTime = nil
-	if plan := NewPlan(s); plan.Status != nil || len(plan.HeldUp) > 0 {
-		t.Errorf("before the first look: %+v, held up %v", plan.Status, plan.HeldUp)
+	if plan := NewPlan(s); plan.Status != nil || len(plan.HeldTexts) > 0 {
+		t.Errorf("before the first look: %+v, held up %v", plan.Status, plan.HeldTexts)
 	}
 	s.Looks = map[string]Look{"s": {Trying: "it cannot be copied (InternalError), and is tried again"}}
 	plan := NewPlan(s)
-	if plan.Status == nil || plan.Status.StartTime == nil || !strings.Contains(plan.Status.Message, "InternalError") || len(plan.HeldUp) != 1 {
-		t.Fatalf("after it: %+v, held up %v", plan.Status, plan.HeldUp)
+	if plan.Status == nil || plan.Status.StartTime == nil || !strings.Contains(plan.Status.Message, "InternalError") || len(plan.HeldTexts) != 1 {
+		t.Fatalf("after it: %+v, held up %v", plan.Status, plan.HeldTexts)
 	}
 	s.Job.Status = *plan.Status
 	s.Now = s.Now.Add(time.Minute)

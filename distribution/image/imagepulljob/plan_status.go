@@ -24,7 +24,7 @@ const progressInterval = 5 * time.Second
 // (IMG-1.5)
 func (p *planner) planStatus() {
 	old := &p.Job.Status
-	p.plan.HeldUp = slices.Concat(p.heldUp, p.leftOut)
+	p.plan.HeldTexts = slices.Concat(p.heldUp, p.leftOut)
 	if old.StartTime == nil && !p.secretsKnown && len(p.heldUp) == 0 {
 		return // in a moment there is more to say
 	}

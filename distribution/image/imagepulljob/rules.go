@@ -30,7 +30,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Workloads != nil || o.CloneSets != nil {
 		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "clonesets", "list watch"))
 	}
-	if o.Workloads != nil || o.StatefulSets != nil {
+	if o.Workloads != nil || o.AdvancedStatefulSets != nil {
 		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "statefulsets", "list watch"))
 	}
 	if o.Recorder != nil || o.Recorders != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
@@ -40,6 +41,9 @@ type Webhook struct {
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the Webhook needs: none, since it asks the API server nothing.
+func (w *Webhook) Rules() []rbacv1.PolicyRule { return nil }
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults.
 // Fields of the object that this version does not know stay as they are.

@@ -52,7 +52,7 @@ type controller struct {
 func (c *controller) end() {
 	ctx, stop := context.WithCancel(silent(context.Background()))
 	stop()
-	_ = c.run(ctx) // it says that it ended before its caches were filled
+	_ = c.run(ctx) // no error: it was to end
 }
 
 // silent is a context without a log.

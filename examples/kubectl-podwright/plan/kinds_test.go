@@ -161,7 +161,7 @@ func statefulSets() *controlled {
 			return all
 		},
 		controller: func(with *clients, in informers) (*controller, error) {
-			c, err := statefulset.New(statefulset.Options{Kubernetes: with.kube, Workloads: with.workloads, StatefulSets: in["statefulsets"],
+			c, err := statefulset.New(statefulset.Options{Kubernetes: with.kube, Workloads: with.workloads, AdvancedStatefulSets: in["statefulsets"],
 				Pods: in["pods"], Claims: in["persistentvolumeclaims"], Revisions: in["controllerrevisions"]})
 			if err != nil {
 				return nil, err

@@ -68,7 +68,7 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 			Kubernetes: a.Interface, Distribution: a.clients.Distribution, ControllerOptions: podwright.ControllerOptions{Namespace: m.config.Namespace}, PlacedByWorkloads: true})
 		a.pods.Spread = a.step(a.spreads, "WorkloadSpreads", workloadSpreadsResource)
 	}
-	sidecars := sidecarset.AdmissionOptions{Kubernetes: a.Interface, Sidecar: a.clients.Sidecar, Namespace: m.config.OwnNamespace, Metrics: injections, Recorder: m.recorder}
+	sidecars := sidecarset.AdmissionOptions{Kubernetes: a.Interface, Sidecar: a.clients.Sidecar, ManagerNamespace: m.config.OwnNamespace, Metrics: injections, Recorder: m.recorder}
 	if m.gates.Enabled(features.SidecarSetPolicies) {
 		sidecars.MatchExpression = policies.MatchExpression
 	}

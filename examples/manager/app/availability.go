@@ -120,7 +120,7 @@ func evictionResponder(f *pflag.FlagSet) kind {
 				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(), RoomTimeout: *timeout,
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets),
 			}
-			if o.Lifecycle, err = evictionresponder.NewClient(p.Config, nil); err != nil {
+			if o.EvictionClient, err = evictionresponder.NewClient(p.Config, nil); err != nil {
 				return controllers.Composed{}, err
 			}
 			return controllers.Of(o, evictionresponder.New, evictionresponder.Rules), nil

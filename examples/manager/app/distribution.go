@@ -118,7 +118,7 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 					return nil, err
 				}
 				p.caches.states.Set(placer)
-				list, err := persistentpodstate.AwaitWhiteList(ctx, p.Kubernetes, p.ownNamespace)
+				list, err := persistentpodstate.AwaitWhitelist(ctx, p.Kubernetes, p.ownNamespace)
 				if err != nil {
 					return nil, err
 				}
@@ -135,12 +135,12 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 				States: p.caches.persistentPodStates(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), StatefulSets: p.caches.builtInStatefulSets(),
 				AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}, start, persistentpodstate.Rules, func(persistentpodstate.Options) (string, []rbacv1.PolicyRule) {
-				return p.ownNamespace, persistentpodstate.WhiteListRules()
+				return p.ownNamespace, persistentpodstate.WhitelistRules()
 			}), nil
 		},
 		webhook: func(a *admissions) webhook {
-			return &persistentpodstate.Webhook{Distribution: a.clients.Distribution, WhiteList: func(ctx context.Context) (podstate.WhiteList, error) {
-				return persistentpodstate.ReadWhiteList(ctx, a.Interface, a.ownNamespace)
+			return &persistentpodstate.Webhook{Distribution: a.clients.Distribution, Whitelist: func(ctx context.Context) (podstate.Whitelist, error) {
+				return persistentpodstate.ReadWhitelist(ctx, a.Interface, a.ownNamespace)
 			}}
 		},
 	}
@@ -162,7 +162,7 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
 				ReferToSourceSecrets: *referToSource,
 				ImagePullJobs:        p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
-				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), StatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
+				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), nil
 		},
 		webhook: func(a *admissions) webhook {

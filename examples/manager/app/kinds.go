@@ -139,7 +139,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 			budget, err2 := p.budget(ctx)
 			return controllers.Of(statefulset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
-				StatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
+				AdvancedStatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
 				Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: statefulset.Features{
 					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
 					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),

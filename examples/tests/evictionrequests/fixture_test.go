@@ -125,7 +125,7 @@ func newResponder(ctx context.Context, control *cluster.Cluster) (evictionrespon
 	if o.Workloads, err = workloadsclient.NewForConfig(config); err != nil {
 		return nil, err
 	}
-	if o.Lifecycle, err = evictionresponder.NewClient(config, nil); err != nil {
+	if o.EvictionClient, err = evictionresponder.NewClient(config, nil); err != nil {
 		return nil, err
 	}
 	return evictionresponder.New(o)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -27,6 +28,9 @@ type Webhook struct{}
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
 func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the Webhook needs: none, since it asks the API server nothing.
+func (w *Webhook) Rules() []rbacv1.PolicyRule { return nil }
 
 // Validate answers CREATE and UPDATE. It refuses what is invalid with the code 400, as OpenKruise does, and a cause for
 // every field. (PPM-1.1)

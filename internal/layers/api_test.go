@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layers
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// api is what a package exports, as it stands in the source. Types are written as there, and parameters without their names.
+type api struct {
+	funcs   map[string]string            // by name
+	methods map[string]map[string]string // by type, then by name
+	types   map[string]string            // what stands behind the name; empty for a struct
+	fields  map[string][]field           // of structs
+}
+
+// field is a field of a struct; an embedded one has the name of its type.
+type field struct {
+	name, of string
+	embedded bool
+}
+
+// field finds a field of a struct.
+func (a *api) field(of, name string) (string, bool) {
+	i := slices.IndexFunc(a.fields[of], func(f field) bool { return f.name == name })
+	if i < 0 {
+		return "", false
+	}
+	return a.fields[of][i].of, true
+}
+
+// method finds a method of a type, or of a struct of the package that it embeds.
+func (a *api) method(of, name string) string {
+	if found := a.methods[of][name]; found != "" {
+		return found
+	}
+	for _, f := range a.fields[of] {
+		if found := a.methods[f.name][name]; f.embedded && found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// apiOf reads what a package exports from its sources.
+func apiOf(sources ...[]byte) (*api, error) {
+	a := &api{funcs: map[string]string{}, methods: map[string]map[string]string{}, types: map[string]string{}, fields: map[string][]field{}}
+	for _, source := range sources {
+		file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, declared := range file.Decls {
+			switch declared := declared.(type) {
+			case *ast.FuncDecl:
+				a.function(declared)
+			case *ast.GenDecl:
+				for _, spec := range declared.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok && spec.Name.IsExported() {
+						a.declared(spec)
+					}
+				}
+			}
+		}
+	}
+	return a, nil
+}
+
+func (a *api) function(f *ast.FuncDecl) {
+	if !f.Name.IsExported() {
+		return
+	}
+	if f.Recv == nil {
+		a.funcs[f.Name.Name] = signature(f.Type)
+		return
+	}
+	receiver := types.ExprString(f.Recv.List[0].Type)
+	of := strings.TrimPrefix(receiver, "*")
+	if a.methods[of] == nil {
+		a.methods[of] = map[string]string{}
+	}
+	a.methods[of][f.Name.Name] = strings.TrimSuffix(receiver, of) + signature(f.Type)
+}
+
+// signature writes a function type without the names of parameters. Before that of a method stands a star if its receiver is a pointer.
+func signature(f *ast.FuncType) string {
+	in, out := list(f.Params), list(f.Results)
+	switch {
+	case len(out) == 0:
+		return "(" + strings.Join(in, ", ") + ")"
+	case len(out) == 1:
+		return "(" + strings.Join(in, ", ") + ") " + out[0]
+	}
+	return "(" + strings.Join(in, ", ") + ") (" + strings.Join(out, ", ") + ")"
+}
+
+func list(fields *ast.FieldList) (all []string) {
+	if fields == nil {
+		return nil
+	}
+	for _, f := range fields.List {
+		for range max(1, len(f.Names)) {
+			all = append(all, types.ExprString(f.Type))
+		}
+	}
+	return all
+}
+
+func (a *api) declared(spec *ast.TypeSpec) {
+	structure, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		a.types[spec.Name.Name] = types.ExprString(spec.Type)
+		return
+	}
+	a.types[spec.Name.Name] = ""
+	for _, f := range structure.Fields.List {
+		of := types.ExprString(f.Type)
+		for _, name := range f.Names {
+			a.fields[spec.Name.Name] = append(a.fields[spec.Name.Name], field{name.Name, of, false})
+		}
+		if f.Names == nil {
+			a.fields[spec.Name.Name] = append(a.fields[spec.Name.Name], field{strings.TrimPrefix(of[strings.LastIndex(of, ".")+1:], "*"), of, true})
+		}
+	}
+}
+
+// TestKindsAreAlike holds the packages of this module to one name for one thing.
+func TestKindsAreAlike(t *testing.T) {
+	packages := map[string][][]byte{}
+	for name, source := range goFiles(t) {
+		if folder := path.Dir(name); !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "internal/") && !strings.HasSuffix(name, "_test.go") {
+			packages[folder] = append(packages[folder], source)
+		}
+	}
+	kinds, used := 0, map[string]bool{}
+	for _, folder := range slices.Sorted(maps.Keys(packages)) {
+		a, err := apiOf(packages[folder]...)
+		if err != nil {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		problems := a.unlike()
+		if a.isKind() {
+			kinds++
+			problems = append(problems, a.unlikeKind()...)
+		}
+		for _, p := range problems {
+			if at := folder + " " + p.what; deviations[at] != "" {
+				used[at] = true
+			} else {
+				t.Errorf("%s: %s is %s, want %s; if there is a reason, it belongs into the table of deviations", folder, p.what, p.found, p.want)
+			}
+		}
+	}
+	if kinds != numberOfKinds {
+		t.Errorf("%d packages have New and a Plan, want %d: correct the number", kinds, numberOfKinds)
+	}
+	for at := range deviations {
+		if !used[at] {
+			t.Errorf("%s does not deviate any more: take it out of the table", at)
+		}
+	}
+}
+
+func TestUnlike(t *testing.T) {
+	const good = `package x
+type Controller = podwright.Controller[Snapshot, Plan]
+type Reconciler = podwright.Reconciler[Snapshot, Plan]
+type Options struct { podwright.ControllerOptions; Recorder record.EventRecorder; Reader Reader; Features Features; StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer }
+type Features struct { Switch bool }
+type Plan struct { Waiting []rollout.Wait; Held []rollout.Hold; Problems []error; RequeueAfter time.Duration }
+type Webhook struct{}
+func New(o Options) (Controller, error)
+func NewReconciler(o Options) (Reconciler, error)
+func NewPlan(s *Snapshot) *Plan
+func Rules(o Options) []rbacv1.PolicyRule
+func NamespaceRules(Options) (namespace string, rules []rbacv1.PolicyRule)
+func Default(set, old *v1.Set, o DefaultOptions)
+func ValidateUpdate(set, old *v1.Set) field.ErrorList
+func (p *Plan) String() string
+func (w *Webhook) Handlers() map[string]http.Handler
+func (w *Webhook) Rules() []rbacv1.PolicyRule
+func (c *Caches) Run(ctx context.Context) error
+func (c *Caches) HasSynced() bool
+func (c *Caches) Rules() []rbacv1.PolicyRule
+`
+	for _, test := range []struct{ name, before, after, want string }{
+		{"a good one", "package x", "package x", ""},
+		{"another shape of waits", "Waiting []rollout.Wait", "Waiting string", "Plan.Waiting"},
+		{"problems of another shape", "Problems []error", "Problems []string", "Plan.Problems"},
+		{"no words", "func (p *Plan) String() string", "", "Plan.String"},
+		{"words of a copy", "func (p *Plan) String() string", "func (p Plan) String() string", ""},
+		{"a switch among the options", "Features Features;", "Features Features; Fast bool;", "Options.Fast"},
+		{"a namespace of something else", "Features Features;", "Features Features; Namespace string;", "Options.Namespace"},
+		{"whose StatefulSets", "StatefulSets, AdvancedStatefulSets cache", "StatefulSets cache", "Options.StatefulSets"},
+		{"no rights of a webhook", "func (w *Webhook) Rules() []rbacv1.PolicyRule", "", "Webhook.Rules"},
+		{"caches that say nothing", "func (c *Caches) HasSynced() bool", "", "Caches.HasSynced"},
+		{"other arguments", "func Default(set, old *v1.Set, o DefaultOptions)", "func Default(set *v1.Set, now time.Time)", "Default"},
+		{"no old object", "func ValidateUpdate(set, old *v1.Set)", "func ValidateUpdate(set *v1.Set)", "ValidateUpdate"},
+		{"rules that may fail", "func Rules(o Options) []rbacv1.PolicyRule", "func Rules(o Options) ([]rbacv1.PolicyRule, error)", "Rules"},
+		{"two words", "type Features struct", "type WhiteList []string\ntype Features struct", "WhiteList"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if !strings.Contains(good, test.before) {
+				t.Fatalf("the good package lacks %q", test.before)
+			}
+			a, err := apiOf([]byte(strings.Replace(good, test.before, test.after, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range append(a.unlike(), a.unlikeKind()...) {
+				got = append(got, p.what)
+			}
+			if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("unlike (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// unlikeness is something that deviates from what all packages have.
+type unlikeness struct{ what, found, want string }
+
+func (u unlikeness) String() string { return fmt.Sprintf("%s: %s, want %s", u.what, u.found, u.want) }
