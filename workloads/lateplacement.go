@@ -6,8 +6,10 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/manifests"
 )
 
 // LatePlacement is a Placement that is made later than the controllers that ask it, and perhaps never. It is made when the API server
@@ -26,6 +28,12 @@ func (p *LatePlacement) Missing() { p.placement.Missing() }
 
 // Set says who places pods from now on.
 func (p *LatePlacement) Set(placement Placement) { p.placement.Set(placement) }
+
+// Rules returns the RBAC rules that the Placement needs, if Set has been called and it says so by a method Rules.
+func (p *LatePlacement) Rules() []rbacv1.PolicyRule {
+	placement, _ := p.placement.Now()
+	return manifests.Of(placement)
+}
 
 // PlacePod asks the Placement, if there is one. Until Missing or Set has been called it waits, and returns an error when the
 // context is done before. So no pod is created that a Placement may yet have to place.

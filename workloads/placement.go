@@ -6,6 +6,9 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
 )
 
 // Placement says to which nodes a pod goes that a workload is about to create. It says so by the pod's node selector, affinity,
@@ -35,4 +38,12 @@ func (all Placements) PlacePod(ctx context.Context, pod *corev1.Pod) (_ *corev1.
 		}
 	}
 	return pod, nil
+}
+
+// Rules returns the RBAC rules that all of them need which say so by a method Rules, as those of package distribution do.
+func (all Placements) Rules() (rules []rbacv1.PolicyRule) {
+	for _, p := range all {
+		rules = append(rules, manifests.Of(p)...)
+	}
+	return rules
 }

@@ -118,7 +118,7 @@ func (w *CachedWebhook) Run(ctx context.Context) error {
 // HasSynced tells whether the caches have been filled that are read now: that of budgets and, if there is one, that of pods. After
 // Missing none is.
 func (w *CachedWebhook) HasSynced() bool {
-	if w.served.IsKnown() && !w.served.IsThere() {
+	if _, there := w.served.Now(); !there && w.served.IsKnown() {
 		return true
 	}
 	select {

@@ -49,3 +49,12 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	}
 	return rules
 }
+
+// Rules returns the RBAC rules that a Guard needs, and none beyond. Reading the cache of budgets counts. Rules of workloads and
+// SidecarSets include them, if their option Budget is a Guard.
+func (g *Guard) Rules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets", "get list watch"),
+		manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets/status", "patch"),
+	}
+}

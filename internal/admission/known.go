@@ -44,8 +44,13 @@ func (k *Known[T]) IsKnown() bool {
 	}
 }
 
-// IsThere tells whether Set has been called.
-func (k *Known[T]) IsThere() bool { return k.value.Load() != nil }
+// Now returns what it is by now; false if Set has not been called.
+func (k *Known[T]) Now() (value T, there bool) {
+	if found := k.value.Load(); found != nil {
+		return *found, true
+	}
+	return value, false
+}
 
 // Get returns false if it is missing. It waits until that is known; an error says that the context ended before.
 func (k *Known[T]) Get(ctx context.Context) (value T, there bool, err error) {
@@ -58,8 +63,6 @@ func (k *Known[T]) Get(ctx context.Context) (value T, there bool, err error) {
 			return value, false, fmt.Errorf("it is not known yet %s; try again", k.what)
 		}
 	}
-	if found := k.value.Load(); found != nil {
-		return *found, true, nil
-	}
-	return value, false, nil
+	value, there = k.Now()
+	return value, there, nil
 }

@@ -42,3 +42,14 @@ func ResizePods() rbacv1.PolicyRule { return Rule("", "pods/resize", "patch") }
 func PullJobs(group string) rbacv1.PolicyRule {
 	return Rule(group, "imagepulljobs", "list watch create delete")
 }
+
+// Of returns the rules that parts of a kind's options need, such as what it asks before an update. Each says so by a method Rules. One
+// that has no such method, or is nil, needs none.
+func Of(parts ...any) (rules []rbacv1.PolicyRule) {
+	for _, part := range parts {
+		if asks, ok := part.(interface{ Rules() []rbacv1.PolicyRule }); ok {
+			rules = append(rules, asks.Rules()...)
+		}
+	}
+	return rules
+}

@@ -157,5 +157,6 @@ func (w *whenServed) Run(ctx context.Context) error {
 
 // HasSynced is that of the other Step; true while the API server does not serve what it reads.
 func (w *whenServed) HasSynced() bool {
-	return w.served.IsKnown() && (!w.served.IsThere() || w.Step.HasSynced())
+	step, there := w.served.Now()
+	return w.served.IsKnown() && (!there || step.HasSynced())
 }

@@ -12,6 +12,7 @@ import (
 // Rules returns the RBAC rules that a Controller with these options needs, and none
 // beyond; NamespaceRules returns the others. Reading shared informers counts, whether or not the Controller runs
 // them; recording events counts if there is a Recorder. Every call returns new rules.
+// What Budget needs counts, if it says so by a method Rules, as a Guard does.
 //
 // The options need not be complete, and no client of them is asked anything, so that a manifest can
 // be written without a cluster. SidecarSets and namespaces take a ClusterRole. For pods and events
@@ -30,7 +31,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
-	return rules
+	return append(rules, manifests.Of(o.Budget)...)
 }
 
 // NamespaceRules returns the RBAC rules that a Controller with these options needs

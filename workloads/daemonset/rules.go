@@ -14,6 +14,7 @@ import (
 // Rules returns the RBAC rules that a Controller with these options needs, and
 // none beyond. Reading shared informers counts, also those that the caller runs. Recording
 // events counts if there is a Recorder. Every call returns new rules.
+// What Budget needs counts, if it says so by a method Rules, as a Guard does.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. Resources without a namespace
@@ -32,7 +33,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
-	return rules
+	return append(rules, manifests.Of(o.Budget)...)
 }
 
 // Rules returns the RBAC rules that the webhook needs: for Templates to create

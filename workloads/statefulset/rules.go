@@ -12,6 +12,7 @@ import (
 // Rules returns the RBAC rules that a Controller with these options needs, and
 // none beyond. Reading shared informers counts, also those that the caller runs. Recording
 // events counts if there is a Recorder. Every call returns new rules.
+// What Budget and Placement need counts, if they say so by a method Rules, as those of this library do.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. A Role is enough if
@@ -27,7 +28,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}
-	return rules
+	return append(rules, manifests.Of(o.Budget, o.Placement)...)
 }
 
 // Rules returns the RBAC rules that the webhook needs: for Templates to create

@@ -40,6 +40,7 @@ import (
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/terminator"
+	"github.com/podwright/podwright/workloads"
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
@@ -78,6 +79,11 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 // What options switch changes the rules.
 func TestRulesFollowTheOptions(t *testing.T) {
 	none := []rbacv1.PolicyRule(nil)
+	late := workloads.NewLatePlacement("PersistentPodStates")
+	if rules := late.Rules(); rules != nil {
+		t.Errorf("what is not made yet needs %v", rules)
+	}
+	late.Set(new(persistentpodstate.Placer))
 	clients := workloadsfake.NewClient()
 	for name, tt := range map[string]struct {
 		without, with []rbacv1.PolicyRule
@@ -95,6 +101,18 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"DaemonSets that pull images ahead": {
 			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Features: daemonset.Features{PreDownload: true}}),
 			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
+		"CloneSets that ask budgets": {
+			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
+		"StatefulSets that ask budgets": {
+			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
+		"DaemonSets that ask budgets": {
+			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
+		"SidecarSets that ask budgets": {
+			sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{Budget: new(podunavailablebudget.Guard)}), guarded},
+		"CloneSets that place their pods": {
+			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Placement: workloads.Placements{nil, new(persistentpodstate.Placer)}}), placed},
+		"StatefulSets that place their pods": {
+			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Placement: late}), placed},
 		"jobs in the order of CloneSets": {
 			imagepulljob.Rules(imagepulljob.Options{}), imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}),
 			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
@@ -190,6 +208,12 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		})
 	}
 }
+
+// What Guards and Placers need.
+var (
+	guarded = map[string][]string{"policy.kruise.io/podunavailablebudgets": {"get", "list", "watch"}, "policy.kruise.io/podunavailablebudgets/status": {"patch"}}
+	placed  = map[string][]string{"apps.kruise.io/persistentpodstates": {"list", "watch"}, "/nodes": {"list", "watch"}}
+)
 
 var events = map[string][]string{"/events": {"create", "patch"}}
 
