@@ -111,7 +111,7 @@ func (c *cluster) pod(name string) *corev1.Pod {
 
 // PPS-1, PPS-2, PPS-24: the workloads of all kinds.
 func TestWorkloads(t *testing.T) {
-	reserved := `{"replicas":2,"reserveOrdinals":[0,"x"],"ordinals":{"start":0}}`
+	reserved := `{"replicas":2,"reserveOrdinals":["x","0-0"],"ordinals":{"start":0}}`
 	for _, test := range []struct {
 		name, path, spec string
 		state            *v1alpha1.PersistentPodState
@@ -120,7 +120,7 @@ func TestWorkloads(t *testing.T) {
 	}{
 		{"PPS-1: Kubernetes' own, by another version", webPath, fmt.Sprintf(spec, 2), newState("web", requires(host), targeting("apps/v1beta2", "StatefulSet", "web")), nil, "web-0 on a1, web-1 on a1"},
 		{"PPS-2: nil replicas", webPath, `{"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, newState("web", requires(host)), nil, "web-0 on a1"},
-		{"PPS-2: an Advanced StatefulSet", astsPath, `{"replicas":2,"reserveOrdinals":[0]}`, newState("web", requires(host), targeting("apps.kruise.io/v1alpha1", "StatefulSet", "web")), nil, "web-1 on a1, web-2 on a1"},
+		{"PPS-2: an Advanced StatefulSet", astsPath, `{"replicas":2,"reserveOrdinals":["x","0-0"]}`, newState("web", requires(host), targeting("apps.kruise.io/v1alpha1", "StatefulSet", "web")), nil, "web-1 on a1, web-2 on a1"},
 		{"PPS-2: a kind of the white list", customPath, reserved, newState("web", requires(host), targeting("game.kruise.io/v1alpha1", "GameServerSet", "web")), nil, "web-1 on a1, web-2 on a1"},
 		{"PPS-2: its replicas are not known", customPath, `{"replicas":"2"}`, newState("web", requires(host), targeting("game.kruise.io/v1alpha1", "GameServerSet", "web")), nil, "web-0 on a1, web-1 on a1, web-2 on a1"},
 		{"PPS-1: another kind", webPath, fmt.Sprintf(spec, 2), newState("web", requires(host), targeting("apps.kruise.io/v1alpha1", "StatefulSet", "web")), nil, "nothing recorded"},

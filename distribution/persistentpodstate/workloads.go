@@ -3,9 +3,11 @@
 package persistentpodstate
 
 import (
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/podstate"
@@ -44,12 +46,20 @@ func customOf(w *unstructured.Unstructured) *podstate.Workload {
 		custom.Start = int(n)
 	}
 	list, _, _ := unstructured.NestedFieldNoCopy(w.Object, "spec", "reserveOrdinals")
-	ordinals, _ := list.([]any)
-	for _, ordinal := range ordinals {
-		if n, ok := ordinal.(int64); ok {
-			custom.Reserved = append(custom.Reserved, int(n))
+	entries, _ := list.([]any)
+	var readable []intstr.IntOrString
+	for _, entry := range entries {
+		switch value := entry.(type) {
+		case int64:
+			if value >= 0 && value <= math.MaxInt32 {
+				readable = append(readable, intstr.FromInt32(int32(value)))
+			}
+		case string:
+			readable = append(readable, intstr.FromString(value))
 		}
 	}
+	reserved, _ := workload.ParseReserved(readable) // an entry that says nothing leaves the others alone
+	custom.Reserved = reserved.List(workload.MostReserved)
 	return custom
 }
 

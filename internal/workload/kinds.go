@@ -62,7 +62,11 @@ var table = []Kind{
 		w.Replicas, w.Selector, w.Revision = o.Spec.Replicas, o.Spec.Selector, o.Status.UpdateRevision
 	}),
 	entry(Kind{GroupVersionKind: AdvancedStatefulSets.WithVersion("v1beta1"), resource: "advancedstatefulsets", Spread: true, Protected: true}, func(o *workloadsv1beta1.StatefulSet, w *Workload) {
-		w.Replicas, w.Selector, w.Reserved = o.Spec.Replicas, o.Spec.Selector, o.Spec.ReserveOrdinals
+		if w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector; o.Spec.Ordinals != nil {
+			w.Start = o.Spec.Ordinals.Start
+		}
+		reserved, _ := ParseReserved(o.Spec.ReserveOrdinals) // the controller of StatefulSets reports an entry that says nothing
+		w.Reserved = reserved.List(MostReserved)
 	}),
 }
 

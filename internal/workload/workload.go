@@ -27,10 +27,13 @@ type Workload struct {
 	Controller *metav1.OwnerReference
 	// Revision is the latest one as its status has it; empty for kinds without.
 	Revision string
-	// Start is the first ordinal of its pods, and Reserved are those that it leaves out.
+	// Start is the first ordinal of its pods, and Reserved are those that it leaves out, the lowest MostReserved of them.
 	Start    int32
 	Reserved []int
 }
+
+// MostReserved limits how many reserved ordinals are listed: a range may have as many as there are numbers.
+const MostReserved = 100_000
 
 // Of reads an object; nil for what is of no kind of the table.
 func Of(object any) *Workload {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
@@ -50,8 +51,9 @@ func TestOf(t *testing.T) {
 		{&batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Parallelism: three, Completions: new(int32(9)), Selector: selector}}, known("batch/v1", "Job", same)},
 		{&workloadsv1alpha1.CloneSet{ObjectMeta: meta, Spec: workloadsv1alpha1.CloneSetSpec{Replicas: three, Selector: selector}, Status: workloadsv1alpha1.CloneSetStatus{UpdateRevision: "web-2"}},
 			known("apps.kruise.io/v1alpha1", "CloneSet", func(w *Workload) { w.Revision = "web-2" })},
-		{&workloadsv1beta1.StatefulSet{ObjectMeta: meta, Spec: workloadsv1beta1.StatefulSetSpec{Replicas: three, Selector: selector, ReserveOrdinals: []int{1}}},
-			known("apps.kruise.io/v1beta1", "StatefulSet", func(w *Workload) { w.Reserved = []int{1} })},
+		{&workloadsv1beta1.StatefulSet{ObjectMeta: meta, Spec: workloadsv1beta1.StatefulSetSpec{Replicas: three, Selector: selector,
+			Ordinals: &appsv1.StatefulSetOrdinals{Start: 2}, ReserveOrdinals: []intstr.IntOrString{intstr.FromInt32(1), intstr.FromString("4-5"), intstr.FromString("x")}}},
+			known("apps.kruise.io/v1beta1", "StatefulSet", func(w *Workload) { w.Start, w.Reserved = 2, []int{1, 4, 5} })},
 		{&corev1.Pod{}, nil},
 		{nil, nil},
 	} {

@@ -58,11 +58,13 @@ var (
 	commonStatus = []field{{"replicas", count}, {"conditions", oneOf([]any{})}}
 	laterSpec    = []field{
 		{"reserveOrdinals", number(rapid.SliceOf(rapid.Int()))},
+		{"ordinals", object(field{"start", count})},
+		{"volumeClaimUpdateStrategy", object(field{"type", oneOf("OnDelete", "OnPodRollingUpdate")})},
 		{"lifecycle", object(field{"preDelete", hook}, field{"inPlaceUpdate", hook}, field{"preNormal", hook})},
 		{"scaleStrategy", object(field{"maxUnavailable", amount})},
 		{"persistentVolumeClaimRetentionPolicy", object(field{"whenDeleted", retention}, field{"whenScaled", retention})},
 	}
-	laterStatus = []field{{"updatedReadyReplicas", count}, {"updatedAvailableReplicas", count}}
+	laterStatus = []field{{"updatedReadyReplicas", count}, {"updatedAvailableReplicas", count}, {"volumeClaims", oneOf([]any{}, []any{map[string]any{"volumeClaimName": "data", "compatibleReplicas": 1, "compatibleReadyReplicas": 0}})}}
 )
 
 // drawSet draws a StatefulSet as JSON.

@@ -3,6 +3,8 @@
 package conversion
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/podwright/podwright/internal/admission"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -24,11 +26,14 @@ var statefulSet = &admission.Conversion{
 	Group: v1beta1.GroupName, Kind: "StatefulSet", Resource: "statefulsets", Stored: admission.V1beta1,
 	Fields: []admission.ConvertedField{
 		laterField[lifecyclev1alpha1.Lifecycle]("spec", "lifecycle"),
+		laterField[appsv1.StatefulSetOrdinals]("spec", "ordinals"),
 		laterField[v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy]("spec", "persistentVolumeClaimRetentionPolicy"),
-		laterField[[]int]("spec", "reserveOrdinals"),
+		laterField[v1beta1.ReservedOrdinals]("spec", "reserveOrdinals"),
 		laterField[v1beta1.StatefulSetScaleStrategy]("spec", "scaleStrategy"),
+		laterField[v1beta1.StatefulSetVolumeClaimUpdateStrategy]("spec", "volumeClaimUpdateStrategy"),
 		laterField[int32]("status", "updatedReadyReplicas"),
 		laterField[int32]("status", "updatedAvailableReplicas"),
+		laterField[[]v1beta1.StatefulSetVolumeClaimStatus]("status", "volumeClaims"),
 	},
 }
 

@@ -75,6 +75,11 @@ func TestStatefulSet(t *testing.T) {
 				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedReadyReplicas":7,"updatedAvailableReplicas":6}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},`+
 				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedAvailableReplicas":6,"updatedReadyReplicas":7}}`) + `},"spec":{},"status":{}`},
+		{"STS-31, STS-32, STS-40: what 1.7 and 1.8 added",
+			`"metadata":{"name":"web"},"spec":{"ordinals":{"start":5},"reserveOrdinals":[1,"3-5",3000000000],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}},` +
+				`"status":{"volumeClaims":[{"compatibleReadyReplicas":1,"compatibleReplicas":2,"volumeClaimName":"data"}]}`,
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"ordinals":{"start":5},"reserveOrdinals":[1,"3-5",3000000000],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}},`+
+				`"status":{"volumeClaims":[{"compatibleReadyReplicas":1,"compatibleReplicas":2,"volumeClaimName":"data"}]}}`) + `},"spec":{},"status":{}`},
 		{"values that say nothing are kept as they are",
 			`"metadata":{"name":"web"},"spec":{"lifecycle":{},"reserveOrdinals":[],"scaleStrategy":null},"status":{"updatedReadyReplicas":0}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{},"reserveOrdinals":[],"scaleStrategy":null},"status":{"updatedReadyReplicas":0}}`) + `},"spec":{},"status":{}`},
@@ -172,7 +177,8 @@ func TestStatefulSetErrors(t *testing.T) {
 		{"the annotation has a field that v1alpha1 has", annotated(`{"spec":{"replicas":3}}`), beta, annotation + "spec.replicas is no field that only v1beta1 has"},
 		{"the annotation has a field in the wrong section", annotated(`{"status":{"reserveOrdinals":[1]}}`), beta, annotation + "status.reserveOrdinals is no field that only v1beta1 has"},
 		{"the annotation would change metadata", annotated(`{"metadata":{"name":"db"}}`), beta, annotation + "metadata.name is no field that only v1beta1 has"},
-		{"the annotation has ordinals that are no numbers", annotated(`{"spec":{"reserveOrdinals":["1"]}}`), beta, annotation + "spec.reserveOrdinals: json: cannot unmarshal string"},
+		{"the annotation has ordinals that are no numbers", annotated(`{"spec":{"reserveOrdinals":[true]}}`), beta, annotation + "spec.reserveOrdinals: json: cannot unmarshal bool"},
+		{"the annotation has a first ordinal that is none", annotated(`{"spec":{"ordinals":{"start":"1"}}}`), beta, annotation + "spec.ordinals: json: cannot unmarshal string"},
 		{"the annotation has an ordinal with a fraction", annotated(`{"spec":{"reserveOrdinals":[1.5]}}`), beta, annotation + "spec.reserveOrdinals: json: cannot unmarshal number 1.5"},
 		{"the annotation has a hook that is none", annotated(`{"spec":{"lifecycle":{"preDelete":[]}}}`), beta, annotation + "spec.lifecycle: json: cannot unmarshal array"},
 		{"the annotation has a limit that is none", annotated(`{"spec":{"scaleStrategy":{"maxUnavailable":true}}}`), beta, annotation + "spec.scaleStrategy: json: cannot unmarshal bool"},

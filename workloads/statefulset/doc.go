@@ -27,7 +27,7 @@
 //
 // # Differences
 //
-// Manifests, pods, claims and revisions are those of OpenKruise 1.4. If its
+// Manifests, pods, claims and revisions are those of OpenKruise 1.4, and what later releases added is switched on by [Features]. If its
 // behaviour harms users, this package does otherwise:
 //
 //   - Names and service names with which no pod can be created, and hooks of labels and finalizers that no

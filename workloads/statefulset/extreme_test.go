@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
 )
@@ -37,17 +38,18 @@ func within(t *testing.T, limit time.Duration, do func()) {
 // takes long.
 func TestExtremeSpecs(t *testing.T) {
 	const most = math.MaxInt32
-	many := make([]int, 100_000)
+	many := make([]intstr.IntOrString, 100_000)
 	for i := range many {
-		many[i] = i
+		many[i] = intstr.FromInt32(int32(i))
 	}
 	for _, test := range []struct {
 		name string
 		edit edit
 		want string // what the plan does
 	}{
-		{"reserved ordinals beyond an int32", reserve(most, 1<<62), ""},
-		{"negative reserved ordinals", reserve(-1, math.MinInt), ""},
+		{"reserved ordinals beyond an int32", reserve(most, "5-9223372036854775807"), ""},
+		{"negative reserved ordinals", reserve(-1, math.MinInt32), ""},
+		{"all ordinals reserved", reserve("0-9223372036854775807"), ""},
 		{"many reserved ordinals", func(s *Snapshot) { s.Set.Spec.ReserveOrdinals = many },
 			"delete 1 Scale, delete 0 Scale, create 100000A, create 100001A"},
 		{"all replicas that are allowed", replicas(mostReplicas), ""},

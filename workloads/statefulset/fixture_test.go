@@ -259,8 +259,29 @@ func problems(p *Plan) string {
 
 func ordered(s *Snapshot)   { s.Set.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement }
 func replicas(n int32) edit { return func(s *Snapshot) { s.Set.Spec.Replicas = &n } }
-func reserve(ordinals ...int) edit {
-	return func(s *Snapshot) { s.Set.Spec.ReserveOrdinals = ordinals }
+func reserve(ordinals ...any) edit {
+	return func(s *Snapshot) { s.Set.Spec.ReserveOrdinals = reserved(ordinals...) }
+}
+
+// startAt has ordinals begin at a number.
+func startAt(n int32) edit {
+	return func(s *Snapshot) {
+		s.Set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: n}
+		s.Features.StartOrdinal = true
+	}
+}
+
+// reserved are numbers and ranges.
+func reserved(entries ...any) (list []intstr.IntOrString) {
+	for _, entry := range entries {
+		switch value := entry.(type) {
+		case int:
+			list = append(list, intstr.FromInt32(int32(value)))
+		case string:
+			list = append(list, intstr.FromString(value))
+		}
+	}
+	return list
 }
 func paused(s *Snapshot) { s.Set.Spec.UpdateStrategy.RollingUpdate.Paused = true }
 func onDelete(s *Snapshot) {

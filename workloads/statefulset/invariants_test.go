@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -37,11 +38,22 @@ type judge struct {
 	max     int // maxUnavailable
 }
 
+// reserves tells whether a list of numbers and ranges names an ordinal.
+func reserves(list []intstr.IntOrString, ordinal int) bool {
+	return slices.ContainsFunc(list, func(entry intstr.IntOrString) bool {
+		first, last := int(entry.IntVal), int(entry.IntVal)
+		if entry.Type == intstr.String {
+			_, _ = fmt.Sscanf(entry.StrVal, "%d-%d", &first, &last)
+		}
+		return first <= ordinal && ordinal <= last
+	})
+}
+
 func (w *setScenario) judge() *judge {
 	spec := &w.set.Spec
 	j := &judge{setScenario: w, pods: map[int]*corev1.Pod{}, max: 1, ordered: spec.PodManagementPolicy != appsv1.ParallelPodManagement}
 	for ordinal := 0; len(j.wanted) < int(*spec.Replicas); ordinal++ {
-		if !slices.Contains(spec.ReserveOrdinals, ordinal) {
+		if !reserves(spec.ReserveOrdinals, ordinal) {
 			j.wanted, j.end = append(j.wanted, ordinal), ordinal+1
 		}
 	}

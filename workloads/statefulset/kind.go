@@ -154,7 +154,10 @@ func (r *reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 	if s.replicas() > mostReplicas {
 		return nil, nil
 	}
-	w := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)
+	w, err := s.newWindow()
+	if err != nil {
+		return nil, nil // the plan reports it
+	}
 	ordinals := slices.Clone(w.wanted)
 	for _, pod := range s.Pods {
 		if ordinal, ok := ordinalOf(s.Set.Name, pod.Name); ok && !w.contains(ordinal) {

@@ -3,38 +3,53 @@
 package statefulset
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/workload"
 )
 
 // window is the ordinals that the pods of a StatefulSet should have.
 type window struct {
 	// wanted lists them, ascending.
 	wanted []int
-	// end is the last of them plus one, and 0 if none is wanted.
-	end      int
-	reserved map[int]bool
+	// start is the first ordinal that may be wanted. End is the last wanted one plus one, and start if none is wanted.
+	start, end int
+	reserved   workload.Reserved
 }
 
-// newWindow counts ordinals from 0 up, leaving out the reserved ones, until
-// there are as many as replicas. (STS-1)
-func newWindow(replicas int32, reserve []int) window {
-	w := window{wanted: make([]int, 0, max(replicas, 0)), reserved: make(map[int]bool, len(reserve))}
-	for _, ordinal := range reserve {
-		w.reserved[ordinal] = true
+// newWindow counts ordinals from the first one up, leaving out the reserved ones, until
+// there are as many as replicas. The error says what is wrong with the spec. (STS-1, STS-31, STS-32)
+func (s *Snapshot) newWindow() (w window, err error) {
+	if w.reserved, err = workload.ParseReserved(s.Set.Spec.ReserveOrdinals); err != nil {
+		return w, err
 	}
-	for ordinal := 0; len(w.wanted) < int(replicas); ordinal++ {
-		if !w.reserved[ordinal] {
-			w.wanted = append(w.wanted, ordinal)
-			w.end = ordinal + 1
-		}
+	if o := s.Set.Spec.Ordinals; o != nil && s.Features.StartOrdinal {
+		w.start = int(o.Start)
 	}
-	return w
+	if w.start < 0 {
+		return w, fmt.Errorf("spec.ordinals.start: found %d, want 0 or more", w.start)
+	}
+	replicas := max(int(s.replicas()), 0)
+	w.wanted, w.end = w.reserved.Wanted(w.start, replicas)
+	if len(w.wanted) < replicas {
+		return w, fmt.Errorf("spec: of %d replicas, %d have an ordinal: want a lower spec.ordinals.start, or fewer ordinals in spec.reserveOrdinals", replicas, len(w.wanted))
+	}
+	return w, nil
 }
 
 // contains tells whether a pod should have the ordinal.
-func (w *window) contains(ordinal int) bool { return ordinal < w.end && !w.reserved[ordinal] }
+func (w *window) contains(ordinal int) bool {
+	return ordinal >= w.start && ordinal < w.end && !w.reserved.Contains(ordinal)
+}
+
+// rank is how many wanted ordinals are lower than an ordinal.
+func (w *window) rank(ordinal int) int {
+	rank, _ := slices.BinarySearch(w.wanted, ordinal)
+	return rank
+}
 
 // podName is the name of the pod with an ordinal.
 func podName(set string, ordinal int) string { return set + "-" + strconv.Itoa(ordinal) }

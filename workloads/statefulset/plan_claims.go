@@ -113,9 +113,11 @@ func (p *planner) reportLacking(pods []*pod) {
 			"delete the pod to have it recreated with them", pods[0].Name, more))
 }
 
-// scaledDown tells whether a pod is left over since there are fewer replicas.
-// A pod whose ordinal was reserved is not: its data is kept. (STS-24)
-func (p *planner) scaledDown(pod *pod) bool { return pod.ordinal >= p.window.end }
+// scaledDown tells whether a pod is left over since there are fewer replicas, or since they begin at a higher ordinal.
+// A pod whose ordinal was reserved is not: its data is kept. (STS-24, STS-31)
+func (p *planner) scaledDown(pod *pod) bool {
+	return pod.ordinal < p.window.start || pod.ordinal >= p.window.end
+}
 
 // ownersOf returns the owners that a claim of a pod should have by the
 // retention policy, and whether that is a change. A claim that something else

@@ -207,7 +207,7 @@ func waitForClaim(pod, claim string) *rollout.Reason {
 
 // revisionFor is the revision of a new pod. (STS-3)
 func (c *creation) revisionFor(ordinal int) *appsv1.ControllerRevision {
-	held := ordinal < int(c.limits.partition)
+	held := c.heldBack(ordinal)
 	if c.rolling != nil && c.rolling.UnorderedUpdate != nil {
 		held = c.old < int(c.limits.partition)
 	}

@@ -76,7 +76,7 @@ func (p *planner) outdated() bool {
 	}
 	old, held := 0, 0
 	for _, s := range p.wanted {
-		if s.pod != nil && s.pod.own && !s.pod.Updated && (p.rolling.UnorderedUpdate != nil || s.ordinal >= int(p.limits.partition)) {
+		if s.pod != nil && s.pod.own && !s.pod.Updated && (p.rolling.UnorderedUpdate != nil || !p.heldBack(s.ordinal)) {
 			old++
 		}
 	}

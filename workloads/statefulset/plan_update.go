@@ -75,7 +75,7 @@ func (p *planner) planReach() {
 	case p.rolling.UnorderedUpdate != nil:
 		p.reach = p.unordered()
 	default:
-		first := slices.IndexFunc(p.wanted, func(s slot) bool { return s.ordinal >= int(p.limits.partition) })
+		first := slices.IndexFunc(p.wanted, func(s slot) bool { return !p.heldBack(s.ordinal) })
 		if first < 0 {
 			first = len(p.wanted)
 		}
@@ -89,10 +89,22 @@ func (p *planner) planReach() {
 	}
 }
 
+// heldBack tells whether the partition of an update in order keeps the pod of an ordinal at its revision: an
+// ordinal below it, or so many wanted ones from the lowest up. (STS-17, STS-33)
+func (p *planner) heldBack(ordinal int) bool {
+	if p.Features.PartitionCountsPods {
+		ordinal = p.window.rank(ordinal)
+	}
+	return ordinal < int(p.limits.partition)
+}
+
 func (p *planner) partitionReason() *rollout.Reason {
 	held := "pods with a lower ordinal stay at their revision"
-	if p.rolling.UnorderedUpdate != nil {
+	switch {
+	case p.rolling.UnorderedUpdate != nil:
 		held = "so many pods stay at their revision"
+	case p.Features.PartitionCountsPods:
+		held = "so many pods, those with the lowest ordinals, stay at their revision"
 	}
 	return &rollout.Reason{Rule: rollout.RulePartition, Limit: p.limits.partition,
 		Message: fmt.Sprintf("partition %d: %s", p.limits.partition, held)}

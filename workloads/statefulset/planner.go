@@ -123,7 +123,9 @@ func (p *planner) read() (err error) {
 	if l.replicas > mostReplicas {
 		return fmt.Errorf("spec.replicas: found %d, want %d or less", l.replicas, mostReplicas)
 	}
-	p.window = newWindow(l.replicas, p.Set.Spec.ReserveOrdinals)
+	if p.window, err = p.newWindow(); err != nil {
+		return err
+	}
 	p.ordered = p.Set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 	l.scaleMaxUnavailable = math.MaxInt32
 	if s := p.Set.Spec.ScaleStrategy; s != nil && s.MaxUnavailable != nil {

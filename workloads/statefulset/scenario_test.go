@@ -5,13 +5,13 @@ package statefulset
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -143,19 +143,14 @@ func disinherit(pod *corev1.Pod) {
 // Feature switches a feature on.
 func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
 
-// reserved reads a list of ordinals, which commas separate.
-func (w *setScenario) reserved(list string) (ordinals []int) {
+// reservedIn reads a list of ordinals and ranges, which commas separate.
+func reservedIn(list string) (entries []intstr.IntOrString) {
 	for word := range strings.SplitSeq(list, ",") {
-		if word == "" {
-			continue
+		if word != "" {
+			entries = append(entries, intstr.Parse(word))
 		}
-		ordinal, err := strconv.Atoi(word)
-		if err != nil {
-			w.T.Fatal(err)
-		}
-		ordinals = append(ordinals, ordinal)
 	}
-	return ordinals
+	return entries
 }
 
 // retain sets a part of the retention policy.

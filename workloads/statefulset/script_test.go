@@ -20,7 +20,8 @@ import (
 // controller, and these keys of spec, beside those of the template and hooks:
 //
 //	replicas, policy, scaleMaxUnavailable, historyLimit
-//	reserve=(1,2)                     reserveOrdinals
+//	reserve=(1,5-7)                   reserveOrdinals
+//	start                             ordinals.start; empty removes it
 //	claims=(data,logs)                volumeClaimTemplates
 //	whenDeleted, whenScaled           Retain or Delete
 //	type                              OnDelete drops all that follows
@@ -54,7 +55,12 @@ func (w *setScenario) change(key, value string) {
 			spec.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: &quantity}
 		}
 	case "reserve":
-		spec.ReserveOrdinals = w.reserved(value)
+		spec.ReserveOrdinals = reservedIn(value)
+	case "start":
+		spec.Ordinals = nil
+		if value != "" {
+			spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: number}
+		}
 	case "claims":
 		spec.VolumeClaimTemplates = scenario.ClaimTemplates(value)
 	case "whenDeleted", "whenScaled":

@@ -145,7 +145,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"a reserved ordinal is one too high", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			for i := range s.ReserveOrdinals {
-				s.ReserveOrdinals[i]++
+				s.ReserveOrdinals[i].IntVal++
 			}
 		})},
 		{"the current revision moves when the first pod is updated", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
@@ -218,7 +218,7 @@ func deleteLowest(s *Snapshot, p *Plan) {
 
 func leftOver(s *Snapshot, pod *corev1.Pod) bool {
 	ordinal, _ := ordinalOf(s.Set.Name, pod.Name)
-	window := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)
+	window, _ := s.newWindow()
 	return !window.contains(ordinal)
 }
 

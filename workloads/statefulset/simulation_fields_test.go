@@ -16,5 +16,5 @@ func TestUsersEditEveryField(t *testing.T) {
 		"selector":            `{"selector":{"matchLabels":{"app":"other"}},"template":{"metadata":{"labels":{"app":"other"}}}}`,
 		"serviceName":         `{"serviceName":"other"}`,
 		"podManagementPolicy": `{"podManagementPolicy":"Parallel"}`,
-	}}, simulated(bug{}))
+	}}, simulated(bug{}), later(bug{}))
 }

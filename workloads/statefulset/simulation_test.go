@@ -28,6 +28,7 @@ func TestSimulationReplays(t *testing.T) {
 	for seed := range uint64(4) {
 		simulation.CheckReplay(t, simulated(bug{}), seed)
 	}
+	simulation.CheckReplay(t, later(bug{}), 0)
 }
 
 // simulated is what a simulation needs to know of StatefulSets, whose
@@ -41,7 +42,7 @@ func simulated(bug bug) *simulation.Workload {
 		Act:      bug.Act(act),
 		Rare:     simulation.Rarely(rareEdits...),
 		Release:  (*simulation.User).AnswerHooks,
-		Push:     push,
+		Push:     func(u *simulation.User) { push(u, Features{}) },
 		Judge: func(uint64) simulation.Judge {
 			past := invariants.NewPast()
 			return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
@@ -61,7 +62,17 @@ func (o observer) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, err
 }
 
 func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
-	r, err := bug.Start(p, simulatedOptions, NewReconciler)
+	return startWith(p, bug, Features{})
+}
+
+// startWith starts a controller that has features.
+func startWith(p *simulation.Process, bug bug, features Features) (simulation.Controller, error) {
+	options := func(p *simulation.Process) (Options, error) {
+		o, err := simulatedOptions(p)
+		o.Features = features
+		return o, err
+	}
+	r, err := bug.Start(p, options, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
 	}

@@ -155,7 +155,7 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 // push is all that users do in the end: they push a template whose pods run, and
 // take back what asks for a standstill, or what nothing else can undo by the
 // rules. All else is for the controller to overcome.
-func push(u *simulation.User) {
+func push(u *simulation.User, features Features) {
 	set := u.Workload().(*v1beta1.StatefulSet)
 	edit := func(patch string) {
 		u.Edit(patch)
@@ -168,7 +168,7 @@ func push(u *simulation.User) {
 	}
 	edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
 		"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"paused":false}}}}`)
-	free(u, set)
+	free(u, set, features)
 }
 
 // merged returns what a merge patch makes of a set.
@@ -197,8 +197,8 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 //     work (STS-3, STS-17);
 //   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
 //     (STS-20).
-func free(u *simulation.User, set *v1beta1.StatefulSet) {
-	window := newWindow(*set.Spec.Replicas, set.Spec.ReserveOrdinals)
+func free(u *simulation.User, set *v1beta1.StatefulSet, features Features) {
+	window, _ := (&Snapshot{Set: set, Features: features}).newWindow()
 	lower, recreate := false, false
 	known := map[string]bool{}
 	for _, r := range u.Revisions() {

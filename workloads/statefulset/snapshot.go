@@ -67,6 +67,15 @@ type Features struct {
 	// in workloads, still ask the registry when they start; they download
 	// nothing. With IfNotPresent they start without it.
 	PreDownload bool
+
+	// StartOrdinal lets spec.ordinals.start say which ordinal comes first. The gate StatefulSetStartOrdinal of OpenKruise 1.7. (STS-31)
+	StartOrdinal bool
+	// RepeatedOrdinals lets spec.reserveOrdinals name an ordinal more than once, as OpenKruise 1.8 does. Only the Webhook looks at
+	// it: a controller never minds. (STS-32)
+	RepeatedOrdinals bool
+	// PartitionCountsPods makes the partition of an update in order a number of pods, as OpenKruise 1.8 has it. Without it, it is an
+	// ordinal. (STS-33)
+	PartitionCountsPods bool
 }
 
 // selector returns the StatefulSet's selector, which selects something.

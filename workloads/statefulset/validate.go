@@ -29,8 +29,12 @@ const kind = "StatefulSet"
 // mistakes that are made most. The rest is for the API server, see
 // workloads.DryRun.
 func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
+	return validateCreate(set, Features{})
+}
+
+func validateCreate(set *v1beta1.StatefulSet, features Features) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := append(validateName(set.Name), validateSpec(&set.Spec, path)...)
+	errs := append(validateName(set.Name), validateSpec(&set.Spec, path, features)...)
 	errs = append(errs, unworkable(&set.Spec, path)...)
 	return append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 }
@@ -45,15 +49,15 @@ func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 // With podUpdatePolicy InPlaceOnly cpu and memory of containers cannot change; if the
 // controller changes them in place, see Webhook.InPlaceResize.
 func ValidateUpdate(set, old *v1beta1.StatefulSet) field.ErrorList {
-	return validateUpdate(set, old, inplace.CalculateOptions{})
+	return validateUpdate(set, old, Features{}, inplace.CalculateOptions{})
 }
 
-func validateUpdate(set, old *v1beta1.StatefulSet, o inplace.CalculateOptions) field.ErrorList {
+func validateUpdate(set, old *v1beta1.StatefulSet, features Features, o inplace.CalculateOptions) field.ErrorList {
 	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) {
 		return nil
 	}
 	path := field.NewPath("spec")
-	errs := append(validateSpec(&set.Spec, path), validateImmutable(&set.Spec, &old.Spec, path)...)
+	errs := append(validateSpec(&set.Spec, path, features), validateImmutable(&set.Spec, &old.Spec, path)...)
 	errs = append(errs, admission.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
@@ -89,6 +93,10 @@ func validateName(name string) field.ErrorList {
 // unworkable refuses values that OpenKruise takes and that never work: the API server takes no pod, or a hook never holds one. (STS-V8)
 func unworkable(spec *v1beta1.StatefulSetSpec, path *field.Path) (errs field.ErrorList) {
 	errs = validation.Subdomain(spec.ServiceName, path.Child("serviceName"))
+	if s := spec.VolumeClaimUpdateStrategy; s != nil {
+		errs = append(errs, validation.Enum(s.Type, path.Child("volumeClaimUpdateStrategy", "type"),
+			v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType, v1beta1.OnDeleteVolumeClaimUpdateStrategyType)...)
+	}
 	return append(errs, validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"), "preDelete", "inPlaceUpdate")...) // preNormal has no effect
 }
 
@@ -98,7 +106,7 @@ func templates(spec *v1beta1.StatefulSetSpec) podtemplate.Templates {
 }
 
 // validateSpec checks everything but the templates.
-func validateSpec(spec *v1beta1.StatefulSetSpec, path *field.Path) field.ErrorList {
+func validateSpec(spec *v1beta1.StatefulSetSpec, path *field.Path, features Features) field.ErrorList {
 	var errs field.ErrorList
 	if spec.Replicas != nil && *spec.Replicas < 0 {
 		errs = append(errs, field.Invalid(path.Child("replicas"), *spec.Replicas, "must be 0 or more"))
@@ -109,27 +117,12 @@ func validateSpec(spec *v1beta1.StatefulSetSpec, path *field.Path) field.ErrorLi
 	errs = append(errs, validation.Selector(spec.Selector, spec.Template.Labels, path)...)
 	errs = append(errs, validation.Enum(spec.PodManagementPolicy, path.Child("podManagementPolicy"),
 		appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement)...)
-	errs = append(errs, validateReserveOrdinals(spec.ReserveOrdinals, path.Child("reserveOrdinals"))...)
+	errs = append(errs, validateOrdinals(spec, path, features)...)
 	if scale := spec.ScaleStrategy; scale != nil {
 		errs = append(errs, validateMaxUnavailable(scale.MaxUnavailable, spec.PodManagementPolicy, path.Child("scaleStrategy", "maxUnavailable"))...)
 	}
 	errs = append(errs, validateRetention(spec.PersistentVolumeClaimRetentionPolicy, path.Child("persistentVolumeClaimRetentionPolicy"))...)
 	return append(errs, validateUpdateStrategy(spec, path.Child("updateStrategy"))...)
-}
-
-func validateReserveOrdinals(ordinals []int, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	seen := make(map[int]bool, len(ordinals))
-	for i, ordinal := range ordinals {
-		if ordinal < 0 {
-			errs = append(errs, field.Invalid(path.Index(i), ordinal, "must be 0 or more"))
-		}
-		if seen[ordinal] {
-			errs = append(errs, field.Duplicate(path.Index(i), ordinal))
-		}
-		seen[ordinal] = true
-	}
-	return errs
 }
 
 func validateRetention(policy *v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy, path *field.Path) field.ErrorList {

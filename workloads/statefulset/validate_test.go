@@ -71,7 +71,7 @@ func TestMutableOnUpdate(t *testing.T) {
 	mutable := map[string]string{
 		"replicas": `3`, "template": strings.Replace(conformance.Template("", "", ""), "1.21", "1.22", 1), "updateStrategy": `{"type":"OnDelete"}`, "scaleStrategy": `{"maxUnavailable":1}`,
 		"reserveOrdinals": `[1]`, "lifecycle": `{}`, "revisionHistoryLimit": `1`, "persistentVolumeClaimRetentionPolicy": `{"whenScaled":"Delete"}`,
-		"volumeClaimTemplates": `[{"metadata":{"name":"data"}}]`,
+		"volumeClaimTemplates": `[{"metadata":{"name":"data"}}]`, "ordinals": `{"start":2}`, "volumeClaimUpdateStrategy": `{"type":"OnPodRollingUpdate"}`,
 	}
 	immutable := map[string]string{"selector": `{"matchExpressions":[{"key":"app","operator":"Exists"}]}`, "serviceName": `"other"`, "podManagementPolicy": `"Parallel"`}
 	spec := reflect.TypeFor[v1beta1.StatefulSetSpec]()
@@ -125,7 +125,7 @@ func ExampleValidateUpdate() {
 	}}
 	set := old.DeepCopy()
 	set.Spec.Template.Spec.Containers[0].Image = "shop:v2"
-	set.Spec.ReserveOrdinals = []int{1}
+	set.Spec.ReserveOrdinals = []intstr.IntOrString{intstr.FromInt32(1)}
 	fmt.Println("image and ordinals:", statefulset.ValidateUpdate(set, old).ToAggregate())
 
 	set.Spec.ServiceName = "shops"

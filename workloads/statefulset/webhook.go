@@ -41,6 +41,8 @@ type Webhook struct {
 	// InPlaceResize lets cpu and memory of containers change with podUpdatePolicy InPlaceOnly. For
 	// controllers with Features.InPlaceResize.
 	InPlaceResize bool
+	// Features are those of the controllers that the StatefulSets are for.
+	Features Features
 
 	// Templates judges new and changed templates by all the rules of a pod,
 	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
@@ -89,8 +91,9 @@ func (w *Webhook) admission() admission.Kind[v1beta1.StatefulSet] {
 		},
 		Convert: inV1beta1,
 		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			return c.Errors(ValidateCreate, func(set, old *v1beta1.StatefulSet) field.ErrorList {
-				return validateUpdate(set, old, inplace.CalculateOptions{Resize: w.InPlaceResize})
+			create := func(set *v1beta1.StatefulSet) field.ErrorList { return validateCreate(set, w.Features) }
+			return c.Errors(create, func(set, old *v1beta1.StatefulSet) field.ErrorList {
+				return validateUpdate(set, old, w.Features, inplace.CalculateOptions{Resize: w.InPlaceResize})
 			}), nil
 		},
 		Confirm: validation.ConfirmTemplates(func(set *v1beta1.StatefulSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates),

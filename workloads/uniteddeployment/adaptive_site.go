@@ -14,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/internal/workload"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -141,12 +142,15 @@ func rank(of *Child, name string) int32 {
 			ordinal -= o.Spec.Ordinals.Start
 		}
 	case *v1beta1.StatefulSet:
-		reserved := slices.Compact(slices.Sorted(slices.Values(o.Spec.ReserveOrdinals)))
-		below, found := slices.BinarySearch(reserved, int(ordinal))
-		if found {
+		reserved, _ := workload.ParseReserved(o.Spec.ReserveOrdinals) // the controller of StatefulSets reports an entry that says nothing
+		if reserved.Contains(int(ordinal)) {
 			return -1
 		}
-		ordinal -= int32(below)
+		start := int32(0)
+		if o.Spec.Ordinals != nil {
+			start = o.Spec.Ordinals.Start
+		}
+		ordinal = int32(reserved.Rank(int(start), int(ordinal)))
 	}
 	return max(ordinal, -1)
 }

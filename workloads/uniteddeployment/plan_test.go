@@ -317,7 +317,7 @@ func TestDeletePods(t *testing.T) {
 			}
 			w.pod(b.Object.GetName()+"-1", w.Set, old, false) // of another owner
 			plan := NewPlan(&w.Snapshot)
-			if diff := cmp.Diff([][]int{test.want, test.left}, [][]int{ordinals(plan.DeletePods), ordinals(plan.Blocking)}); diff != "" {
+			if diff := cmp.Diff([][]int{test.want, test.left}, [][]int{ordinalsOf(plan.DeletePods), ordinalsOf(plan.Blocking)}); diff != "" {
 				t.Errorf("deleted, and left (-want +got):\n%s", diff)
 			}
 			if left := plan.RequeueAfter; len(test.left) > 0 && left != 4*time.Minute {
@@ -358,7 +358,7 @@ func (w *world) blocking(of metav1.Object, ordinal int, state rune, old, present
 	}
 }
 
-func ordinals(pods []*corev1.Pod) (found []int) {
+func ordinalsOf(pods []*corev1.Pod) (found []int) {
 	for _, pod := range pods {
 		_, n, _ := podplan.SplitOrdinal(pod.Name)
 		found = append(found, int(n))

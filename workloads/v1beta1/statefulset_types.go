@@ -88,14 +88,21 @@ type StatefulSetSpec struct {
 	// +optional
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
+	// Ordinals says which ordinal comes first. The controller ignores it unless
+	// the feature StatefulSetStartOrdinal is on. Default: 0. OpenKruise has it
+	// from 1.7 on.
+	// +optional
+	Ordinals *appsv1.StatefulSetOrdinals `json:"ordinals,omitempty"`
+
 	// ReserveOrdinals lists ordinals that no pod gets; others take their place,
 	// so that the number of pods stays the same. A pod that has one of them is
-	// deleted. Every ordinal is 0 or more and stands once. Default: none.
+	// deleted. Each is a number of 0 or more, or a range such as "5-7", with both
+	// of its ends. OpenKruise has ranges from 1.8 on. Default: none.
 	// +optional
-	ReserveOrdinals []int `json:"reserveOrdinals,omitempty"`
+	ReserveOrdinals ReservedOrdinals `json:"reserveOrdinals,omitempty"`
 
 	// Lifecycle holds pods back for a controller of the user's. Its preNormal
-	// hook has no effect.
+	// hook has no effect unless the controller is told to keep to OpenKruise 1.8 or later.
 	// +optional
 	Lifecycle *lifecyclev1alpha1.Lifecycle `json:"lifecycle,omitempty"`
 
@@ -107,6 +114,32 @@ type StatefulSetSpec struct {
 	// their pod or the StatefulSet is gone. Default: they are kept.
 	// +optional
 	PersistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
+
+	// VolumeClaimUpdateStrategy says what becomes of existing claims when
+	// volumeClaimTemplates change. The controller ignores it unless the feature
+	// StatefulSetAutoResizePVCGate is on. OpenKruise has it from 1.8 on.
+	// +optional
+	VolumeClaimUpdateStrategy *StatefulSetVolumeClaimUpdateStrategy `json:"volumeClaimUpdateStrategy,omitempty"`
+}
+
+// StatefulSetVolumeClaimUpdateStrategyType says when claims get the size of their claim template.
+type StatefulSetVolumeClaimUpdateStrategyType string
+
+const (
+	// OnPodRollingUpdateVolumeClaimUpdateStrategyType grows the claims of a pod when
+	// the rolling update comes to it, before the pod itself is updated.
+	OnPodRollingUpdateVolumeClaimUpdateStrategyType StatefulSetVolumeClaimUpdateStrategyType = "OnPodRollingUpdate"
+	// OnDeleteVolumeClaimUpdateStrategyType leaves existing claims alone. The default.
+	OnDeleteVolumeClaimUpdateStrategyType StatefulSetVolumeClaimUpdateStrategyType = "OnDelete"
+)
+
+// StatefulSetVolumeClaimUpdateStrategy says what becomes of existing claims when
+// their claim template changes.
+type StatefulSetVolumeClaimUpdateStrategy struct {
+	// Type is OnPodRollingUpdate, which grows claims, or OnDelete (default), which
+	// leaves them alone until a user deletes them.
+	// +optional
+	Type StatefulSetVolumeClaimUpdateStrategyType `json:"type,omitempty"`
 }
 
 // StatefulSetUpdateStrategy tunes how the pods of a StatefulSet are updated.
@@ -244,6 +277,25 @@ type StatefulSetStatus struct {
 	// LabelSelector is the selector in the form that the scale subresource wants.
 	// +optional
 	LabelSelector string `json:"labelSelector,omitempty"`
+
+	// VolumeClaims counts the claims of every claim template, in the order of the
+	// templates. OpenKruise has it from 1.8 on.
+	// +optional
+	VolumeClaims []StatefulSetVolumeClaimStatus `json:"volumeClaims,omitempty"`
+}
+
+// StatefulSetVolumeClaimStatus counts the claims of a claim template.
+type StatefulSetVolumeClaimStatus struct {
+	// VolumeClaimName is the name of the claim template.
+	VolumeClaimName string `json:"volumeClaimName"`
+
+	// CompatibleReplicas is the number of pods whose claim asks for what the
+	// template asks for, or for more storage.
+	CompatibleReplicas int32 `json:"compatibleReplicas"`
+
+	// CompatibleReadyReplicas is the number of those whose claim has the storage
+	// that it asks for.
+	CompatibleReadyReplicas int32 `json:"compatibleReadyReplicas"`
 }
 
 // StatefulSet keeps a number of pods running that have names, volumes and an
@@ -282,7 +334,8 @@ type StatefulSetStatus struct {
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy.weightPriority",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.rollingUpdate) || !has(self.spec.updateStrategy.rollingUpdate.unorderedUpdate) || !has(self.spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy) || !has(self.spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy.weightPriority) || self.spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy.weightPriority.all(t, has(t.matchSelector.matchLabels) && size(t.matchSelector.matchLabels) > 0 || has(t.matchSelector.matchExpressions) && size(t.matchSelector.matchExpressions) > 0)`,message="every matchSelector must hold matchLabels or matchExpressions"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy.orderPriority",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.rollingUpdate) || !has(self.spec.updateStrategy.rollingUpdate.unorderedUpdate) || !has(self.spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy) || !has(self.spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy.orderPriority) || self.spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy.orderPriority.all(t, size(t.orderedKey) > 0)`,message="every orderedKey must name a label"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.rollingUpdate.minReadySeconds",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.rollingUpdate) || !has(self.spec.updateStrategy.rollingUpdate.minReadySeconds) || self.spec.updateStrategy.rollingUpdate.minReadySeconds >= 0 && self.spec.updateStrategy.rollingUpdate.minReadySeconds <= 300`,message="must be between 0 and 300"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.reserveOrdinals",rule=`!has(self.spec) || !has(self.spec.reserveOrdinals) || size(self.spec.reserveOrdinals) == 0 || self.spec.reserveOrdinals.min() >= 0`,message="every ordinal must be 0 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.reserveOrdinals",rule=`!has(self.spec) || !has(self.spec.reserveOrdinals) || self.spec.reserveOrdinals.all(o, type(o) != int || o >= 0)`,message="every ordinal must be 0 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.ordinals.start",rule=`!has(self.spec) || !has(self.spec.ordinals) || !has(self.spec.ordinals.start) || self.spec.ordinals.start >= 0`,message="must be 0 or more"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.scaleStrategy.maxUnavailable",rule=`!has(self.spec) || !has(self.spec.scaleStrategy) || !has(self.spec.scaleStrategy.maxUnavailable) || (type(self.spec.scaleStrategy.maxUnavailable) == int ? self.spec.scaleStrategy.maxUnavailable >= 1 : self.spec.scaleStrategy.maxUnavailable.matches('^[+]?0*[1-9][0-9]*%?$'))`,messageExpression=`'must be a number of pods of 1 or more, or a whole percentage of 1% or more, is ' + string(self.spec.scaleStrategy.maxUnavailable)`
 // +kubebuilder:validation:XValidation:fieldPath=".spec.scaleStrategy.maxUnavailable",rule=`!has(self.spec) || !has(self.spec.scaleStrategy) || !has(self.spec.scaleStrategy.maxUnavailable) || has(self.spec.podManagementPolicy) && self.spec.podManagementPolicy == 'Parallel' || type(self.spec.scaleStrategy.maxUnavailable) == int && self.spec.scaleStrategy.maxUnavailable == 1`,message="must be the number 1 unless podManagementPolicy is Parallel: pods in order are unavailable one at a time"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.persistentVolumeClaimRetentionPolicy.whenDeleted",rule=`!has(self.spec) || !has(self.spec.persistentVolumeClaimRetentionPolicy) || !has(self.spec.persistentVolumeClaimRetentionPolicy.whenDeleted) || size(self.spec.persistentVolumeClaimRetentionPolicy.whenDeleted) == 0 || self.spec.persistentVolumeClaimRetentionPolicy.whenDeleted in ['Retain', 'Delete']`,messageExpression=`'must be Retain or Delete, is ' + self.spec.persistentVolumeClaimRetentionPolicy.whenDeleted`

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/utils/ptr"
 
@@ -162,7 +163,7 @@ func (w *fixture) createStatefulSet() {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "db"},
 		Spec: v1beta1.StatefulSetSpec{
 			Replicas:        ptr.To[int32](0),
-			ReserveOrdinals: []int{1, 3},
+			ReserveOrdinals: []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(3)},
 			Selector:        &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -184,7 +185,7 @@ func (w *fixture) convertsWithoutLoss(when string, replicas int64) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if !slices.Equal(set.Spec.ReserveOrdinals, []int{1, 3}) || int64(*set.Spec.Replicas) != replicas || set.Annotations[conversion.KeptFieldsAnnotation] != "" {
+	if !slices.Equal(set.Spec.ReserveOrdinals, []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(3)}) || int64(*set.Spec.Replicas) != replicas || set.Annotations[conversion.KeptFieldsAnnotation] != "" {
 		w.Errorf("%s: %d replicas, reserveOrdinals %v, annotations %v; want %d, [1 3], and none of v1alpha1",
 			when, *set.Spec.Replicas, set.Spec.ReserveOrdinals, set.Annotations, replicas)
 	}

@@ -130,6 +130,11 @@ func TestStatefulSetFieldsOfV1beta1(t *testing.T) {
 		{"reserveOrdinals: some", "reserveOrdinals: [0, 7]", ""},
 		{"reserveOrdinals: none", "reserveOrdinals: []", ""},
 		{"reserveOrdinals: negative", "reserveOrdinals: [3, -1]", "spec.reserveOrdinals: every ordinal must be 0 or more"},
+		{"reserveOrdinals: ranges", `reserveOrdinals: ["5-7", 6]`, ""},
+		{"reserveOrdinals: what is no range, which is left to the webhook", `reserveOrdinals: ["5", "7-5"]`, ""},
+		{"ordinals.start", "ordinals: {start: 5}", ""},
+		{"ordinals.start: absent", "ordinals: {}", ""},
+		{"ordinals.start: negative", "ordinals: {start: -1}", "spec.ordinals.start: must be 0 or more"},
 		{"reserveOrdinals: repeated, which is left to the webhook", "reserveOrdinals: [3, 3]", ""},
 
 		{"lifecycle", "lifecycle: {preDelete: {finalizersHandler: [a/b]}}", ""},
@@ -205,7 +210,7 @@ func TestStatefulSetFieldsOfV1beta1CanChange(t *testing.T) {
 	v := newValidator(t, "statefulsets.apps.kruise.io", "v1beta1")
 	const from = "podManagementPolicy: Parallel\n"
 	for _, to := range []string{
-		"scaleStrategy: {maxUnavailable: 2}", "reserveOrdinals: [1]",
+		"scaleStrategy: {maxUnavailable: 2}", "reserveOrdinals: [1]", `reserveOrdinals: ["1-3"]`, "ordinals: {start: 1}", "volumeClaimUpdateStrategy: {type: OnPodRollingUpdate}",
 		"lifecycle: {preDelete: {finalizersHandler: [a/b]}}", "persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}",
 	} {
 		check(t, nil, v.judge(t, statefulSet("v1beta1", from+to), statefulSet("v1beta1", from)))

@@ -147,7 +147,7 @@ func (s *story) stirStatefulSet(name string) {
 		paused := s.random.IntN(2) == 0
 		s.editStatefulSet(name, fmt.Sprintf("paused %v", paused), func(set *v1beta1.StatefulSet) { rolling(set).Paused = paused })
 	case 4, 5:
-		reserved := [][]int{nil, {1}, {0, 2}}[s.random.IntN(3)]
+		reserved := [][]intstr.IntOrString{nil, {intstr.FromInt32(1)}, {intstr.FromInt32(0), intstr.FromInt32(2)}}[s.random.IntN(3)]
 		s.editStatefulSet(name, fmt.Sprintf("reserves %v", reserved), func(set *v1beta1.StatefulSet) { set.Spec.ReserveOrdinals = reserved })
 	}
 }

@@ -105,7 +105,7 @@ func (s *spec) statefulSet(meta metav1.ObjectMeta) metav1.Object {
 		MaxUnavailable: new(intstr.FromInt(s.unavailable)),
 	}
 	set := &v1beta1.StatefulSet{ObjectMeta: meta, Spec: v1beta1.StatefulSetSpec{
-		Replicas: &s.replicas, Selector: selector, Template: s.template(), VolumeClaimTemplates: s.claims(), Lifecycle: s.lifecycle(), ReserveOrdinals: s.reserved,
+		Replicas: &s.replicas, Selector: selector, Template: s.template(), VolumeClaimTemplates: s.claims(), Lifecycle: s.lifecycle(), ReserveOrdinals: reservedOrdinals(s.reserved),
 		PodManagementPolicy: appsv1.ParallelPodManagement,
 		UpdateStrategy:      v1beta1.StatefulSetUpdateStrategy{RollingUpdate: rolling},
 	}}
@@ -256,3 +256,10 @@ func two(s *spec)       { s.replicas = 2 }
 func held(s *spec)      { s.image, s.partition = "web:2", 3 }
 func stopped(s *spec)   { s.image, s.paused = "web:2", true }
 func recreate2(s *spec) { s.image, s.recreate = "web:2", true }
+
+func reservedOrdinals(of []int) (list []intstr.IntOrString) {
+	for _, ordinal := range of {
+		list = append(list, intstr.FromInt32(int32(ordinal)))
+	}
+	return list
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/tests/testbed/podstate"
@@ -45,7 +46,7 @@ func (j *Judge) unpin(set *v1beta1.StatefulSet) {
 // wants tells whether a StatefulSet wants a pod of a name.
 func wants(set *v1beta1.StatefulSet, name string) bool {
 	for ordinal, n := 0, int32(0); n < *set.Spec.Replicas; ordinal++ {
-		if slices.Contains(set.Spec.ReserveOrdinals, ordinal) {
+		if slices.Contains(set.Spec.ReserveOrdinals, intstr.FromInt32(int32(ordinal))) {
 			continue
 		}
 		if n++; name == fmt.Sprint(set.Name, "-", ordinal) {

@@ -16,6 +16,8 @@ import (
 type Past struct {
 	// Sidecars is required of those who judge SidecarSets.
 	Sidecars SidecarContract
+	// StatefulSets says what is switched on of the StatefulSets that are judged.
+	StatefulSets StatefulSetFeatures
 
 	worked  map[string]bool               // short hashes of the revisions that a pod was ready at
 	claims  map[string]bool               // names of the claim templates that there ever were

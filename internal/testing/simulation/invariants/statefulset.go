@@ -34,8 +34,7 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 	checkHooks(&v, w, hooks, set.Spec.Selector)
 	checkInPlace(&v, w, hooks)
 	checkGraceful(&v, w)
-	j := newStatefulSetJudge(&v, w, set)
-	j.past = p
+	j := newStatefulSetJudge(&v, w, set, p)
 	checkOwnership(&v, w, set.UID, j.mayTouch)
 	checkPrecise(&v, w)
 	j.checkIdentity()
@@ -58,22 +57,27 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 type statefulSetJudge struct {
 	*violations
 	*Write
-	past    *Past
-	set     *v1beta1.StatefulSet
-	broken  bool // the spec cannot be understood
-	ordered bool
-	rolling *v1beta1.RollingUpdateStatefulSetStrategy // nil with OnDelete
-	update  string                                    // the short hash of the update revision
+	past     *Past
+	features StatefulSetFeatures
+	set      *v1beta1.StatefulSet
+	broken   bool // the spec cannot be understood
+	ordered  bool
+	rolling  *v1beta1.RollingUpdateStatefulSetStrategy // nil with OnDelete
+	update   string                                    // the short hash of the update revision
 
 	replicas, partition, unavailable, scaleUnavailable int
 	minReadySeconds                                    int32
 
+	start  int   // the first ordinal that may be wanted
 	wanted []int // ordinals
 	end    int   // the last of them plus one
 }
 
-func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *statefulSetJudge {
-	j := &statefulSetJudge{violations: v, Write: w, set: set, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
+func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet, past *Past) *statefulSetJudge {
+	j := &statefulSetJudge{violations: v, Write: w, past: past, set: set, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
+	if past != nil {
+		j.features = past.StatefulSets
+	}
 	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector)); j.update == "" { // it was written, and the answer lost
 		j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions)
@@ -81,11 +85,7 @@ func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *sta
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	j.broken = set.Spec.Selector == nil || err != nil || selector.Empty() || j.replicas < 0
 	j.readStrategies()
-	for ordinal := 0; len(j.wanted) < j.replicas; ordinal++ {
-		if !slices.Contains(set.Spec.ReserveOrdinals, ordinal) {
-			j.wanted, j.end = append(j.wanted, ordinal), ordinal+1
-		}
-	}
+	j.placeOrdinals()
 	return j
 }
 

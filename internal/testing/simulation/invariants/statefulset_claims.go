@@ -67,7 +67,7 @@ func (j *statefulSetJudge) checkClaim() {
 // that are not left over, or go without their claims.
 func (j *statefulSetJudge) mayDisown(claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
 	whenDeleted, whenScaled := j.retention()
-	leftOver := j.claimOrdinal(claim.Name) >= j.end
+	leftOver := j.beyond(j.claimOrdinal(claim.Name))
 	switch {
 	case owner.UID == j.set.UID:
 		return !whenDeleted || whenScaled && leftOver
@@ -92,7 +92,7 @@ func (j *statefulSetJudge) retention() (whenDeleted, whenScaled bool) {
 // retention policy names: the set, or a pod that is left over.
 func MayOwn(set *v1beta1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
 	var v violations
-	return newStatefulSetJudge(&v, &Write{Truth: &State{}}, set).mayOwn(claim, owner)
+	return newStatefulSetJudge(&v, &Write{Truth: &State{}}, set, nil).mayOwn(claim, owner)
 }
 
 // mayOwn tells whether the retention policy names an owner of a claim.
@@ -104,7 +104,7 @@ func (j *statefulSetJudge) mayOwn(claim *corev1.PersistentVolumeClaim, owner met
 	if owner.UID == j.set.UID {
 		return whenDeleted
 	}
-	return owner.Kind == "Pod" && j.ordinalOf(owner.Name) == j.claimOrdinal(claim.Name) && j.ordinalOf(owner.Name) >= j.end && whenScaled
+	return owner.Kind == "Pod" && j.ordinalOf(owner.Name) == j.claimOrdinal(claim.Name) && j.beyond(j.ordinalOf(owner.Name)) && whenScaled
 }
 
 // checkClaimsOf: a new pod does not get a claim that is being deleted, or that
@@ -169,7 +169,7 @@ func (j *statefulSetJudge) sharedWith(claim *corev1.PersistentVolumeClaim, pod t
 func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 	_, whenScaled := j.retention()
 	for claim := range j.mountedBy(pod, j.Known) {
-		goes, want := owns(pod.UID, claim), whenScaled && j.ordinalOf(pod.Name) >= j.end
+		goes, want := owns(pod.UID, claim), whenScaled && j.beyond(j.ordinalOf(pod.Name))
 		if there := j.Truth.Claims[claim.Name]; there != nil && owns(pod.UID, there) == want {
 			continue // the author has just written it, which changed nothing
 		}
@@ -194,7 +194,7 @@ func (j *statefulSetJudge) checkSettledClaims(s *State) {
 		if owns(j.set.UID, claim) && !whenDeleted {
 			j.add(Claims, "claim %s goes with the set, and the policy does not say so", claim.Name)
 		}
-		if mounted && owns(pod.UID, claim) && (!whenScaled || j.ordinalOf(pod.Name) < j.end) {
+		if mounted && owns(pod.UID, claim) && (!whenScaled || !j.beyond(j.ordinalOf(pod.Name))) {
 			j.add(Claims, "claim %s goes with pod %s, and the policy does not say so", claim.Name, pod.Name)
 		}
 	}
@@ -202,7 +202,7 @@ func (j *statefulSetJudge) checkSettledClaims(s *State) {
 		if !j.owned(pod) || pod.DeletionTimestamp != nil || j.ordinalOf(pod.Name) < 0 {
 			continue
 		}
-		leaves := whenScaled && j.ordinalOf(pod.Name) >= j.end
+		leaves := whenScaled && j.beyond(j.ordinalOf(pod.Name))
 		for claim := range j.mountedBy(pod, s) {
 			if whenDeleted && !leaves && !owns(j.set.UID, claim) {
 				j.add(Claims, "claim %s does not go with the set, and the policy says so", claim.Name)

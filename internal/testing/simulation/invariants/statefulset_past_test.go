@@ -123,7 +123,7 @@ func TestCurrentRevision(t *testing.T) {
 			known.Revisions["web-c"] = testRevision(3, "c")
 			after.Status = v1beta1.StatefulSetStatus{CurrentRevision: tt.current, UpdateRevision: "web-b"}
 			var v violations
-			j := newStatefulSetJudge(&v, &Write{Truth: known, Known: known, Observed: known}, tt.set)
+			j := newStatefulSetJudge(&v, &Write{Truth: known, Known: known, Observed: known}, tt.set, nil)
 			j.checkCurrent(&after.Status)
 			if diff := cmp.Diff(tt.want, broken(v)); diff != "" {
 				t.Errorf("%v (-want +got):\n%s", v, diff)
@@ -200,7 +200,7 @@ func TestSettledClaims(t *testing.T) {
 			s := testState(tt.set, pod)
 			s.Claims["data-web-1"] = &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-web-1", OwnerReferences: tt.owners}}
 			var v violations
-			j := newStatefulSetJudge(&v, &Write{Truth: s, Known: s, Observed: s}, tt.set)
+			j := newStatefulSetJudge(&v, &Write{Truth: s, Known: s, Observed: s}, tt.set, nil)
 			j.past = past
 			j.checkSettledClaims(s)
 			if diff := cmp.Diff(tt.want, broken(v)); diff != "" {

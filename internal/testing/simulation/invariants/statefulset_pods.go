@@ -212,7 +212,7 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	case j.rolling.UnorderedUpdate != nil:
 		j.checkUnordered(pod, verb)
 	default:
-		if j.ordinalOf(pod.Name) < j.partition {
+		if j.below(j.ordinalOf(pod.Name)) {
 			j.add(Partition, "%s pod %s, partition %d", verb, pod.Name, j.partition)
 		}
 		walks = j.checkWalk(pod, verb)

@@ -121,7 +121,7 @@ func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
 // the same reconcile. (STS-3)
 func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 	if j.rolling == nil || j.rolling.UnorderedUpdate == nil {
-		back = j.rolling != nil && ordinal < j.partition
+		back = j.rolling != nil && j.below(ordinal)
 		return back, !back
 	}
 	least, most := 0, 0 // wanted pods that are, or will be, at another revision

@@ -26,8 +26,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	if !ok {
 		return nil
 	}
-	j := newStatefulSetJudge(&v, &Write{Known: s, Observed: s, Truth: s}, set)
-	j.past = p
+	j := newStatefulSetJudge(&v, &Write{Known: s, Observed: s, Truth: s}, set, p)
 	if s.refuses("create", "controllerrevisions") && updateRevision(&set.Spec.Template, s.Revisions) == "" {
 		return nil // without the revision of the template nothing is known of the update
 	}
@@ -127,7 +126,7 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 	down := 0
 	for _, ordinal := range slices.Backward(j.wanted) {
 		pod := j.at(ordinal)
-		if ordinal < j.partition || down >= j.unavailable {
+		if j.below(ordinal) || down >= j.unavailable {
 			return
 		}
 		if j.owned(pod) && pod.DeletionTimestamp == nil && !ended(pod) && shortHash(pod.Labels[revisionLabel]) != j.update {
@@ -154,7 +153,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			case pod == nil && down > 0 && (j.ordered || down >= j.scaleUnavailable):
 				missing++
 				continue
-			case pod != nil && unreadable(pod) && ordinal < j.partition:
+			case pod != nil && unreadable(pod) && j.below(ordinal):
 				spoilt++
 				continue
 			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
@@ -170,7 +169,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		switch at := j.servesUpdated(pod); {
 		case at:
 			updated++
-		case j.rolling != nil && j.rolling.UnorderedUpdate == nil && ordinal >= j.partition:
+		case j.rolling != nil && j.rolling.UnorderedUpdate == nil && !j.below(ordinal):
 			j.add(Settled, "pod %d does not serve at revision %s", ordinal, j.update)
 		}
 		if j.lacksClaims(pod, s) {

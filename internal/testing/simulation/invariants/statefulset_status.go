@@ -70,7 +70,7 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 		if !j.owned(pod) || pod.DeletionTimestamp != nil || !readyFor(pod, j.minReadySeconds, of.Now) {
 			return false
 		}
-		if shortHash(pod.Labels[revisionLabel]) != j.update && (unordered || ordinal >= j.partition) {
+		if shortHash(pod.Labels[revisionLabel]) != j.update && (unordered || !j.below(ordinal)) {
 			old++
 		}
 	}

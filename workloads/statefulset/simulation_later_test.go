@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// laterFeatures switches on what the releases after 1.4 of OpenKruise added.
+var laterFeatures = Features{StartOrdinal: true, RepeatedOrdinals: true, PartitionCountsPods: true}
+
+// laterRules are the same for the judge.
+var laterRules = invariants.StatefulSetFeatures{StartOrdinal: true, PartitionCountsPods: true}
+
+// TestSimulationOfLaterReleases has users edit what later releases added, too, and controllers that do as those releases.
+func TestSimulationOfLaterReleases(t *testing.T) { simulation.Check(t, later(bug{})) }
+
+// later are histories in which users edit what later releases added, too.
+func later(b bug) *simulation.Workload {
+	w := simulated(b)
+	w.Start = func(p *simulation.Process) (simulation.Controller, error) { return startWith(p, b, laterFeatures) }
+	w.Create = func(r *rand.Rand) simulation.Object {
+		set := anySet(r)
+		for range r.IntN(3) {
+			simulation.Merge(set, simulation.AnyEdit(r, laterEdits))
+		}
+		return set
+	}
+	w.Act = b.Act(func(u *simulation.User, r *rand.Rand) {
+		switch r.IntN(8) {
+		case 0, 1:
+			u.Edit(simulation.AnyEdit(r, laterEdits))
+		case 2:
+			u.Err(r, laterMistakes)
+		default:
+			act(u, r)
+		}
+	})
+	w.Push = pushLater
+	w.Judge = func(uint64) simulation.Judge {
+		past := invariants.NewPast()
+		past.StatefulSets = laterRules
+		return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
+	}
+	return w
+}
+
+// laterEdits are what users change of the fields that are new.
+var laterEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"ordinals":%v}}`, "null", `{"start":0}`, `{"start":1}`, `{"start":3}`),
+	simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", `["0-1"]`, `[1,"2-3"]`, `["1-1",4]`, `["1-3","2-4",3,3]`),
+	simulation.Pick(`{"spec":{"volumeClaimUpdateStrategy":%v}}`, "null", `{"type":"OnDelete"}`, `{"type":"OnPodRollingUpdate"}`),
+}
+
+// laterMistakes are what only a webhook would refuse of them.
+var laterMistakes = []simulation.Mistake{
+	{`{"spec":{"ordinals":{"start":-1}}}`, `{"spec":{"ordinals":null}}`},
+	{`{"spec":{"reserveOrdinals":[0,"1"]}}`, `{"spec":{"reserveOrdinals":[1]}}`},
+	{`{"spec":{"reserveOrdinals":["3-2"]}}`, `{"spec":{"reserveOrdinals":["2-3"]}}`},
+}
+
+// pushLater takes these mistakes back, too.
+func pushLater(u *simulation.User) {
+	for _, mistake := range laterMistakes {
+		if set := u.Workload().(*v1beta1.StatefulSet); equality.Semantic.DeepEqual(merged(set, mistake[0]), set) {
+			u.Edit(mistake[1])
+		}
+	}
+	push(u, laterFeatures)
+}
