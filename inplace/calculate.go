@@ -27,6 +27,9 @@ type CalculateOptions struct {
 	// Resize changes cpu and memory of containers in place, by the subresource resize of
 	// pods. Default false: the pod is recreated for it. (IP-35)
 	Resize bool
+	// SameAnnotation is the key of an annotation of revisions that stands for what no pod takes in place. If both
+	// revisions have it, with different values, the pod is recreated. Default "": none is compared. (IP-42)
+	SameAnnotation string
 }
 
 // Calculate compares the revision that a pod runs with the one it should run.
@@ -51,6 +54,9 @@ func Calculate(from, to *appsv1.ControllerRevision, o CalculateOptions) (*Update
 	if err != nil {
 		return nil, nil, err
 	}
+	if was, is, differ := o.annotated(from, to); differ {
+		return nil, []Obstacle{{Reason: fmt.Sprintf("annotation %s of the revisions differs: %q, and now %q", o.SameAnnotation, was, is)}}, nil
+	}
 	u, obstacles, err := calculate(before, after, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("compare ControllerRevisions %s and %s in namespace %s: %w", from.Name, to.Name, to.Namespace, err)
@@ -59,6 +65,13 @@ func Calculate(from, to *appsv1.ControllerRevision, o CalculateOptions) (*Update
 		u.Revision = to.Name
 	}
 	return u, obstacles, nil
+}
+
+// annotated returns the values of SameAnnotation, and whether two revisions have it and differ in it.
+func (o *CalculateOptions) annotated(from, to *appsv1.ControllerRevision) (was, is string, differ bool) {
+	was, before := from.Annotations[o.SameAnnotation]
+	is, after := to.Annotations[o.SameAnnotation]
+	return was, is, before && after && was != is
 }
 
 func template(r *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {

@@ -52,6 +52,12 @@ func Refresh(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, in Refre
 	return changed
 }
 
+// Unbound tells whether a pod is in PreparingNormal for nothing but a node: no preNormal hook holds it, and it is not bound
+// yet. Controllers that leave such a pod alone write nothing between its creation and its binding. (LC-30)
+func Unbound(pod *corev1.Pod, l *v1alpha1.Lifecycle) bool {
+	return StateOf(pod) == v1alpha1.StatePreparingNormal && pod.Spec.NodeName == "" && (l == nil || l.PreNormal == nil)
+}
+
 // nextState is the state that Refresh brings a pod to (LC-8, LC-10, LC-11, LC-12).
 func nextState(state v1alpha1.StateType, pod *corev1.Pod, l *v1alpha1.Lifecycle, in RefreshInput) v1alpha1.StateType {
 	switch state {

@@ -33,6 +33,8 @@ type Changes struct {
 	// (a roll-back), else nil. RaiseTo is its new number.
 	Raise   *appsv1.ControllerRevision
 	RaiseTo int64
+	// Annotate are annotations that Raise gets together with its number. May be nil.
+	Annotate map[string]string
 	// Refused is why Update cannot be written: no pod gets it, and it may be there under no name. Nil if it can.
 	Refused error
 	// Delete lists the revisions beyond the history limit, oldest first.

@@ -20,6 +20,9 @@ type UpdateOptions struct {
 	// All are all pods of the workload, those among them that need no update;
 	// Scatter keeps their proportions. Nil means the pods to be sorted.
 	All []*corev1.Pod
+	// KeepOrder has pods of equal priority go in the order that there is without a priority. Default false: in
+	// the reverse of their order in the list. (CS-46)
+	KeepOrder bool
 }
 
 // SortForUpdate returns the pods in the order in which they are to be updated.
@@ -45,16 +48,9 @@ func SortForUpdateOf[T any](all []T, podOf func(T) *corev1.Pod, o UpdateOptions)
 
 // updateOrder is the order in which pods are to be updated, as places in the list.
 func updateOrder(pods []*corev1.Pod, o UpdateOptions) ([]int32, error) {
-	var order []int32
-	if hasPriority(o.Priority) {
-		var err error
-		if order, err = priorityOrder(pods, o.Priority); err != nil {
-			return nil, err
-		}
-	} else {
-		keys := newSortKeys(pods)
-		sortKeys(keys)
-		order = orderOf(keys)
+	order, err := orderByPriority(pods, o)
+	if err != nil {
+		return nil, err
 	}
 	all := o.All
 	if all == nil {
@@ -62,6 +58,25 @@ func updateOrder(pods []*corev1.Pod, o UpdateOptions) ([]int32, error) {
 	}
 	podAt := func(at int32) *corev1.Pod { return pods[at] }
 	return preparingUpdateFirst(pods, scatter(order, podAt, all, o.Scatter)), nil
+}
+
+// orderByPriority is the order of pods before any are scattered.
+func orderByPriority(pods []*corev1.Pod, o UpdateOptions) ([]int32, error) {
+	if hasPriority(o.Priority) && !o.KeepOrder {
+		return priorityOrder(pods, o.Priority)
+	}
+	keys := newSortKeys(pods)
+	sortKeys(keys)
+	order := orderOf(keys)
+	if !hasPriority(o.Priority) {
+		return order, nil
+	}
+	slices.Reverse(order) // equal ones are turned round once more
+	first, err := priorityOrder(inOrder(pods, order), o.Priority)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(order, first), nil
 }
 
 // preparingUpdateFirst brings the pods that have been announced to their

@@ -80,7 +80,10 @@ func (p *Sync) PrepareRevisions(
 		p.Wrote(caches.Revisions, version)
 	}
 	if c.Raise != nil {
-		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, c.Raise.UID, c.RaiseTo)
+		data, err := raisePatch(c)
+		if err != nil {
+			return Unsettled, err
+		}
 		raised, err := p.revisions().Patch(ctx, c.Raise.Name, types.MergePatchType, data, metav1.PatchOptions{})
 		if err != nil {
 			return Unsettled, fmt.Errorf("raise ControllerRevision %s to %d: %w", c.Raise.Name, c.RaiseTo, err)
@@ -88,6 +91,19 @@ func (p *Sync) PrepareRevisions(
 		p.Wrote(caches.Revisions, raised.ResourceVersion)
 	}
 	return Settled, nil
+}
+
+// raisePatch is the merge patch that raises a revision.
+func raisePatch(c *revision.Changes) ([]byte, error) {
+	metadata := map[string]any{"uid": c.Raise.UID}
+	if len(c.Annotate) > 0 {
+		metadata["annotations"] = c.Annotate
+	}
+	data, err := json.Marshal(map[string]any{"metadata": metadata, "revision": c.RaiseTo})
+	if err != nil {
+		return nil, fmt.Errorf("raise ControllerRevision %s: %w", c.Raise.Name, err)
+	}
+	return data, nil
 }
 
 // RefusedRevision returns why, if err says that the API server has refused for certain to create the update revision, and there is a

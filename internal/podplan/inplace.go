@@ -40,8 +40,7 @@ func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Up
 		return nil, nil
 	}
 	if p.calculator == nil {
-		p.calculator = &inplace.Calculator{History: p.History, To: to,
-			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Workload.InPlace.NoEnvFromMetadata, Resize: p.Workload.InPlace.Resize}}
+		p.calculator = &inplace.Calculator{History: p.History, To: to, Options: p.Workload.InPlace.Options()}
 	}
 	if pod.retry != nil && revision.Matches(pod.Labels[RevisionLabel], to.Name) {
 		return pod.retry.Update, inplace.Feasible(pod.Pod, pod.retry.Update)

@@ -38,6 +38,10 @@ type Owner struct {
 
 	// ShortHash labels pods with the hash of their revision instead of its name.
 	ShortHash bool
+	// RevisionAnnotations are written into revisions that are created or raised, over those of the workload. May be nil.
+	RevisionAnnotations map[string]string
+	// UntilBound leaves a new pod alone that no preNormal hook holds, until it has a node. (LC-30)
+	UntilBound bool
 	// TemplateHash also labels them with the hash as Deployments do.
 	TemplateHash bool
 }
@@ -51,14 +55,24 @@ type InPlace struct {
 	GraceSeconds int32
 	// NoEnvFromMetadata is as in inplace.CalculateOptions.
 	NoEnvFromMetadata bool
-	// Resize is as in inplace.CalculateOptions.
-	Resize bool
+	// Resize and SameAnnotation are as in inplace.CalculateOptions; with Only there is no SameAnnotation.
+	Resize         bool
+	SameAnnotation string
 	// KeepStateless leaves pods without a lifecycle state without one, as long
 	// as no hook asks for it. (LC-19)
 	KeepStateless bool
 	// Field is the field of the spec that may say InPlaceOnly, and What says in a
 	// word what it is.
 	Field, What string
+}
+
+// Options are those by which the revisions of the workload are compared.
+func (in *InPlace) Options() inplace.CalculateOptions {
+	o := inplace.CalculateOptions{NoEnvFromMetadata: in.NoEnvFromMetadata, Resize: in.Resize}
+	if !in.Only {
+		o.SameAnnotation = in.SameAnnotation
+	}
+	return o
 }
 
 // Planner holds what the steps that all kinds share hand to one another. The

@@ -6,6 +6,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -22,7 +23,7 @@ func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, read
 	if patch = p.unused(); pod.Patch != nil {
 		patch = &podpatch.Patch{}
 	}
-	if pod.settled {
+	if pod.settled || p.awaitsBinding(pod) {
 		return patch, true
 	}
 	progress, err := inplace.Refresh(patch, pod.Pod, p.At)
@@ -47,6 +48,11 @@ func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, read
 	}
 	readiness.Initial(patch, pod.Pod, p.At)
 	return patch, true
+}
+
+// awaitsBinding tells whether a pod is left alone until it has a node: nothing but its creation has happened to it. (LC-30)
+func (p *Planner) awaitsBinding(pod *View) bool {
+	return p.Workload.UntilBound && pod.Annotations[inplacev1alpha1.StateAnnotation] == "" && lifecycle.Unbound(pod.Pod, p.Workload.Hooks)
 }
 
 // WriteRefresh has a patch of Refresh written, unless it is empty or the pod is

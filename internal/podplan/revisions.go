@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/podwright/podwright/inplace"
@@ -32,8 +33,17 @@ func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
 		p.UpdateProblem(p.Unreadable)
 		return false
 	}
+	for key, value := range w.RevisionAnnotations {
+		metav1.SetMetaDataAnnotation(&wanted.ObjectMeta, key, value)
+	}
 	if p.plan.Revisions, err = revision.Plan(p.History, wanted, w.CurrentRevision, revisionLabels(pods)); err != nil {
 		p.UpdateProblem(err)
+	}
+	if raised := p.plan.Revisions.Raise; raised != nil { // a copy
+		for key, value := range w.RevisionAnnotations {
+			metav1.SetMetaDataAnnotation(&raised.ObjectMeta, key, value)
+		}
+		p.plan.Revisions.Annotate = w.RevisionAnnotations
 	}
 	p.plan.Revisions.Refused = p.Refusals.Revision
 	p.UpdateProblem(p.Refusals.Revision)

@@ -64,7 +64,7 @@ const minReplicas = 3
 func Plan[P interface{ UpdatedReady() bool }](plan *rollout.Plan, w *podplan.Owner, pods []P, in Input) {
 	in.workload, in.kind, in.selector = w.Object, w.Kind, w.Selector
 	in.to, in.inPlace = plan.Revisions.Update, w.InPlace.Allowed
-	in.options.Resize = w.InPlace.Resize
+	in.options = w.InPlace.Options()
 	in.updatedReady = func() (n int32) {
 		for _, pod := range pods {
 			if pod.UpdatedReady() {

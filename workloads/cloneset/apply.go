@@ -60,7 +60,7 @@ func (r *reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Selector: s.Set.Spec.Selector, Budget: r.options.Budget, Now: s.Now,
 	}}
 	if len(plan.Create) > 0 {
-		a.Uncreated = withoutUncreated(s.Set, plan, cmp.Or(plan.Status, a.Observed), plan.Create, s.Now)
+		a.Uncreated = withoutUncreated(s, plan, cmp.Or(plan.Status, a.Observed), plan.Create)
 		a.Shrinks = a.Uncreated.Replicas < a.Observed.Replicas
 	}
 	return a
@@ -112,7 +112,7 @@ func (a *applier) applyPods(ctx context.Context) error {
 // uncount has the status not count the pods that could not be created.
 func (a *applier) uncount() {
 	if missed := a.tried.missed(a.plan.Create); len(missed) > 0 && !a.Held() {
-		a.SetStatus(withoutUncreated(a.set, a.plan, cmp.Or(a.Status, a.Observed), missed, a.Now))
+		a.SetStatus(withoutUncreated(a.snapshot, a.plan, cmp.Or(a.Status, a.Observed), missed))
 	}
 }
 

@@ -18,7 +18,8 @@
 // What a CloneSet does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/workloads/cloneset/RULES.md
 //
-// Of OpenKruise 1.9 it has spec.progressDeadlineSeconds, with the condition Progressing, and the update type OnDelete.
+// Of OpenKruise 1.9 it has spec.progressDeadlineSeconds, with the condition Progressing, and the update type OnDelete. What
+// releases after 1.4 do otherwise is switched by Features, see FeaturesOf.
 //
 // # Differences
 //

@@ -57,8 +57,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
-	p.tally = p.count()
-	p.plan.Diff = p.tally.diff()
+	p.planDiff()
 	target := p.planTarget()
 	p.claims = p.planClaims()
 	scales := p.planRelease() || p.planScale()

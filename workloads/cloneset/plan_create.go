@@ -29,7 +29,7 @@ import (
 // cannot be created, the others are all the same, but none in their place: the
 // partition limits how many pods are updated. It returns whether it creates any. (CS-17 to CS-20)
 func (p *planner) planCreate() (creates bool) {
-	if blocked := p.tally.createBlocked(); blocked != nil {
+	if blocked := p.scaling.createBlocked(); blocked != nil {
 		p.Wait(nil, blocked)
 	}
 	if p.backsOff() {
@@ -85,7 +85,7 @@ func (p *planner) backsOff() bool {
 // missingUpdated is how many pods are missing at the update revision, whatever
 // scaleStrategy.maxUnavailable says.
 func (p *planner) missingUpdated() int {
-	unlimited := p.tally
+	unlimited := p.scaling
 	unlimited.ScaleMaxUnavailable = math.MaxInt32
 	d := unlimited.diff()
 	return int(d.Create - d.CreateOld)

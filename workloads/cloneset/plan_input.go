@@ -43,6 +43,9 @@ func (p *planner) readSpec() (err error) {
 	if l.maxSurge, err = rollout.MaxSurge(strategy.MaxSurge, l.replicas); err != nil {
 		return fmt.Errorf("spec.updateStrategy.%w", err)
 	}
+	if strategy.Paused && p.Features.PauseWithoutSurge { // (CS-42)
+		l.maxSurge = 0
+	}
 	if l.maxUnavailable, err = rollout.MaxUnavailable(strategy.MaxUnavailable, l.replicas, l.maxSurge); err != nil {
 		return fmt.Errorf("spec.updateStrategy.%w", err)
 	}

@@ -48,8 +48,21 @@ func (p *planner) classify() {
 	podplan.SortByName(p.pods, (*pod).GetName)
 }
 
-// count counts the pods, beside what the spec wants. (CS-7 to CS-14)
-func (p *planner) count() tally {
+// planDiff counts the pods, and finds the numbers that the scale step and the update step follow from: they may count
+// pods differently. (CS-43)
+func (p *planner) planDiff() {
+	p.tally = p.count((*planner).updated)
+	p.scaling, p.plan.Diff = p.tally, p.tally.diff()
+	if p.Features.PreparingUpdateAsUpdate {
+		p.scaling = p.count((*planner).updatedForScale)
+		update := p.plan.Diff
+		p.plan.Diff = p.scaling.diff()
+		p.plan.Diff.Update, p.plan.Diff.UpdateMaxUnavailable = update.Update, update.UpdateMaxUnavailable
+	}
+}
+
+// count counts the pods, beside what the spec wants; updated tells which are of the new class. (CS-7 to CS-14)
+func (p *planner) count(updated func(*planner, *pod) bool) tally {
 	t := tally{
 		Replicas:            p.limits.replicas,
 		Partition:           p.limits.partition,
@@ -68,7 +81,8 @@ func (p *planner) count() tally {
 	}
 	for _, pod := range p.pods {
 		class := &t.Old
-		if pod.Updated {
+		isUpdated := updated(p, pod)
+		if isUpdated {
 			class = &t.New
 		}
 		class.add(1, pod.preparingDelete, pod.specified, pod.Available)
@@ -81,7 +95,7 @@ func (p *planner) count() tally {
 		if pod.evicted { // as long as that lasts (LC-29)
 			p.RequeueAfter(lifecycle.AwaitsEviction(pod.Pod, p.Now))
 			t.Evicted++
-			if !pod.Updated {
+			if !isUpdated {
 				t.EvictedOld++
 			}
 		}

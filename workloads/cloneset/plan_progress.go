@@ -22,6 +22,7 @@ type progress struct {
 	status  *v1alpha1.CloneSetStatus // whose numbers are counted, and which gets the conditions
 	created bool                     // the update revision is created for this status
 	back    bool                     // pods go back to the current revision, since the partition was raised
+	named   bool                     // Progressing has the reasons of OpenKruise 1.9 (CS-47)
 	now     time.Time
 }
 
@@ -44,6 +45,10 @@ func hasDeadline(set *v1alpha1.CloneSet) bool {
 func (p *progress) setProgressing() {
 	if !hasDeadline(p.set) {
 		statuses.Drop(p.status, v1alpha1.CloneSetConditionProgressing)
+		return
+	}
+	if p.named {
+		p.setNamed()
 		return
 	}
 	if p.paused() {
@@ -148,7 +153,8 @@ func (p *progress) requeueAfter() time.Duration {
 		return 0
 	}
 	switch c.Reason {
-	case v1alpha1.CloneSetAvailable, v1alpha1.CloneSetProgressDeadlineExceeded, v1alpha1.CloneSetPaused:
+	case v1alpha1.CloneSetAvailable, v1alpha1.CloneSetProgressDeadlineExceeded, v1alpha1.CloneSetPaused,
+		v1alpha1.CloneSetProgressPartitionAvailable:
 		return 0
 	}
 	return max(p.left(), 0)

@@ -111,13 +111,13 @@ func (p *planner) scaleIn() (deletes bool) {
 	if d.ScaleDown == 0 {
 		return false
 	}
-	if blocked := p.tally.scaleDownBlocked(); blocked != nil {
+	if blocked := p.scaling.scaleDownBlocked(); blocked != nil {
 		p.Wait(nil, blocked)
 		return false
 	}
 	var old, updated []*pod
 	for _, pod := range p.pods {
-		if pod.Updated {
+		if p.updatedForScale(pod) {
 			updated = append(updated, pod)
 		} else {
 			old = append(old, pod)
@@ -143,7 +143,7 @@ func (p *planner) firstToGo(pods []*pod, n int) []*pod {
 // deleteWithinBudget deletes pods that are not ready freely and ready ones
 // while the budget lasts. (CS-22, CS-23)
 func (p *planner) deleteWithinBudget(pods []*pod) (deletes bool) {
-	chosen := p.tally.selectForDeletion(pods)
+	chosen := p.scaling.selectForDeletion(pods)
 	for _, pod := range chosen.now {
 		deletes = p.delete(pod, rollout.DeleteForScale) || deletes
 	}

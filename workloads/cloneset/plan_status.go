@@ -3,8 +3,6 @@
 package cloneset
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -43,7 +41,7 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 		status.CurrentRevision = status.UpdateRevision
 	}
 	countCreated(status, p.plan, 1, p.plan.Create)
-	judge := judgeStatus(p.Set, p.plan, status, p.Now)
+	judge := judgeStatus(p.Snapshot, p.plan, status)
 	p.RequeueAfter(judge.requeueAfter())
 }
 
@@ -95,8 +93,9 @@ func countCreated(status *v1alpha1.CloneSetStatus, plan *Plan, n int32, pods []r
 
 // judgeStatus says in a status, whose numbers are counted, what they mean for those who wait for the spec to be
 // reached. (CS-S3 to CS-S5)
-func judgeStatus(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.CloneSetStatus, now time.Time) *progress {
-	p := &progress{set: set, status: status, created: plan.Revisions.Create != nil, back: plan.Diff.Update < 0, now: now}
+func judgeStatus(s *Snapshot, plan *Plan, status *v1alpha1.CloneSetStatus) *progress {
+	set := s.Set
+	p := &progress{set: set, status: status, created: plan.Revisions.Create != nil, back: plan.Diff.Update < 0, named: s.Features.ProgressReasons, now: s.Now}
 	p.setConditions()
 	status.ObservedGeneration = set.Generation
 	if p.misleads() {
@@ -106,7 +105,7 @@ func judgeStatus(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.CloneSetSt
 }
 
 // withoutUncreated returns a status that does not count the pods which could not be created after all.
-func withoutUncreated(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.CloneSetStatus, uncreated []rollout.PodCreation, now time.Time) *v1alpha1.CloneSetStatus {
+func withoutUncreated(s *Snapshot, plan *Plan, status *v1alpha1.CloneSetStatus, uncreated []rollout.PodCreation) *v1alpha1.CloneSetStatus {
 	status = status.DeepCopy()
 	countCreated(status, plan, -1, uncreated)
 	for _, t := range statuses.Kept { // they are judged anew
@@ -114,11 +113,11 @@ func withoutUncreated(set *v1alpha1.CloneSet, plan *Plan, status *v1alpha1.Clone
 			continue
 		}
 		statuses.Drop(status, t)
-		if c := statuses.Find(&set.Status, t); c != nil {
+		if c := statuses.Find(&s.Set.Status, t); c != nil {
 			status.Conditions = append(status.Conditions, *c.DeepCopy())
 		}
 	}
-	judgeStatus(set, plan, status, now)
+	judgeStatus(s, plan, status)
 	return status
 }
 

@@ -50,7 +50,7 @@ func (p *planner) planUpdate(to target, scales bool) (recreates bool) {
 	candidates := p.updateCandidates(to)
 	chosen, err := p.selectUpdates(candidates, to, scales || recreates)
 	p.UpdateProblem(err)
-	staying := p.tally
+	staying := p.scaling
 	for _, pod := range chosen.now {
 		recreates = p.update(pod, to, &staying) || recreates
 	}
@@ -91,7 +91,7 @@ func (p *planner) selectUpdates(candidates []*pod, to target, afterScale bool) (
 	if p.plan.Diff.Update != 0 { // otherwise all wait for the same reason
 		var err error
 		candidates, err = rollout.SortForUpdateOf(candidates, (*pod).shared, rollout.UpdateOptions{
-			Priority: strategy.PriorityStrategy, Scatter: strategy.ScatterStrategy, All: p.allPods()})
+			Priority: strategy.PriorityStrategy, Scatter: strategy.ScatterStrategy, All: p.allPods(), KeepOrder: p.Features.KeepOrder})
 		if err != nil {
 			return selection{}, fmt.Errorf("spec.updateStrategy.priorityStrategy: %w", err)
 		}
@@ -172,7 +172,7 @@ func (p *planner) update(pod *pod, to target, staying *tally) (recreates bool) {
 	if pod.Otherwise && len(p.Stage.Delete) >= int(p.plan.Diff.UpdateMaxUnavailable) {
 		return false // it is not known when it could be created again
 	}
-	if to.revision == p.plan.Revisions.Update && !makesRoom(pod, staying) {
+	if to.revision == p.plan.Revisions.Update && !p.makesRoom(pod, staying) {
 		p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleScaleFirst,
 			Message: "pods marked for deletion are replaced first, by pods of the current revision: recreated now, it would be one of them again"})
 		return false
@@ -182,9 +182,13 @@ func (p *planner) update(pod *pod, to target, staying *tally) (recreates bool) {
 
 // makesRoom tells whether an old pod that is recreated, after those before it,
 // comes back at the update revision. If so it stays no longer. (CS-33)
-func makesRoom(pod *pod, staying *tally) bool {
+func (p *planner) makesRoom(pod *pod, staying *tally) bool {
 	without := *staying
-	without.Old.add(-1, pod.preparingDelete, pod.specified, pod.Available)
+	class := &without.Old
+	if p.updatedForScale(pod) {
+		class = &without.New
+	}
+	class.add(-1, pod.preparingDelete, pod.specified, pod.Available)
 	if without.lacksOld() {
 		return false
 	}

@@ -21,7 +21,8 @@ type planner struct {
 	pods     []*pod // owned and active, by name
 	released []*pod // owned, but the selector no longer matches
 	inactive []*corev1.Pod
-	tally    tally
+	tally    tally // by revision labels
+	scaling  tally // as the scale step counts (CS-43)
 	claims   claims
 }
 
@@ -46,6 +47,14 @@ func (p *pod) settling() bool { return p.Serves() && !p.Available }
 // prepared tells whether a pod is out of service for its update already.
 func (p *pod) prepared() bool { return p.State == lifecyclev1alpha1.StatePreparingUpdate }
 
+// updated tells whether a pod is at the update revision.
+func (*planner) updated(pod *pod) bool { return pod.Updated }
+
+// updatedForScale tells whether the scale step counts a pod as an updated one. (CS-43)
+func (p *planner) updatedForScale(pod *pod) bool {
+	return pod.Updated || p.Features.PreparingUpdateAsUpdate && pod.prepared()
+}
+
 // shared is the pod as the caches have it.
 func (p *pod) shared() *corev1.Pod { return p.Pod }
 
@@ -58,6 +67,9 @@ const (
 // workload says what the shared steps know of the CloneSet.
 func (p *planner) workload() podplan.Owner {
 	set, in := p.Set, podplan.InPlace{Field: "updateStrategy.type", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, Resize: p.Features.InPlaceResize}
+	if p.Features.RecreateForClaims {
+		in.SameAnnotation = v1alpha1.CloneSetClaimTemplateHashAnnotation
+	}
 	in.Only = set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 	in.Allowed = in.Only || set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
 	if s := set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
@@ -66,7 +78,7 @@ func (p *planner) workload() podplan.Owner {
 	return podplan.Owner{
 		Object: set, Kind: v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), Selector: set.Spec.Selector, Template: &set.Spec.Template,
 		CurrentRevision: set.Status.CurrentRevision, CollisionCount: set.Status.CollisionCount,
-		Hooks: set.Spec.Lifecycle, InPlace: in,
-		ShortHash: p.Features.ShortHash, TemplateHash: true,
+		Hooks: set.Spec.Lifecycle, InPlace: in, RevisionAnnotations: p.revisionAnnotations(),
+		ShortHash: p.Features.ShortHash, TemplateHash: true, UntilBound: p.Features.NormalOnceBound,
 	}
 }

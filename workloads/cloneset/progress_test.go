@@ -21,20 +21,28 @@ import (
 )
 
 // TestProgress plays the stories of testdata/progress.txt, which says how to read it. (CS-S4)
-func TestProgress(t *testing.T) {
-	data, err := os.ReadFile("testdata/progress.txt")
+func TestProgress(t *testing.T) { playStories(t, "testdata/progress.txt", Features{}) }
+
+// TestProgressReasons plays those of testdata/progress_reasons.txt. (CS-47)
+func TestProgressReasons(t *testing.T) {
+	playStories(t, "testdata/progress_reasons.txt", Features{ProgressReasons: true})
+}
+
+func playStories(t *testing.T, file string, features Features) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, stories, _ := strings.Cut(string(data), "\nstory ")
 	for story := range strings.SplitSeq(stories, "\nstory ") {
 		name, lines, _ := strings.Cut(story, "\n")
-		t.Run(name, func(t *testing.T) { playProgress(t, lines) })
+		t.Run(name, func(t *testing.T) { playProgress(t, lines, features) })
 	}
 }
 
-func playProgress(t *testing.T, lines string) {
+func playProgress(t *testing.T, lines string, features Features) {
 	w := newScenario(t)
+	w.features = features
 	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
 		parts := strings.Split(line, "=>")
 		words := strings.Fields(parts[0])

@@ -42,19 +42,7 @@ func resizing(bug bug, fields fields) *simulation.Workload {
 		simulation.Merge(set, cpuEdits[0](r))
 		return set
 	}
-	judge := w.Judge
-	w.Judge = func(seed uint64) simulation.Judge {
-		j, f, past := judge(seed), featuresOf(seed), invariants.NewPast()
-		features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete, InPlaceResize: true}
-		j.Observe = past.Observe
-		j.Write = func(w *invariants.Write) []invariants.Violation {
-			return append(invariants.CloneSet(w, features), past.CloneSetProgress(w)...)
-		}
-		j.Settled = func(s *invariants.State, pushed bool) []invariants.Violation {
-			return past.CloneSetSettled(s, pushed, features)
-		}
-		return j
-	}
+	w.Judge = judgedBy(func(f *invariants.CloneSetFeatures) { f.InPlaceResize = true })
 	return w
 }
 

@@ -55,20 +55,25 @@ func played(bug bug, fields fields) *simulation.Workload {
 		Rare:     fields.rare,
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     push,
-		Judge: func(seed uint64) simulation.Judge {
-			f := featuresOf(seed)
-			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
-			past := invariants.NewPast()
-			return simulation.Judge{
-				Observe: past.Observe,
-				Write: func(w *invariants.Write) []invariants.Violation {
-					return append(invariants.CloneSet(w, features), past.CloneSetProgress(w)...)
-				},
-				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
-					return past.CloneSetSettled(s, pushed, features)
-				},
-			}
-		},
+		Judge:    judgedBy(func(*invariants.CloneSetFeatures) {}),
+	}
+}
+
+// judgedBy returns the judges of seeds, for controllers that have more features than those of the seed.
+func judgedBy(more func(*invariants.CloneSetFeatures)) func(uint64) simulation.Judge {
+	return func(seed uint64) simulation.Judge {
+		f, past := featuresOf(seed), invariants.NewPast()
+		features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
+		more(&features)
+		return simulation.Judge{
+			Observe: past.Observe,
+			Write: func(w *invariants.Write) []invariants.Violation {
+				return append(invariants.CloneSet(w, features), past.CloneSetProgress(w)...)
+			},
+			Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
+				return past.CloneSetSettled(s, pushed, features)
+			},
+		}
 	}
 }
 

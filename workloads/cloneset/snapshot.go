@@ -50,37 +50,6 @@ type Snapshot struct {
 	Features Features
 }
 
-// Features switches what differs between installations.
-type Features struct {
-	// ShortHash writes only the hash of a revision, not its whole name, into
-	// the label controller-revision-hash. Needed if names of CloneSets are
-	// too long for a label value. Pods labelled either way are recognised.
-	ShortHash bool
-	// PartitionRollback rolls pods back to the current revision when the
-	// partition is raised.
-	PartitionRollback bool
-	// ExcludePreparingDelete leaves pods in the state PreparingDelete out of
-	// the replicas, for all CloneSets; one CloneSet asks for it by label.
-	ExcludePreparingDelete bool
-	// NoEnvFromMetadata treats a changed label or annotation as plain
-	// metadata, even if the environment of a container refers to it. For
-	// clusters whose nodes run no agent.
-	NoEnvFromMetadata bool
-	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize
-	// of pods (Kubernetes 1.33 and later). Pods that cannot be resized are recreated, as all
-	// are without it.
-	InPlaceResize bool
-	// LaunchPriority makes pods whose containers start in the order that the
-	// template asks for, without a pod webhook. It needs the controller of
-	// package launchpriority to run: no other controller starts these containers.
-	LaunchPriority bool
-	// PreDownload pulls images to the nodes ahead of an in-place update. It
-	// needs Options.Jobs. Containers whose imagePullPolicy is Always, the default
-	// in workloads, still ask the registry when they start; they download
-	// nothing. With IfNotPresent they start without it.
-	PreDownload bool
-}
-
 // selector returns the CloneSet's selector, which selects something.
 func (s *Snapshot) selector() (labels.Selector, error) { return podplan.Selector(s.Set.Spec.Selector) }
 

@@ -4,6 +4,7 @@ package cloneset
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -58,6 +59,23 @@ func validateBudget(s *v1alpha1.CloneSetUpdateStrategy, replicas int32, path *fi
 		errs = append(errs, field.Invalid(path.Child("maxUnavailable"), s.MaxUnavailable.String(),
 			"must not be 0 while maxSurge is 0: no pod could ever be updated"))
 	}
+	return errs
+}
+
+// numberStrings refuses "30", which is read as "30%". What is no percentage with the sign either is refused by validateBudget.
+// (CS-V11)
+func numberStrings(s *v1alpha1.CloneSetUpdateStrategy) (errs field.ErrorList) {
+	path := field.NewPath("spec", "updateStrategy")
+	check := func(name string, value *intstr.IntOrString) {
+		if value == nil || value.Type == intstr.Int || strings.HasSuffix(value.StrVal, "%") {
+			return
+		}
+		if _, err := strconv.Atoi(value.StrVal); err == nil {
+			errs = append(errs, field.Invalid(path.Child(name), value.StrVal, fmt.Sprintf("a string must be a percentage: want the number %[1]s, or \"%[1]s%%\"", value.StrVal)))
+		}
+	}
+	check("maxUnavailable", s.MaxUnavailable)
+	check("maxSurge", s.MaxSurge)
 	return errs
 }
 

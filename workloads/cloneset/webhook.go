@@ -38,6 +38,8 @@ type Webhook struct {
 	// InPlaceResize lets cpu and memory of containers change with type InPlaceOnly. For
 	// controllers with Features.InPlaceResize.
 	InPlaceResize bool
+	// PercentSigns refuses "30" for "30%" in updateStrategy, as OpenKruise does from 1.9 on. (CS-V11)
+	PercentSigns bool
 
 	// Pods looks up the pods that are named in podsToDelete; a cache is good
 	// enough. Nil: any name is taken.
@@ -70,6 +72,18 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return w.admission().Validate(ctx, request)
 }
 
+// numberStrings refuses strings without a percent sign that a request introduces. (CS-V11)
+func (w *Webhook) numberStrings(c change) field.ErrorList {
+	if !w.PercentSigns {
+		return nil
+	}
+	errs := numberStrings(&c.Object.Spec.UpdateStrategy)
+	if c.Old == nil {
+		return errs
+	}
+	return admission.Introduced(errs, numberStrings(&c.Old.Spec.UpdateStrategy))
+}
+
 type change = admission.Change[v1alpha1.CloneSet]
 
 func (w *Webhook) admission() admission.Kind[v1alpha1.CloneSet] {
@@ -83,6 +97,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.CloneSet] {
 			errs := c.Errors(ValidateCreate, func(set, old *v1alpha1.CloneSet) field.ErrorList {
 				return validateUpdate(set, old, inplace.CalculateOptions{Resize: w.InPlaceResize})
 			})
+			errs = append(errs, w.numberStrings(c)...)
 			if w.Pods == nil {
 				return errs, nil
 			}

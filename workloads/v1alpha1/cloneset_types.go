@@ -25,6 +25,10 @@ const (
 	// leaves pods in the state PreparingDelete out of the number of replicas.
 	CloneSetScalingExcludePreparingDeleteLabel = "apps.kruise.io/cloneset-scaling-exclude-preparing-delete"
 
+	// CloneSetClaimTemplateHashAnnotation on a ControllerRevision is a hash of the claim templates that the CloneSet had when
+	// the revision was made, or became the newest again. It is empty if there were none.
+	CloneSetClaimTemplateHashAnnotation = "kruise.io/cloneset-volumeclaimtemplate-hash"
+
 	// DefaultCloneSetMaxUnavailable is the default of updateStrategy.maxUnavailable.
 	DefaultCloneSetMaxUnavailable = "20%"
 )
@@ -243,9 +247,12 @@ const (
 	CloneSetUpdated = "CloneSetUpdated"
 	// CloneSetAvailable: the update is complete, as far as the partition lets it (True).
 	CloneSetAvailable = "CloneSetAvailable"
+	// CloneSetProgressPartitionAvailable: as many pods are updated and available as the partition lets (True). It is there
+	// if controllers have the reasons of OpenKruise 1.9.
+	CloneSetProgressPartitionAvailable = "ProgressPartitionAvailable"
 	// CloneSetProgressDeadlineExceeded: there was no progress for progressDeadlineSeconds (False).
 	CloneSetProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// CloneSetPaused: updateStrategy.paused, the deadline stands still (Unknown).
+	// CloneSetPaused: updateStrategy.paused, the deadline stands still (Unknown; True with the reasons of OpenKruise 1.9).
 	CloneSetPaused = "CloneSetPaused"
 	// CloneSetResumed: it is not paused any more, the deadline starts anew (Unknown).
 	CloneSetResumed = "CloneSetResumed"
@@ -277,6 +284,7 @@ type CloneSetCondition struct {
 // +kubebuilder:printcolumn:name="DESIRED",type="integer",JSONPath=".spec.replicas",description="The desired number of pods."
 // +kubebuilder:printcolumn:name="UPDATED",type="integer",JSONPath=".status.updatedReplicas",description="The number of pods updated."
 // +kubebuilder:printcolumn:name="UPDATED_READY",type="integer",JSONPath=".status.updatedReadyReplicas",description="The number of pods updated and ready."
+// +kubebuilder:printcolumn:name="UPDATED_AVAILABLE",type="integer",JSONPath=".status.updatedAvailableReplicas",description="The number of pods updated and available."
 // +kubebuilder:printcolumn:name="READY",type="integer",JSONPath=".status.readyReplicas",description="The number of pods ready."
 // +kubebuilder:printcolumn:name="TOTAL",type="integer",JSONPath=".status.replicas",description="The number of all active pods."
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"

@@ -42,6 +42,18 @@ const (
 	ResourceDistributionGate                  featuregate.Feature = "ResourceDistributionGate"       // of later releases of OpenKruise
 	EvictionResponder                         featuregate.Feature = "EvictionResponder"              // podwright's own
 	InPlaceWorkloadVerticalScaling            featuregate.Feature = "InPlaceWorkloadVerticalScaling" // of later releases of OpenKruise
+	PreparingUpdateAsUpdate                   featuregate.Feature = "PreparingUpdateAsUpdate"        // of later releases of OpenKruise
+	RecreatePodWhenChangeVCTInCloneSetGate    featuregate.Feature = "RecreatePodWhenChangeVCTInCloneSetGate"
+)
+
+// The gates of podwright for what OpenKruise 1.9 does otherwise than 1.4, and has no gate for.
+const (
+	CloneSetPauseWithoutSurge featuregate.Feature = "CloneSetPauseWithoutSurge"
+	CloneSetClaimTemplateHash featuregate.Feature = "CloneSetClaimTemplateHash"
+	CloneSetKeepOrder         featuregate.Feature = "CloneSetKeepOrder"
+	CloneSetProgressReasons   featuregate.Feature = "CloneSetProgressReasons"
+	CloneSetNormalOnceBound   featuregate.Feature = "CloneSetNormalOnceBound"
+	CloneSetPercentSigns      featuregate.Feature = "CloneSetPercentSigns"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -71,22 +83,29 @@ var (
 		ResourceDistributionGate:                  {alpha(off)},
 		EvictionResponder:                         {alpha(off)},
 		InPlaceWorkloadVerticalScaling:            {alpha(off)},
+		PreparingUpdateAsUpdate:                   {alpha(off)},
+		RecreatePodWhenChangeVCTInCloneSetGate:    {alpha(off)},
+
+		CloneSetPauseWithoutSurge: since19(),
+		CloneSetClaimTemplateHash: since19(),
+		CloneSetKeepOrder:         since19(),
+		CloneSetProgressReasons:   since19(),
+		CloneSetNormalOnceBound:   since19(),
+		CloneSetPercentSigns:      since19(),
 	}
 	unused = map[featuregate.Feature]featuregate.VersionedSpecs{
-		"CloneSetEventHandlerOptimization":       {alpha(off)},
-		"DeletionProtectionForCRDCascadingGate":  {alpha(off)},
-		"EnableExternalCerts":                    {alpha(off)},
-		"EnablePodProbeMarkerOnServerless":       {alpha(off)},
-		"EnableSortSidecarContainerByName":       {alpha(off)},
-		"EnhancedLivenessProbe":                  {alpha(off)},
-		"ForceDeleteTimeoutExpectationGate":      {alpha(off)},
-		"ImagePullJobGate":                       {alpha(off)},
-		"InPlacePodVerticalScaling":              {alpha(off)},
-		"PodIndexLabel":                          {beta(on)},
-		"PreparingUpdateAsUpdate":                {alpha(off)},
-		"RecreatePodWhenChangeVCTInCloneSetGate": {alpha(off)},
-		"StatefulSetAutoResizePVCGate":           {alpha(off)},
-		"StatefulSetStartOrdinal":                {alpha(off)},
+		"CloneSetEventHandlerOptimization":      {alpha(off)},
+		"DeletionProtectionForCRDCascadingGate": {alpha(off)},
+		"EnableExternalCerts":                   {alpha(off)},
+		"EnablePodProbeMarkerOnServerless":      {alpha(off)},
+		"EnableSortSidecarContainerByName":      {alpha(off)},
+		"EnhancedLivenessProbe":                 {alpha(off)},
+		"ForceDeleteTimeoutExpectationGate":     {alpha(off)},
+		"ImagePullJobGate":                      {alpha(off)},
+		"InPlacePodVerticalScaling":             {alpha(off)},
+		"PodIndexLabel":                         {beta(on)},
+		"StatefulSetAutoResizePVCGate":          {alpha(off)},
+		"StatefulSetStartOrdinal":               {alpha(off)},
 	}
 )
 
@@ -104,6 +123,12 @@ func beta(byDefault bool) featuregate.FeatureSpec {
 func from19(spec featuregate.FeatureSpec) featuregate.FeatureSpec {
 	spec.Version = version.MajorMinor(1, 9)
 	return spec
+}
+
+// since19 is a gate of podwright for what OpenKruise does from 1.9 on. It is beta, so that AllAlpha=true does not make
+// another release of 1.4.
+func since19() featuregate.VersionedSpecs {
+	return featuregate.VersionedSpecs{beta(off), from19(beta(on))}
 }
 
 // coupled returns, by gate, those that are off without it, whatever is said of them.

@@ -35,7 +35,12 @@ func (w *Cluster) writeRevisions(c *revision.Changes) {
 		w.Revisions = append(w.Revisions, r)
 	}
 	if c.Raise != nil {
-		w.editRevision(c.Raise, func(r *appsv1.ControllerRevision) { r.Revision = c.RaiseTo })
+		w.editRevision(c.Raise, func(r *appsv1.ControllerRevision) {
+			r.Revision = c.RaiseTo
+			for key, value := range c.Annotate {
+				metav1.SetMetaDataAnnotation(&r.ObjectMeta, key, value)
+			}
+		})
 	}
 }
 

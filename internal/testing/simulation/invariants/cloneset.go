@@ -14,6 +14,8 @@ import (
 // what it may do.
 type CloneSetFeatures struct {
 	PartitionRollback, ExcludePreparingDelete, InPlaceResize bool
+	// Those of OpenKruise 1.9. (CS-42 to CS-47)
+	PauseWithoutSurge, PreparingUpdateAsUpdate, ClaimTemplateHash, RecreateForClaims, ProgressReasons bool
 }
 
 // CloneSet judges a write of the controller of CloneSets.
@@ -79,13 +81,14 @@ type cloneSetCounts struct {
 	total, old, updated  int // active; with the exclude option without those in PreparingDelete
 	all                  int // active, whatever their state
 	movingOld, movingNew int // without those in PreparingDelete
+	prepared             int // of movingOld, those that count as updated when pods are scaled (CS-43)
 	specified            int // marked for deletion, and not in PreparingDelete
 	available            int
 	unavailable          int // in PreparingDelete, or neither marked for deletion nor available
 }
 
 func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features CloneSetFeatures) *cloneSetJudge {
-	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set), specified: map[string]bool{}}
+	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set, features), specified: map[string]bool{}}
 	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector))
 	for _, name := range set.Spec.ScaleStrategy.PodsToDelete {
 		j.specified[name] = true
@@ -106,11 +109,12 @@ func (c *cloneSetCounts) add(j *cloneSetJudge, pod *corev1.Pod, exclude bool) {
 			*n++
 		}
 	}
-	old, counts := j.old(pod), !leaving || !exclude
+	old, countedOld, counts := j.old(pod), j.countedOld(pod), !leaving || !exclude
 	c.all++
 	count(&c.total, counts)
-	count(&c.old, counts && old)
-	count(&c.updated, counts && !old)
+	count(&c.old, counts && countedOld)
+	count(&c.updated, counts && !countedOld)
+	count(&c.prepared, old && !countedOld)
 	count(&c.movingOld, !leaving && old)
 	count(&c.movingNew, !leaving && !old)
 	count(&c.specified, !leaving && j.isSpecified(pod))
@@ -235,7 +239,7 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 		if !j.old(pod) || j.set.Spec.UpdateStrategy.Paused || c.movingOld-1 < j.limits.partition { // otherwise it may be recreated
 			j.checkSurplus(pod)
 		}
-		exchange := min(c.movingOld-j.limits.partition, j.limits.replicas-j.limits.partition-c.movingNew)
+		exchange := min(c.movingOld-c.prepared-j.limits.partition, j.limits.replicas-j.limits.partition-c.movingNew-c.prepared)
 		if c.total-c.specified <= j.limits.replicas+min(j.limits.surge, exchange) { // it is no surplus
 			j.checkSettling(pod, "deletes")
 		}
@@ -253,6 +257,7 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 // checkNewRevision judges a pod that goes to another revision in place.
 func (j *cloneSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	j.checkUpdate(known, "updates")
+	j.checkSameClaims(known, after)
 	if !j.inPlace() {
 		j.add(Needless, "updates pod %s in place, updateStrategy.type %q", known.Name, j.set.Spec.UpdateStrategy.Type)
 	}

@@ -27,7 +27,7 @@ type cloneSetLimits struct {
 	broken                                                    bool // the spec cannot be understood
 }
 
-func limitsOf(set *v1alpha1.CloneSet) (l cloneSetLimits) {
+func limitsOf(set *v1alpha1.CloneSet, features CloneSetFeatures) (l cloneSetLimits) {
 	strategy := &set.Spec.UpdateStrategy
 	l.replicas = int(ptr.Deref(set.Spec.Replicas, 1))
 	number := func(value *intstr.IntOrString, unset intstr.IntOrString, up bool) int {
@@ -40,6 +40,9 @@ func limitsOf(set *v1alpha1.CloneSet) (l cloneSetLimits) {
 		l.partition--
 	}
 	l.surge = number(strategy.MaxSurge, intstr.FromInt32(0), true)
+	if strategy.Paused && features.PauseWithoutSurge {
+		l.surge = 0
+	}
 	l.unavailable = number(strategy.MaxUnavailable, intstr.FromString(v1alpha1.DefaultCloneSetMaxUnavailable), l.surge == 0)
 	l.scaleUnavailable = number(set.Spec.ScaleStrategy.MaxUnavailable, intstr.FromInt32(math.MaxInt32), true)
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)

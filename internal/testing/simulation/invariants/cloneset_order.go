@@ -42,7 +42,7 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 			continue
 		}
 		total++
-		if other.Name != seen.Name && j.old(other) == j.old(seen) && slices.Compare(j.deletionRank(other), rank) < 0 {
+		if other.Name != seen.Name && j.countedOld(other) == j.countedOld(seen) && slices.Compare(j.deletionRank(other), rank) < 0 {
 			better++
 		}
 	}

@@ -115,7 +115,7 @@ func (p *Past) CloneSetProgress(w *Write) []Violation {
 	if w.Observed == nil || before == nil || after == nil || before.UID != after.UID {
 		return nil
 	}
-	if counted(&before.Status, &after.Status) && w.Observed.Now.After(p.deadlines[after.UID]) {
+	if (counted(&before.Status, &after.Status) || updates(after) && !updates(before)) && w.Observed.Now.After(p.deadlines[after.UID]) {
 		p.deadlines[after.UID] = w.Observed.Now
 	}
 	if exceeded(before) || !exceeded(after) {
@@ -133,6 +133,12 @@ func (p *Past) CloneSetProgress(w *Write) []Violation {
 	return v
 }
 
+// updates tells whether a status says that an update is under way.
+func updates(set *v1alpha1.CloneSet) bool {
+	c := conditionOf(&set.Status, v1alpha1.CloneSetConditionProgressing)
+	return c != nil && c.Reason == v1alpha1.CloneSetUpdated
+}
+
 func exceeded(set *v1alpha1.CloneSet) bool {
 	c := conditionOf(&set.Status, v1alpha1.CloneSetConditionProgressing)
 	return c != nil && c.Reason == v1alpha1.CloneSetProgressDeadlineExceeded
@@ -145,7 +151,7 @@ func (j *cloneSetJudge) checkDeadline() {
 		return
 	}
 	switch c.Reason {
-	case v1alpha1.CloneSetAvailable, v1alpha1.CloneSetPaused, v1alpha1.CloneSetProgressDeadlineExceeded:
+	case v1alpha1.CloneSetAvailable, v1alpha1.CloneSetPaused, v1alpha1.CloneSetProgressDeadlineExceeded, v1alpha1.CloneSetProgressPartitionAvailable:
 	default:
 		j.add(Settled, "the progress deadline runs, for %s", c.Reason)
 	}

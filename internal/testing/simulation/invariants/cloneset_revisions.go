@@ -21,6 +21,7 @@ func (j *cloneSetJudge) checkRevision() {
 		if j.After.GetName() == "" || !metav1.IsControlledBy(j.After, j.set) {
 			j.add(Ownership, "creates revision %s, which does not belong to the CloneSet", j.name())
 		}
+		j.checkClaimHash(j.After)
 	case j.Verb == "delete":
 		j.checkRevisionDeletion(before)
 	}

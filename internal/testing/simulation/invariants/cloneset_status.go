@@ -24,6 +24,7 @@ func (j *cloneSetJudge) checkStatus() {
 	}
 	if !j.limits.broken && j.set.DeletionTimestamp == nil {
 		j.checkConsumers(&after.Status)
+		j.checkReason(&after.Status)
 	}
 	if factsOf(before) == factsOf(after) {
 		return
