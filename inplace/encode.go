@@ -13,7 +13,7 @@ import (
 // appendState appends a state byte for byte as encoding/json writes it, and faster. It does so for the state of most
 // updates: of one container, in one batch, with strings that need no escaping. It says no to any other.
 func appendState(data []byte, s *v1alpha1.State) (appended []byte, plain bool) {
-	if s.UpdateEnvFromMetadata || s.ResizeAccepted || s.NextContainerRetries != 0 || s.PreCheckBeforeNext != nil ||
+	if s.UpdateEnvFromMetadata || s.UpdateResources || s.ResizeAccepted || s.NextContainerRetries != 0 || s.PreCheckBeforeNext != nil ||
 		len(s.NextContainerImages)+len(s.NextContainerRefMetadata)+len(s.NextContainerResources) > 0 ||
 		len(s.LastContainerStatuses) != 1 || len(s.LastContainers) != 1 || len(s.ContainerBatchesRecord) != 1 {
 		return data, false

@@ -30,7 +30,9 @@ func readState(pod *corev1.Pod) (*v1alpha1.State, error) {
 		return nil, nil
 	}
 	state := &v1alpha1.State{}
-	return state, decode(pod, key, value, state)
+	err := decode(pod, key, value, state)
+	takeOverResize(pod, state)
+	return state, err
 }
 
 // readGrace returns the change that waits for its grace period, nil if none does.

@@ -141,7 +141,7 @@ func Settled(pod *corev1.Pod) bool {
 	if !readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
 		return !found
 	}
-	return inService(pod) && !strings.Contains(state, partOfNextContainer)
+	return inService(pod) && !strings.Contains(state, partOfNextContainer) && !strings.Contains(state, updatesResources)
 }
 
 // partOfNextContainer stands in every state in which containers wait for anything. It begins

@@ -213,7 +213,30 @@ func stands(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, is Resizi
 // in place still to get.
 func BeingResized(pod *corev1.Pod) bool {
 	state, _, _ := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
-	return strings.Contains(state, "nextContainerResources")
+	return strings.Contains(state, "nextContainerResources") || strings.Contains(state, updatesResources)
+}
+
+// updatesResources stands in a state of OpenKruise 1.8 and later if the update changes cpu or memory.
+const updatesResources = `"updateResources":true`
+
+// takeOverResize lists in a state of OpenKruise what the containers get: they may have still to get it. It has requested
+// that before it wrote the state, but for the containers of later batches. (IP-43)
+func takeOverResize(pod *corev1.Pod, state *v1alpha1.State) {
+	if !state.UpdateResources {
+		return
+	}
+	state.UpdateResources = false // the list says it from now on
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		given := withCompute(corev1.ResourceRequirements{}, c.Resources)
+		if _, later := state.NextContainerResources[c.Name]; later || emptyResources(given) {
+			continue
+		}
+		if state.NextContainerResources == nil {
+			state.NextContainerResources = map[string]corev1.ResourceRequirements{}
+		}
+		state.NextContainerResources[c.Name] = given
+	}
 }
 
 // Unresized says in words why a pod that was updated in place does not get its new

@@ -23,6 +23,10 @@ type State struct {
 	// that come from labels or annotations of the pod.
 	UpdateEnvFromMetadata bool `json:"updateEnvFromMetadata,omitempty"`
 
+	// UpdateResources says that the update changes cpu and memory of containers. OpenKruise 1.8 and later write it, and
+	// have no list of what was changed.
+	UpdateResources bool `json:"updateResources,omitempty"`
+
 	// NextContainerImages holds the images of the containers that wait for a
 	// later batch, by container name.
 	NextContainerImages map[string]string `json:"nextContainerImages,omitempty"`
