@@ -6,6 +6,7 @@ package v1beta1
 
 import (
 	v1alpha1 "github.com/podwright/podwright/applyconfigurations/lifecycle/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -38,18 +39,27 @@ type StatefulSetSpecApplyConfiguration struct {
 	UpdateStrategy *StatefulSetUpdateStrategyApplyConfiguration `json:"updateStrategy,omitempty"`
 	// RevisionHistoryLimit is the number of unused revisions to keep. Default 10.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+	// Ordinals says which ordinal comes first. The controller ignores it unless
+	// the feature StatefulSetStartOrdinal is on. Default: 0. OpenKruise has it
+	// from 1.7 on.
+	Ordinals *appsv1.StatefulSetOrdinals `json:"ordinals,omitempty"`
 	// ReserveOrdinals lists ordinals that no pod gets; others take their place,
 	// so that the number of pods stays the same. A pod that has one of them is
-	// deleted. Every ordinal is 0 or more and stands once. Default: none.
-	ReserveOrdinals []int `json:"reserveOrdinals,omitempty"`
+	// deleted. Each is a number of 0 or more, or a range such as "5-7", with both
+	// of its ends. OpenKruise has ranges from 1.8 on. Default: none.
+	ReserveOrdinals *workloadsv1beta1.ReservedOrdinals `json:"reserveOrdinals,omitempty"`
 	// Lifecycle holds pods back for a controller of the user's. Its preNormal
-	// hook has no effect.
+	// hook has no effect unless the controller is told to keep to OpenKruise 1.8 or later.
 	Lifecycle *v1alpha1.LifecycleApplyConfiguration `json:"lifecycle,omitempty"`
 	// ScaleStrategy tunes how pods are created. Default: no limit.
 	ScaleStrategy *StatefulSetScaleStrategyApplyConfiguration `json:"scaleStrategy,omitempty"`
 	// PersistentVolumeClaimRetentionPolicy says what becomes of claims when
 	// their pod or the StatefulSet is gone. Default: they are kept.
 	PersistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicyApplyConfiguration `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
+	// VolumeClaimUpdateStrategy says what becomes of existing claims when
+	// volumeClaimTemplates change. The controller ignores it unless the feature
+	// StatefulSetAutoResizePVCGate is on. OpenKruise has it from 1.8 on.
+	VolumeClaimUpdateStrategy *StatefulSetVolumeClaimUpdateStrategyApplyConfiguration `json:"volumeClaimUpdateStrategy,omitempty"`
 }
 
 // StatefulSetSpecApplyConfiguration constructs a declarative configuration of the StatefulSetSpec type for use with
@@ -127,13 +137,19 @@ func (b *StatefulSetSpecApplyConfiguration) WithRevisionHistoryLimit(value int32
 	return b
 }
 
-// WithReserveOrdinals adds the given value to the ReserveOrdinals field in the declarative configuration
-// and returns the receiver, so that objects can be build by chaining "With" function invocations.
-// If called multiple times, values provided by each call will be appended to the ReserveOrdinals field.
-func (b *StatefulSetSpecApplyConfiguration) WithReserveOrdinals(values ...int) *StatefulSetSpecApplyConfiguration {
-	for i := range values {
-		b.ReserveOrdinals = append(b.ReserveOrdinals, values[i])
-	}
+// WithOrdinals sets the Ordinals field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Ordinals field is set to the value of the last call.
+func (b *StatefulSetSpecApplyConfiguration) WithOrdinals(value appsv1.StatefulSetOrdinals) *StatefulSetSpecApplyConfiguration {
+	b.Ordinals = &value
+	return b
+}
+
+// WithReserveOrdinals sets the ReserveOrdinals field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ReserveOrdinals field is set to the value of the last call.
+func (b *StatefulSetSpecApplyConfiguration) WithReserveOrdinals(value workloadsv1beta1.ReservedOrdinals) *StatefulSetSpecApplyConfiguration {
+	b.ReserveOrdinals = &value
 	return b
 }
 
@@ -158,5 +174,13 @@ func (b *StatefulSetSpecApplyConfiguration) WithScaleStrategy(value *StatefulSet
 // If called multiple times, the PersistentVolumeClaimRetentionPolicy field is set to the value of the last call.
 func (b *StatefulSetSpecApplyConfiguration) WithPersistentVolumeClaimRetentionPolicy(value *StatefulSetPersistentVolumeClaimRetentionPolicyApplyConfiguration) *StatefulSetSpecApplyConfiguration {
 	b.PersistentVolumeClaimRetentionPolicy = value
+	return b
+}
+
+// WithVolumeClaimUpdateStrategy sets the VolumeClaimUpdateStrategy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the VolumeClaimUpdateStrategy field is set to the value of the last call.
+func (b *StatefulSetSpecApplyConfiguration) WithVolumeClaimUpdateStrategy(value *StatefulSetVolumeClaimUpdateStrategyApplyConfiguration) *StatefulSetSpecApplyConfiguration {
+	b.VolumeClaimUpdateStrategy = value
 	return b
 }

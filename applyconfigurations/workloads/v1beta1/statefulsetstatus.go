@@ -43,6 +43,9 @@ type StatefulSetStatusApplyConfiguration struct {
 	Conditions []v1.StatefulSetConditionApplyConfiguration `json:"conditions,omitempty"`
 	// LabelSelector is the selector in the form that the scale subresource wants.
 	LabelSelector *string `json:"labelSelector,omitempty"`
+	// VolumeClaims counts the claims of every claim template, in the order of the
+	// templates. OpenKruise has it from 1.8 on.
+	VolumeClaims []StatefulSetVolumeClaimStatusApplyConfiguration `json:"volumeClaims,omitempty"`
 }
 
 // StatefulSetStatusApplyConfiguration constructs a declarative configuration of the StatefulSetStatus type for use with
@@ -157,5 +160,18 @@ func (b *StatefulSetStatusApplyConfiguration) WithConditions(values ...*v1.State
 // If called multiple times, the LabelSelector field is set to the value of the last call.
 func (b *StatefulSetStatusApplyConfiguration) WithLabelSelector(value string) *StatefulSetStatusApplyConfiguration {
 	b.LabelSelector = &value
+	return b
+}
+
+// WithVolumeClaims adds the given value to the VolumeClaims field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the VolumeClaims field.
+func (b *StatefulSetStatusApplyConfiguration) WithVolumeClaims(values ...*StatefulSetVolumeClaimStatusApplyConfiguration) *StatefulSetStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithVolumeClaims")
+		}
+		b.VolumeClaims = append(b.VolumeClaims, *values[i])
+	}
 	return b
 }
