@@ -24,10 +24,13 @@ type ControllerOptions struct {
 	// CacheSyncTimeout is how long Run waits until the caches are filled. After that it returns an error that names those
 	// which are not, and why: a resource that is not served, or that the client may not list or watch. Default 2 minutes.
 	CacheSyncTimeout time.Duration
-	// AllowStaleReads reconciles on caches that cannot tell how far they are (see Caches). What was
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see Reader). What was
 	// written before is perhaps done again there: pods are created twice, and limits are not kept.
 	// Default false: Reconcile returns an error. Controllers of nodes never wait for such caches.
 	AllowStaleReads bool
+	// Reader has a Reconciler read the caches of another framework. NewReconciler requires it, and New
+	// ignores it: there it reads informers.
+	Reader Reader
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
 	// Recorders returns the recorder of a component's events; the kinds know the names of their
@@ -86,19 +89,4 @@ type WaitMetrics interface {
 	// Waited is called with the controller's name when a reconcile has done
 	// nothing yet, because the caches have not seen what it wrote before.
 	Waited(controller string)
-}
-
-// Resource names a cache that a controller reads, by the plural of the resource: pods, clonesets. A UnitedDeployment, which reads two
-// kinds of StatefulSets, calls those of podwright advancedstatefulsets.
-type Resource string
-
-// Caches is what the Reader of a controller tells of its caches. The controller waits
-// until they show what it wrote.
-type Caches interface {
-	// SyncedResourceVersion returns the resourceVersion up to which a cache is
-	// complete, empty when it cannot tell: then Reconcile returns an error, unless
-	// ControllerOptions.AllowStaleReads is set. (The controllers of a node do not wait for
-	// such a cache.) The caches must hold all objects of their
-	// namespaces: one that was created and does not appear is an error.
-	SyncedResourceVersion(Resource) string
 }

@@ -28,7 +28,8 @@
 //   - Shared caches: give two controllers the same informers, trimmed by
 //     workloads.Trim. [github.com/podwright/podwright/workloads/client] has
 //     typed clients, informers and listers.
-//   - Another framework: NewReconciler takes its caches and offers Reconcile. The
+//   - Another framework: NewReconciler reads its caches through a [Reader], which is the
+//     same for all kinds, and offers Reconcile. The
 //     folder examples/controllerruntime does so for controller-runtime.
 //   - Older clients: [github.com/podwright/podwright/workloads/conversion] serves
 //     StatefulSets as v1alpha1 without loss. ServeV1beta1, there and in

@@ -88,13 +88,11 @@ func TestReportsAreContested(t *testing.T) {
 	})
 }
 
-type reader struct{ evictionresponder.Reader }
-
 func TestOptions(t *testing.T) {
 	server := fakecluster.New(nil)
 	conformance.CheckOptions(t, conformance.Options[evictionresponder.Options]{
-		Good:     evictionresponder.Options{Kubernetes: fixture.Connect(t, server, "test", kubernetes.NewForConfig), EvictionClient: fixture.Connect(t, server, "test", connect)},
-		Required: "Kubernetes EvictionClient", Reader: evictionresponder.Reader(reader{}),
+		Good:          evictionresponder.Options{Kubernetes: fixture.Connect(t, server, "test", kubernetes.NewForConfig), EvictionClient: fixture.Connect(t, server, "test", connect)},
+		Required:      "Kubernetes EvictionClient",
 		New:           func(o evictionresponder.Options) error { _, err := evictionresponder.New(o); return err },
 		NewReconciler: func(o evictionresponder.Options) error { _, err := evictionresponder.NewReconciler(o); return err }})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // The caches that a Reconciler writes to, and so waits for.
@@ -37,14 +38,14 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 // reads lists what the plan for an Eviction depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceEvictions, LiveReader: apiwriter.Typed(o.EvictionClient.Evictions), Informer: &o.Evictions, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceEvictions, Object: &Eviction{}, LiveReader: apiwriter.Typed(o.EvictionClient.Evictions), Informer: &o.Evictions, MakeInformer: func() cache.SharedIndexInformer {
 			return NewEvictionInformer(o.EvictionClient, o.Namespace, 0, byNamespace)
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Status, IsReconciled: true},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Status, IsReconciled: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceCloneSets, Object: &workloadsv1alpha1.CloneSet{}, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Generation, Concern: controller.EachOf(o.evictionsOf), ConcernsKnown: true, CollectEvents: true, SkipInitial: true})
 	}
@@ -103,7 +104,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the Eviction depends on. It returns nil when the Eviction
 // does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	eviction, err := r.options.Reader.Eviction(key.Namespace, key.Name)
+	eviction, err := caches.Get[*Eviction](r.options.Reader, resourceEvictions, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -118,7 +119,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if target == nil {
 		return s, nil
 	}
-	s.Pod, err = apiwriter.Found(r.options.Reader.Pod(key.Namespace, target.Name))
+	s.Pod, err = apiwriter.Found(caches.Get[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, target.Name))
 	if err != nil {
 		return nil, fmt.Errorf("read pod %s of Eviction %s: %w", target.Name, key, err)
 	}
@@ -132,14 +133,14 @@ func (r *reconciler) observeWorkload(s *Snapshot) error {
 		return nil
 	}
 	ref := metav1.GetControllerOfNoCopy(s.Pod)
-	set, err := apiwriter.Found(r.options.Reader.CloneSet(s.Pod.Namespace, ref.Name))
+	set, err := apiwriter.Found(caches.Get[*workloadsv1alpha1.CloneSet](r.options.Reader, resourceCloneSets, s.Pod.Namespace, ref.Name))
 	if err != nil {
 		return fmt.Errorf("read CloneSet %s of pod %s/%s: %w", ref.Name, s.Pod.Namespace, s.Pod.Name, err)
 	}
 	if set == nil || set.UID != ref.UID {
 		return nil
 	}
-	pods, err := r.options.Reader.Pods(s.Pod.Namespace, set.UID)
+	pods, err := caches.ControlledBy[*corev1.Pod](r.options.Reader, resourcePods, s.Pod.Namespace, set.UID)
 	if err != nil {
 		return fmt.Errorf("read the pods of CloneSet %s/%s: %w", set.Namespace, set.Name, err)
 	}

@@ -49,9 +49,6 @@ type Options struct {
 	// adds indexes to those of Evictions and pods, so they must not have been started before New.
 	// If one is nil, the controller makes and runs its own, whose objects it keeps small.
 	Evictions, Pods, CloneSets cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 }
 
 func (o *Options) check(c *controller.Checks) {

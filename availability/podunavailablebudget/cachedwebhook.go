@@ -12,7 +12,9 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
@@ -66,7 +68,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	var budgets, pods cache.SharedIndexInformer
 	ofBudgets, err := controller.Open("podunavailablebudget", []controller.Read{{
-		Resource: ResourceBudgets, Informer: &budgets, Index: caches.AddNamespaceIndex, MakeInformer: func() cache.SharedIndexInformer {
+		Resource: ResourceBudgets, Object: &v1alpha1.PodUnavailableBudget{}, Informer: &budgets, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, byNamespace)
 		},
 	}})
@@ -75,7 +77,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	}
 	var readPods []controller.Read
 	if o.Deletions && !o.NoPods {
-		readPods = []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Index: caches.AddNamespaceIndex, MakeInformer: caches.NewInformers(o.Kubernetes, "").Pods}}
+		readPods = []controller.Read{{Resource: ResourcePods, Informer: &pods, Trim: TrimPod, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: caches.NewInformers(o.Kubernetes, "").Pods}}
 	}
 	ofPods, err := controller.Open("podunavailablebudget", readPods)
 	if err != nil {

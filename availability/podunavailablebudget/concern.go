@@ -19,7 +19,7 @@ import (
 
 // enqueueOf enqueues the budgets that a pod belongs to, or names.
 func (o *Options) enqueueOf(pod *corev1.Pod, enqueue controller.Enqueue) {
-	budgets, err := o.Reader.Budgets(pod.Namespace)
+	budgets, err := o.budgets(pod.Namespace)
 	if err != nil || len(budgets) == 0 {
 		return // the index is there since New
 	}
@@ -38,7 +38,7 @@ func (o *Options) selectedBeside(b *v1alpha1.PodUnavailableBudget, pod *corev1.P
 		return false
 	}
 	kind := schema.FromAPIVersionAndKind(b.Spec.TargetReference.APIVersion, b.Spec.TargetReference.Kind).GroupKind()
-	w, _, err := o.Reader.Workload(b.Namespace, kind, b.Spec.TargetReference.Name)
+	w, _, err := readWorkload(o.Reader, b.Namespace, kind, b.Spec.TargetReference.Name)
 	if err != nil || w == nil {
 		return false
 	}
@@ -59,7 +59,7 @@ func (o *Options) disruptionBudgetChanged(before, after *policyv1.PodDisruptionB
 		if same || err != nil {
 			continue
 		}
-		pods, err := o.Reader.Pods(d.Namespace)
+		pods, err := o.pods(d.Namespace)
 		if err != nil {
 			return // the index is there since New
 		}
@@ -81,7 +81,7 @@ func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue
 	if e.Before != nil && e.After != nil && sameWants(e.Before, e.After) {
 		return
 	}
-	budgets, err := o.Reader.Budgets(e.Object().GetNamespace())
+	budgets, err := o.budgets(e.Object().GetNamespace())
 	if err != nil || len(budgets) == 0 {
 		return
 	}
@@ -126,7 +126,7 @@ func targetsAny(b *v1alpha1.PodUnavailableBudget, names []workload.Named) bool {
 // above names what controls an object, and what controls that, as far as the caches know.
 func (o *Options) above(object metav1.Object) []workload.Named {
 	return workload.Above(object, func(kind schema.GroupKind, name string) (types.UID, *metav1.OwnerReference, bool) {
-		w, _, err := o.Reader.Workload(object.GetNamespace(), kind, name)
+		w, _, err := readWorkload(o.Reader, object.GetNamespace(), kind, name)
 		if w == nil || err != nil {
 			return "", nil, false
 		}

@@ -64,11 +64,9 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-type reader struct{ Reader }
-
 func TestOptions(t *testing.T) {
 	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
-	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Availability: fake.NewClient()}, Required: "Kubernetes Availability", Reader: Reader(reader{}),
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Availability: fake.NewClient()}, Required: "Kubernetes Availability",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 	if _, err := New(Options{Kubernetes: kube, Availability: fake.NewClient(), Mirror: "annotated"}); err == nil || !strings.Contains(err.Error(), `Options.Mirror is "annotated"`) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
@@ -79,7 +80,7 @@ func newCrowdedNamespace(b testing.TB, budgets, pods int, by string) *crowdedNam
 		}
 	}
 	server := fakecluster.New(nil, append(slices.Clone(others), budgetResource)...)
-	o := Options{Reader: informerReader{reader}, Kubernetes: fixture.Connect(b, server, "test", kubernetes.NewForConfig),
+	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: reader}, Kubernetes: fixture.Connect(b, server, "test", kubernetes.NewForConfig),
 		Availability: fixture.Connect(b, server, "test", client.NewForConfig)}
 	w.options = o
 	var err error

@@ -11,31 +11,32 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/workload"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
-// memory is a Reader of what it holds.
-type memory struct {
-	Reader
-	budgets   []*v1alpha1.PodUnavailableBudget
-	workloads map[string]*budget.Workload
+// reading are options of a Reader of budgets, of the Deployment web and of its ReplicaSet.
+func reading(deployment *appsv1.Deployment, replicaSet *appsv1.ReplicaSet, budgets ...metav1.Object) *Options {
+	return &Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{
+		ResourceBudgets: budgets, resourceOf(workload.Deployments): {deployment}, resourceOf(workload.ReplicaSets): {replicaSet}}}}
 }
 
-func (m *memory) Budgets(string) ([]*v1alpha1.PodUnavailableBudget, error) { return m.budgets, nil }
-
-func (m *memory) Workload(_ string, kind schema.GroupKind, name string) (*budget.Workload, bool, error) {
-	w := m.workloads[kind.Kind+"/"+name]
-	return w, w != nil, nil
+// webWorkloads are the Deployment web and the ReplicaSet web-1, which it controls.
+func webWorkloads() (*appsv1.Deployment, *appsv1.ReplicaSet) {
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"},
+			Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}},
+		&appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
+			OwnerReferences: []metav1.OwnerReference{ownerOf("apps/v1", "Deployment", "web", "web")}}, Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(1))}}
 }
 
 // snapshotOf is what a plan for a budget of a Deployment of one pod depends on.
@@ -71,20 +72,21 @@ func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
 // The filter of events against the planner itself: whatever changes about a pod, if that changes
 // the plan of a budget, the budget is enqueued.
 func TestEventsThatMatter(t *testing.T) {
-	replicas := int32(1)
-	deployment := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
-	replicaSet := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Replicas: &replicas, Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	deployment, replicaSet := webWorkloads()
 	reads := mutation.Reads{}
 	for _, b := range []*v1alpha1.PodUnavailableBudget{
 		newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), newBudget("web", "1", bySelector),
 		newBudget("web", "1", bySelector, recorded), newBudget("web", "0", targeting("apps/v1", "Deployment", "web"), asksForMirror),
 	} {
-		o := Options{Mirror: MirrorAnnotated, Reader: &memory{budgets: []*v1alpha1.PodUnavailableBudget{b}, workloads: map[string]*budget.Workload{"Deployment/web": deployment, "ReplicaSet/web-1": replicaSet}}}
+		o := reading(deployment, replicaSet, b)
+		o.Mirror = MirrorAnnotated
 		for _, pod := range []*corev1.Pod{webPod(), webPod(unlinked), webPod(pinned), webPod(updating), webPod(replaced), webPod(orphaned)} {
 			mutation.Plan[corev1.Pod]{
 				What: "pod", Copy: (*corev1.Pod).DeepCopy,
 				Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.Containers\[\]\.Image$|Status)`),
-				Of:  func(pod *corev1.Pod) string { return describe(NewPlan(snapshotOf(b, pod, deployment, replicaSet))) },
+				Of: func(pod *corev1.Pod) string {
+					return describe(NewPlan(snapshotOf(b, pod, workloadOf(deployment), workloadOf(replicaSet))))
+				},
 				Matters: func(before, after *corev1.Pod) (enqueued bool) {
 					if controller.Changed(before, after, podFields) != 0 {
 						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
@@ -170,11 +172,10 @@ func TestPodsThatReplaceMarkedOnes(t *testing.T) {
 // Workloads that are scaled, come or go concern the budgets that name them, or what controls
 // them, and all that select.
 func TestWorkloadsThatMatter(t *testing.T) {
-	budgets := []*v1alpha1.PodUnavailableBudget{
+	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{ResourceBudgets: {
 		newBudget("deployment", "1", targeting("apps/v1", "Deployment", "web")), newBudget("replicaset", "1", targeting("apps/v1", "ReplicaSet", "web-1")),
 		newBudget("selector", "1", bySelector), newBudget("other", "1", targeting("apps/v1", "Deployment", "other")),
-	}
-	o := Options{Reader: &memory{budgets: budgets}}
+	}}}}
 	rs := func(replicas int32, changes ...func(*appsv1.ReplicaSet)) *appsv1.ReplicaSet {
 		rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
 			OwnerReferences: []metav1.OwnerReference{ownerOf("apps/v1", "Deployment", "web", "web")}}, Spec: appsv1.ReplicaSetSpec{Replicas: &replicas}}
@@ -207,7 +208,7 @@ func TestWorkloadsThatMatter(t *testing.T) {
 
 // A cluster has many pods in namespaces without budgets, and they change often.
 func TestPodsOfOthersCostNothing(t *testing.T) {
-	o, before, after := Options{Reader: &memory{}}, webPod(), webPod()
+	o, before, after := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{ResourceBudgets: nil}}}, webPod(), webPod()
 	if n := testing.AllocsPerRun(100, func() { o.podChanged(before, after, func(types.NamespacedName) { t.Error("enqueued") }) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -215,13 +216,13 @@ func TestPodsOfOthersCostNothing(t *testing.T) {
 
 // Owners that go round in circles end somewhere.
 func TestOwnersInCircles(t *testing.T) {
-	a := &budget.Workload{GroupKind: workload.Deployments, Name: "web", UID: "web", Controller: new(ownerOf("apps/v1", "ReplicaSet", "web-1", "rs"))}
-	b := &budget.Workload{GroupKind: workload.ReplicaSets, Name: "web-1", UID: "rs", Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
-	m := &memory{workloads: map[string]*budget.Workload{"Deployment/web": a, "ReplicaSet/web-1": b}}
-	if n := len((&Options{Reader: m}).above(webPod())); n != workload.MostOwners {
+	deployment, replicaSet := webWorkloads()
+	deployment.OwnerReferences = []metav1.OwnerReference{ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")}
+	o := reading(deployment, replicaSet)
+	if n := len(o.above(webPod())); n != workload.MostOwners {
 		t.Errorf("%d owners", n)
 	}
-	r := &reconciler{options: Options{Reader: m}}
+	r := &reconciler{options: *o}
 	all, again, err := r.workloadsFor(t.Context(), newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), budget.Read(webPod()), time.Now())
 	if len(all) != 2 || again > 0 || err != nil {
 		t.Errorf("%v, %v, %v", all, again, err)

@@ -8,9 +8,12 @@ import (
 	"maps"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -24,6 +27,8 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // kind is the name of the kind.
@@ -56,16 +61,16 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: ResourceBudgets, LiveReader: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: ResourceBudgets, Object: &v1alpha1.PodUnavailableBudget{}, LiveReader: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodUnavailableBudgetInformer(o.Availability, o.Namespace, 0, byNamespace)
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload, IsReconciled: true, Concern: controller.On(o.budgetChanged)},
-		{Resource: ResourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload, IsReconciled: true, Concern: controller.On(o.budgetChanged)},
+		{Resource: ResourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{caches.ByNamespace}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 	if o.Mirror != MirrorNone {
-		reads = append(reads, controller.Read{Resource: ResourcePodDisruptionBudgets,
+		reads = append(reads, controller.Read{Resource: ResourcePodDisruptionBudgets, Object: &policyv1.PodDisruptionBudget{},
 			LiveReader: apiwriter.Resource{Client: o.Kubernetes.PolicyV1().RESTClient(), Name: string(ResourcePodDisruptionBudgets)},
-			Informer:   &o.PodDisruptionBudgets, MakeInformer: core.PodDisruptionBudgets, Index: caches.AddNamespaceIndex,
+			Informer:   &o.PodDisruptionBudgets, MakeInformer: core.PodDisruptionBudgets, Indexes: []podwright.Index{caches.ByNamespace},
 			Fields: disruptionFields, Concern: controller.On(o.disruptionBudgetChanged), CollectEvents: true, SkipInitial: true})
 	}
 	return append(reads, o.readWorkloads(core)...)
@@ -77,26 +82,28 @@ func resourceOf(kind schema.GroupKind) Resource { return Resource(workload.Resou
 // readWorkloads lists the workloads that budgets know by themselves.
 func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
 	reads := []controller.Read{
-		o.readWorkload(workload.Deployments, &o.Deployments, core.Deployments),
-		o.readWorkload(workload.ReplicaSets, &o.ReplicaSets, core.ReplicaSets),
-		o.readWorkload(workload.StatefulSets, &o.StatefulSets, core.StatefulSets),
-		o.readWorkload(workload.ReplicationControllers, &o.ReplicationControllers, core.ReplicationControllers),
+		o.readsOf(workload.Deployments, &appsv1.Deployment{}, &o.Deployments, core.Deployments),
+		o.readsOf(workload.ReplicaSets, &appsv1.ReplicaSet{}, &o.ReplicaSets, core.ReplicaSets),
+		o.readsOf(workload.StatefulSets, &appsv1.StatefulSet{}, &o.StatefulSets, core.StatefulSets),
+		o.readsOf(workload.ReplicationControllers, &corev1.ReplicationController{}, &o.ReplicationControllers, core.ReplicationControllers),
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(workload.CloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readsOf(workload.CloneSets, &workloadsv1alpha1.CloneSet{}, &o.CloneSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}))
 	}
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(workload.AdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readsOf(workload.AdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}))
 	}
 	return reads
 }
 
-func (o *Options) readWorkload(kind schema.GroupKind, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceOf(kind), Informer: informer, MakeInformer: make, Fields: workloadFields, Concern: o.workloadChanged, ConcernsKnown: true, CollectEvents: true, SkipInitial: true}
+func (o *Options) readsOf(kind schema.GroupKind, object runtime.Object, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
+	return controller.Read{
+		Resource: resourceOf(kind), Object: object, Informer: informer, MakeInformer: make, Fields: workloadFields, Concern: o.workloadChanged, ConcernsKnown: true, CollectEvents: true, SkipInitial: true,
+	}
 }
 
 // budgetChanged enqueues the other budgets of the namespace when one goes: its pods may be theirs. (PUB-20)
@@ -104,7 +111,7 @@ func (o *Options) budgetChanged(before, after *v1alpha1.PodUnavailableBudget, en
 	if before == nil || after != nil && before.UID == after.UID {
 		return
 	}
-	others, err := o.Reader.Budgets(before.Namespace)
+	others, err := o.budgets(before.Namespace)
 	if err != nil {
 		return // the index is there since New
 	}
@@ -151,7 +158,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the budget depends on. It returns nil
 // when the budget does not exist.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
-	b, err := r.options.Reader.Budget(key.Namespace, key.Name)
+	b, err := caches.Get[*v1alpha1.PodUnavailableBudget](r.options.Reader, ResourceBudgets, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -159,15 +166,15 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 		return nil, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
 	s := &Snapshot{Budget: b, Mirror: r.options.Mirror, HeldSince: r.writer.HeldSince(b), Now: r.options.Clock.Now()}
-	if s.Others, err = r.options.Reader.Budgets(key.Namespace); err != nil {
+	if s.Others, err = r.options.budgets(key.Namespace); err != nil {
 		return nil, fmt.Errorf("read the PodUnavailableBudgets of namespace %s: %w", key.Namespace, err)
 	}
-	s.Others = slices.DeleteFunc(slices.Clone(s.Others), func(other *v1alpha1.PodUnavailableBudget) bool { return other.Name == b.Name })
-	if s.Pods, err = r.options.Reader.Pods(key.Namespace); err != nil {
+	s.Others = slices.DeleteFunc(s.Others, func(other *v1alpha1.PodUnavailableBudget) bool { return other.Name == b.Name })
+	if s.Pods, err = r.options.pods(key.Namespace); err != nil {
 		return nil, fmt.Errorf("read the pods of namespace %s: %w", key.Namespace, err)
 	}
 	if s.Mirror != MirrorNone {
-		if s.Disruptions, err = r.options.Reader.PodDisruptionBudgets(key.Namespace); err != nil {
+		if s.Disruptions, err = caches.All[*policyv1.PodDisruptionBudget](r.options.Reader, ResourcePodDisruptionBudgets, key.Namespace); err != nil {
 			return nil, fmt.Errorf("read the PodDisruptionBudgets of namespace %s: %w", key.Namespace, err)
 		}
 	}
@@ -175,6 +182,16 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	s.candidates = budget.Candidates(b, s.read)
 	s.Workloads, s.LookAfter, s.Unknown = r.workloadsFor(ctx, b, s.candidates, s.Now)
 	return s, nil
+}
+
+// budgets returns the budgets of a namespace.
+func (o *Options) budgets(namespace string) ([]*v1alpha1.PodUnavailableBudget, error) {
+	return caches.All[*v1alpha1.PodUnavailableBudget](o.Reader, ResourceBudgets, namespace)
+}
+
+// pods returns the pods of a namespace.
+func (o *Options) pods(namespace string) ([]*corev1.Pod, error) {
+	return caches.All[*corev1.Pod](o.Reader, ResourcePods, namespace)
 }
 
 // sameBudgets tells whether a pod belongs to the same budgets before and after an event.

@@ -89,9 +89,6 @@ type Options struct {
 	// PodDisruptionBudgets is read unless Mirror is MirrorNone.
 	PodDisruptionBudgets cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// BudgetMetrics defaults to none.
 	BudgetMetrics BudgetMetrics
 }

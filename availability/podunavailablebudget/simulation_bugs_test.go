@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -51,7 +52,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			s.Pods = misread(s.Pods, func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
 		})},
 		{"pods count before they are told of their budget", invariants.Status, 0, inPlan(countLinked)},
-		{"what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = byStatus{o.Reader} }}}},
+		{"what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = readers.Changing{Reader: o.Reader, Change: byStatus} }}}},
 		{"pods go before anybody has counted", invariants.Availability, 22, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
 			b.Status.ObservedGeneration = b.Generation
 		}, guardWrites: asCounted}},

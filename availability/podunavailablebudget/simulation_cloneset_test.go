@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -56,34 +57,14 @@ func cloneSetBeside(bug *bug) *simulation.Workload {
 	}
 }
 
-// cloneSetReader reads the caches of a process.
-type cloneSetReader struct {
-	caches.Reader
-	process *simulation.Process
-	bug     *bug
-}
-
-func (r cloneSetReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {
-	r.process.Observe()
-	return caches.Get[*workloadsv1alpha1.CloneSet](r.Reader, cloneset.ResourceCloneSets, namespace, name)
-}
-
-func (r cloneSetReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
-	pods, err := r.Reader.Pods(namespace, owner)
-	return misread(pods, r.bug.cloneSetSees), err
-}
-
 func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	reader := caches.Reader{}
 	for _, resource := range []Resource{cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions} {
-		informer := p.Informer(string(resource))
-		if err := caches.AddOwnerIndex(informer); err != nil {
-			return simulation.Controller{}, err
-		}
-		reader[resource] = informer.GetIndexer()
+		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
 	patience := &patience{process: p}
-	o := cloneset.Options{NoNodes: true, Reader: cloneSetReader{reader, p, bug}}
+	o := cloneset.Options{NoNodes: true}
+	o.Reader = readers.Noting{Reader: readers.ChangingPods(reader, bug.cloneSetSees), Resource: cloneset.ResourceCloneSets, Note: p.Observe}
 	var err error
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Workloads, err = workloadsclient.NewForConfig(p.Config)

@@ -22,9 +22,7 @@ import (
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/typedclient"
-	"github.com/podwright/podwright/internal/workload"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -73,18 +71,13 @@ func countLinked(_ *Snapshot, p *Plan) {
 }
 
 // byStatus takes the pods that a CloneSet has for those that it wants.
-type byStatus struct{ Reader }
-
-func (r byStatus) Workload(namespace string, kind schema.GroupKind, name string) (*budget.Workload, bool, error) {
-	w, known, err := r.Reader.Workload(namespace, kind, name)
-	if w == nil || err != nil {
-		return w, known, err
+func byStatus(object any) any {
+	if set, ok := object.(*workloadsv1alpha1.CloneSet); ok {
+		set = set.DeepCopy()
+		set.Spec.Replicas = &set.Status.Replicas
+		return set
 	}
-	set, err := caches.Get[*workloadsv1alpha1.CloneSet](r.Reader.(observer).Reader.(informerReader).Reader, resourceOf(workload.CloneSets), namespace, name)
-	if err == nil {
-		w.Replicas = &set.Status.Replicas
-	}
-	return w, known, err
+	return object
 }
 
 // generous lets everything go.

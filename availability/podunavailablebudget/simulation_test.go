@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/workload"
@@ -70,17 +71,6 @@ func simulated(bug *bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) Budget(namespace, name string) (*v1alpha1.PodUnavailableBudget, error) {
-	o.process.Observe()
-	return o.Reader.Budget(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, simulatedOptions, NewReconciler)
 	if err != nil {
@@ -98,13 +88,9 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	reader := caches.Reader{}
 	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.CloneSets)} {
-		informer := p.Informer(string(resource))
-		if err := caches.AddNamespaceIndex(informer); err != nil {
-			return o, err
-		}
-		reader[resource] = informer.GetIndexer()
+		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
-	o.Reader = observer{informerReader{reader}, p}
+	o.Reader = readers.Noting{Reader: reader, Resource: ResourceBudgets, Note: p.Observe}
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Availability, err = client.NewForConfig(p.Config)
 	}
@@ -120,7 +106,7 @@ func guardOf(p *simulation.Process, bug *bug) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := caches.AddNamespaceIndex(p.Informer(string(ResourceBudgets))); err != nil {
+	if err := caches.AddIndexes(p.Informer(string(ResourceBudgets)), caches.ByNamespace); err != nil {
 		return nil, err
 	}
 	return NewGuard(GuardOptions{
@@ -145,7 +131,7 @@ func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 		return nil, err
 	}
 	if p.Seed%4 > 0 {
-		if err := caches.AddNamespaceIndex(p.Informer(string(ResourcePods))); err != nil {
+		if err := caches.AddIndexes(p.Informer(string(ResourcePods)), caches.ByNamespace); err != nil {
 			return nil, err
 		}
 		w.Pods = corev1listers.NewPodLister(p.Informer(string(ResourcePods)).GetIndexer())

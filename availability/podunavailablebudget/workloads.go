@@ -14,8 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/workload"
 )
 
@@ -36,12 +38,18 @@ func newWorkload(w *workload.Workload) *budget.Workload {
 	}
 }
 
+// readWorkload returns a workload, nil if there is none of that name. If known is false, no cache has the kind.
+func readWorkload(reader podwright.Reader, namespace string, kind schema.GroupKind, name string) (w *budget.Workload, known bool, err error) {
+	object, known, err := caches.Find(reader, resourceOf(kind), namespace, name)
+	return workloadOf(object), known, err
+}
+
 // ownerAwaited is how long a pod may be ahead of what controls it: from then on, what no cache has is gone. (PUB-3)
 const ownerAwaited = time.Minute
 
 // finder collects the workloads that a budget has to know.
 type finder struct {
-	reader    Reader
+	reader    podwright.Reader
 	scales    *scaleCache
 	now       time.Time
 	budget    *v1alpha1.PodUnavailableBudget
@@ -105,7 +113,7 @@ func (f *finder) find(ctx context.Context, owners map[types.UID]*owner) (above m
 			continue
 		}
 		kind := gv.WithKind(o.ref.Kind)
-		w, known, err := f.reader.Workload(f.budget.Namespace, kind.GroupKind(), o.ref.Name)
+		w, known, err := readWorkload(f.reader, f.budget.Namespace, kind.GroupKind(), o.ref.Name)
 		switch {
 		case err == nil && known:
 			w = f.ofOwner(w, kind.GroupKind(), o)
@@ -169,7 +177,7 @@ func (f *finder) target(ctx context.Context) {
 		return // it names nothing
 	}
 	kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
-	w, known, err := f.reader.Workload(f.budget.Namespace, kind, ref.Name)
+	w, known, err := readWorkload(f.reader, f.budget.Namespace, kind, ref.Name)
 	switch {
 	case err != nil || known:
 	case f.scales == nil:

@@ -128,15 +128,10 @@ func TestConformanceOfNodeImage(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	c := &cluster{T: t, Server: fakecluster.New(nil)}
-	conformance.CheckOptions(t, conformance.Options[imagepulljob.Options]{Good: imagepulljob.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution Kubernetes", Reader: imagepulljob.Reader(jobReader{}),
+	conformance.CheckOptions(t, conformance.Options[imagepulljob.Options]{Good: imagepulljob.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution Kubernetes",
 		New:           func(o imagepulljob.Options) error { _, err := imagepulljob.New(o); return err },
 		NewReconciler: func(o imagepulljob.Options) error { _, err := imagepulljob.NewReconciler(o); return err }})
-	conformance.CheckOptions(t, conformance.Options[nodeimage.Options]{Good: nodeimage.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution", RequiredByNew: "Kubernetes", MayBeNegative: "Timing.CreationDelay", Reader: nodeimage.Reader(nodeReader{}),
+	conformance.CheckOptions(t, conformance.Options[nodeimage.Options]{Good: nodeimage.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution", RequiredByNew: "Kubernetes", MayBeNegative: "Timing.CreationDelay",
 		New:           func(o nodeimage.Options) error { _, err := nodeimage.New(o); return err },
 		NewReconciler: func(o nodeimage.Options) error { _, err := nodeimage.NewReconciler(o); return err }})
 }
-
-type (
-	jobReader  struct{ imagepulljob.Reader }
-	nodeReader struct{ nodeimage.Reader }
-)

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -127,15 +128,16 @@ func startSimulated(p *simulation.Process, bug fault) (simulation.Controller, er
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	reader, err := newSimulatedReader(p)
+	reader := caches.Reader{} // pull secrets are not copied, and no workload controls the job
+	for _, resource := range []podwright.Resource{imagePullJobs, nodeImages, caches.Pods, caches.Nodes} {
+		reader[resource] = p.Informer(string(resource)).GetIndexer()
+	}
+	shared := podwright.ControllerOptions{Reader: reader}
+	jobs, err := imagepulljob.NewReconciler(imagepulljob.Options{ControllerOptions: shared, Kubernetes: kube, Distribution: distribution, ReferToSourceSecrets: true})
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	jobs, err := imagepulljob.NewReconciler(imagepulljob.Options{Kubernetes: kube, Distribution: distribution, ReferToSourceSecrets: true, Reader: reader})
-	if err != nil {
-		return simulation.Controller{}, err
-	}
-	nodes, err := nodeimage.NewReconciler(nodeimage.Options{Kubernetes: kube, Distribution: distribution, Reader: reader})
+	nodes, err := nodeimage.NewReconciler(nodeimage.Options{ControllerOptions: shared, Kubernetes: kube, Distribution: distribution})
 	if err != nil {
 		return simulation.Controller{}, err
 	}

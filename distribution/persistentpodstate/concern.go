@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -37,7 +38,7 @@ func (o *Options) enqueueOf(pod *corev1.Pod, enqueue controller.Enqueue) {
 
 // enqueueThose enqueues those of the PersistentPodStates of a namespace, empty for all, that an event concerns.
 func (o *Options) enqueueThose(namespace string, enqueue controller.Enqueue, concerned func(*v1alpha1.PersistentPodState) bool) {
-	states, err := o.Reader.States(namespace)
+	states, err := caches.All[*v1alpha1.PersistentPodState](o.Reader, resourceStates, namespace)
 	if err != nil {
 		return // the index is there since New
 	}

@@ -107,12 +107,10 @@ func sent(by string) func(*corev1.Pod) {
 	}
 }
 
-type reader struct{ Reader }
-
 func TestOptions(t *testing.T) {
 	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
 	good := Options{Kubernetes: kube, Distribution: fake.NewClient()}
-	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Distribution", Reader: Reader(reader{}),
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Distribution",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 	for _, test := range []struct {

@@ -13,22 +13,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/readers"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
-// memory is a Reader of what it holds.
-type memory struct {
-	Reader
-	states []*v1alpha1.PersistentPodState
+// reading are options of a Reader of PersistentPodStates.
+func reading(states ...metav1.Object) Options {
+	return Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{resourceStates: states}}}
 }
-
-func (m *memory) States(string) ([]*v1alpha1.PersistentPodState, error) { return m.states, nil }
 
 // webState is a PersistentPodState with a pod that ran on the node a1, and one that ran in zone-b.
 func webState() *v1alpha1.PersistentPodState {
@@ -68,7 +67,7 @@ func webNode(name, zoneName string) *corev1.Node {
 // snapshotOf is what a plan for webState depends on.
 func snapshotOf(s *v1alpha1.PersistentPodState, w *podstate.Workload, pod *corev1.Pod, nodes ...*corev1.Node) *Snapshot {
 	snapshot := &Snapshot{State: s, Workload: w, Nodes: nodes, Now: at}
-	if controls("web", pod) {
+	if metav1.IsControlledBy(pod, &metav1.ObjectMeta{UID: "web"}) {
 		snapshot.Pods = []*corev1.Pod{pod}
 	}
 	return snapshot
@@ -82,7 +81,7 @@ func describe(p *Plan) string {
 // PersistentPodState is enqueued. (PPS-25)
 func TestPodsThatMatter(t *testing.T) {
 	s, w, reads := webState(), &podstate.Workload{Name: "web", UID: "web", Replicas: new(int32(0))}, mutation.Reads{}
-	o := Options{Reader: &memory{states: []*v1alpha1.PersistentPodState{s}}}
+	o := reading(s)
 	for _, pod := range []*corev1.Pod{webPod(), webPod(waiting)} {
 		mutation.Plan[corev1.Pod]{
 			What: "pod", Copy: (*corev1.Pod).DeepCopy,
@@ -105,7 +104,7 @@ func TestPodsThatMatter(t *testing.T) {
 // So it is with nodes.
 func TestNodesThatMatter(t *testing.T) {
 	s, w, reads := webState(), &podstate.Workload{Name: "web", UID: "web", Replicas: new(int32(2))}, mutation.Reads{}
-	o := Options{Reader: &memory{states: []*v1alpha1.PersistentPodState{s}}}
+	o := reading(s)
 	plan := func(node *corev1.Node) string { return describe(NewPlan(snapshotOf(s, w, webPod(), node))) }
 	for _, node := range []*corev1.Node{webNode("a1", "zone-a"), webNode("b1", "zone-b"), webNode("c1", "zone-c")} {
 		mutation.Plan[corev1.Node]{
@@ -130,8 +129,7 @@ func TestNodesThatMatter(t *testing.T) {
 
 // Workloads concern the PersistentPodStates that name them, and that which they ask for. (PPS-21, PPS-25)
 func TestWorkloadsThatMatter(t *testing.T) {
-	states := []*v1alpha1.PersistentPodState{newState("by-name", requires(host), targeting("apps.kruise.io/v1alpha1", "StatefulSet", "web")), newState("other", requires(host))}
-	o := Options{Reader: &memory{states: states}}
+	o := reading(newState("by-name", requires(host), targeting("apps.kruise.io/v1alpha1", "StatefulSet", "web")), newState("other", requires(host)))
 	set := func(changes ...func(*workloadsv1beta1.StatefulSet)) *workloadsv1beta1.StatefulSet {
 		set := &workloadsv1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web", Annotations: map[string]string{}}}
 		for _, change := range changes {

@@ -6,10 +6,11 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -23,6 +24,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // kind is the name of the kind.
@@ -53,12 +55,12 @@ var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexF
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: resourceStates, LiveReader: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceStates, Object: &v1alpha1.PersistentPodState{}, LiveReader: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Owners, IsReconciled: true},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
-		{Resource: resourceNodes, Informer: &o.Nodes, MakeInformer: core.Nodes,
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Owners, IsReconciled: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourceNodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes,
 			Fields: controller.Labels, Concern: controller.On(o.nodeChanged), CollectEvents: true, SkipInitial: true},
 	}
 	for _, w := range o.workloads() {
@@ -75,21 +77,23 @@ type readWorkload struct {
 
 // workloads lists the kinds of workloads that are read.
 func (o *Options) workloads() (all []readWorkload) {
-	add := func(kind schema.GroupKind, resource podwright.Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) {
+	add := func(kind schema.GroupKind, resource podwright.Resource, object runtime.Object, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) {
 		all = append(all, readWorkload{kind, controller.Read{
-			Resource: resource, Informer: informer, MakeInformer: make, Fields: workloadFields, Concern: o.workloadChanged, CollectEvents: true,
+			Resource: resource, Object: object, Informer: informer, MakeInformer: make, Fields: workloadFields, Concern: o.workloadChanged, CollectEvents: true,
 		}})
 	}
-	add(podstate.StatefulSets, resourceStatefulSets, &o.StatefulSets, caches.NewInformers(o.Kubernetes, o.Namespace).StatefulSets)
+	add(podstate.StatefulSets, resourceStatefulSets, &appsv1.StatefulSet{}, &o.StatefulSets, caches.NewInformers(o.Kubernetes, o.Namespace).StatefulSets)
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		add(podstate.AdvancedStatefulSets, resourceAdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+		add(podstate.AdvancedStatefulSets, resourceAdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		})
 	}
 	for i := range o.Custom {
 		c := &o.Custom[i]
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(c.Kind)
 		resource := schema.GroupVersionResource{Group: c.Kind.Group, Version: c.Kind.Version, Resource: c.Resource}
-		add(c.Kind.GroupKind(), podwright.Resource(resource.GroupResource().String()), &c.Informer, func() cache.SharedIndexInformer {
+		add(c.Kind.GroupKind(), podwright.Resource(resource.GroupResource().String()), object, &c.Informer, func() cache.SharedIndexInformer {
 			return typedclient.NewInformer(o.Dynamic.Resource(resource).Namespace(o.Namespace), o.Dynamic, &unstructured.Unstructured{}, 0, cache.Indexers{})
 		})
 	}
@@ -101,7 +105,11 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 	if o.StateMetrics == nil {
 		o.StateMetrics = noMetrics{}
 	}
-	r := &reconciler{options: *o, writer: newWriter(o)}
+	r := &reconciler{options: *o, writer: newWriter(o), resources: map[schema.GroupKind]podwright.Resource{}}
+	for _, w := range o.workloads() {
+		r.kinds = append(r.kinds, w.kind)
+		r.resources[w.kind] = w.read.Resource
+	}
 	return controller.Definition[Snapshot, Plan]{
 		Name:    component,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply, SnapshotHolds: shows,
@@ -127,13 +135,13 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	reader := r.options.Reader
 	s := &Snapshot{Now: r.options.Clock.Now()}
 	var err error
-	if s.State, err = reader.State(key.Namespace, key.Name); apierrors.IsNotFound(err) {
+	if s.State, err = caches.Get[*v1alpha1.PersistentPodState](reader, resourceStates, key.Namespace, key.Name); apierrors.IsNotFound(err) {
 		s.State = nil
 	} else if err != nil {
 		return nil, fmt.Errorf("read PersistentPodState %s: %w", key, err)
 	}
-	for _, kind := range reader.Kinds() {
-		w, _, err := reader.Workload(key.Namespace, kind, key.Name)
+	for _, kind := range r.kinds {
+		w, _, err := r.workload(key.Namespace, kind, key.Name)
 		if err != nil {
 			return nil, fmt.Errorf("read %s %s: %w", kind, key, err)
 		}
@@ -158,7 +166,7 @@ func (r *reconciler) observeTarget(s *Snapshot) (err error) {
 		return nil // it names nothing
 	}
 	kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
-	workload, known, err := reader.Workload(s.State.Namespace, kind, ref.Name)
+	workload, known, err := r.workload(s.State.Namespace, kind, ref.Name)
 	if err != nil {
 		return fmt.Errorf("read %s %s/%s: %w", kind, s.State.Namespace, ref.Name, err)
 	}
@@ -167,25 +175,26 @@ func (r *reconciler) observeTarget(s *Snapshot) (err error) {
 			kind, v1alpha1.PersistentPodStateWhitelistKey)
 		return nil
 	}
-	if s.Nodes, err = reader.Nodes(); err != nil {
+	if s.Nodes, err = caches.AllNodes(reader); err != nil {
 		return fmt.Errorf("read the nodes: %w", err)
 	}
 	if s.Workload = workload; workload == nil {
 		return nil
 	}
-	pods, err := reader.Pods(s.State.Namespace, workload.UID)
+	s.Pods, err = caches.ControlledBy[*corev1.Pod](reader, resourcePods, s.State.Namespace, workload.UID)
 	if err != nil {
 		return fmt.Errorf("read the pods of %s %s/%s: %w", kind, s.State.Namespace, ref.Name, err)
-	}
-	for _, pod := range pods {
-		if controls(workload.UID, pod) {
-			s.Pods = append(s.Pods, pod)
-		}
 	}
 	return nil
 }
 
-func controls(uid types.UID, pod *corev1.Pod) bool {
-	ref := metav1.GetControllerOfNoCopy(pod)
-	return ref != nil && ref.UID == uid
+// workload returns a workload, nil if there is none of that name. If known is false,
+// no cache has the kind.
+func (r *reconciler) workload(namespace string, kind schema.GroupKind, name string) (w *podstate.Workload, known bool, err error) {
+	resource, known := r.resources[kind]
+	if !known {
+		return nil, false, nil
+	}
+	object, known, err := caches.Find(r.options.Reader, resource, namespace, name)
+	return workloadOf(object), known, err
 }

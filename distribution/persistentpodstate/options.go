@@ -63,9 +63,6 @@ type Options struct {
 	States, Pods, Nodes                cache.SharedIndexInformer
 	StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// StateMetrics defaults to none.
 	StateMetrics StateMetrics
 }

@@ -15,11 +15,11 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -86,10 +86,10 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 
 func (o *PlacerOptions) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceStates, Informer: &o.States, Index: caches.AddNamespaceIndex, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceStates, Object: &v1alpha1.PersistentPodState{}, Informer: &o.States, Indexes: []podwright.Index{caches.ByNamespace}, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
 		}},
-		{Resource: resourceNodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
+		{Resource: resourceNodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *Placer) explain(ctx context.Context, namespace string, pod *corev1.Pod)
 
 // placed says what is done to a pod by what the caches hold now.
 func (p *Placer) placed(namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
-	states, err := caches.List[*v1alpha1.PersistentPodState](p.reader, resourceStates, namespace, labels.Everything())
+	states, err := caches.All[*v1alpha1.PersistentPodState](p.reader, resourceStates, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -211,15 +211,11 @@ func controlledBy(pod *corev1.Pod) schema.GroupKind {
 }
 
 func (p *Placer) node(name string) *corev1.Node {
-	node, err := caches.Get[*corev1.Node](p.reader, resourceNodes, "", name)
-	if err != nil {
-		return nil // there is none
-	}
-	return node
+	return caches.Node(p.reader, name)
 }
 
 func (p *Placer) nodes() []*corev1.Node {
-	nodes, err := p.reader.Nodes()
+	nodes, err := caches.AllNodes(p.reader)
 	if err != nil {
 		return nil // an informer without an index by namespace lists all the same
 	}

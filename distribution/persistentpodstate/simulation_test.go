@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
@@ -22,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
@@ -67,32 +67,13 @@ func simulated(bug *bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) State(namespace, name string) (*v1alpha1.PersistentPodState, error) {
-	o.process.Observe()
-	return o.Reader.State(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
 		for _, resource := range []podwright.Resource{resourceStates, resourcePods, resourceNodes, resourceStatefulSets} {
-			informer := p.Informer(string(resource))
-			if err := caches.AddOwnerIndex(informer); err != nil {
-				return o, err
-			}
-			if err := caches.AddNamespaceIndex(informer); err != nil {
-				return o, err
-			}
-			reader[resource] = informer.GetIndexer()
+			reader[resource] = p.Informer(string(resource)).GetIndexer()
 		}
-		sets := schema.GroupKind{Group: statefulSets.Group, Kind: statefulSets.Kind}
-		o.Reader = observer{informerReader{reader, []schema.GroupKind{sets}, map[schema.GroupKind]podwright.Resource{sets: resourceStatefulSets}}, p}
+		o.Reader = readers.Noting{Reader: reader, Resource: resourceStates, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Distribution, err = client.NewForConfig(p.Config)
 		}
@@ -113,7 +94,7 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 // startWebhook starts a replica of the webhook of pods, and judges where it sends them.
 func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
 	states, nodes := p.Informer(string(resourceStates)), p.Informer(string(resourceNodes))
-	if err := caches.AddNamespaceIndex(states); err != nil {
+	if err := caches.AddIndexes(states, caches.ByNamespace); err != nil {
 		return nil, err
 	}
 	placer := &Placer{reader: caches.Reader{resourceStates: states.GetIndexer(), resourceNodes: nodes.GetIndexer()}}

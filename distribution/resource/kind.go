@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -39,27 +40,27 @@ const (
 // reads lists what the plan for a ResourceDistribution depends on.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceDistributions, LiveReader: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceDistributions, Object: &v1alpha1.ResourceDistribution{}, LiveReader: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewResourceDistributionInformer(o.Distribution, 0, nil)
 		}, Fields: controller.Workload, IsReconciled: true},
-		o.readCopies(resourceSecrets, &o.Secrets, func() cache.SharedIndexInformer { return NewSecretInformer(o.Kubernetes) }),
-		o.readCopies(resourceConfigMaps, &o.ConfigMaps, func() cache.SharedIndexInformer { return NewConfigMapInformer(o.Kubernetes) }),
-		{Resource: resourceNamespaces, Informer: &o.Namespaces, MakeInformer: caches.NewInformers(o.Kubernetes, "").Namespaces,
+		o.readCopies(resourceSecrets, &corev1.Secret{}, &o.Secrets, func() cache.SharedIndexInformer { return NewSecretInformer(o.Kubernetes) }),
+		o.readCopies(resourceConfigMaps, &corev1.ConfigMap{}, &o.ConfigMaps, func() cache.SharedIndexInformer { return NewConfigMapInformer(o.Kubernetes) }),
+		{Resource: resourceNamespaces, Object: &corev1.Namespace{}, Informer: &o.Namespaces, MakeInformer: caches.NewInformers(o.Kubernetes, "").Namespaces,
 			Fields: controller.Labels | controller.Status, Concern: controller.On(o.namespaceChanged), CollectEvents: true, SkipInitial: true},
 	}
 	if o.Sources {
 		reads = append(reads,
-			controller.Read{Resource: resourceSourceSecrets, Informer: &o.SourceSecrets, MakeInformer: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) },
+			controller.Read{Resource: resourceSourceSecrets, Object: &corev1.Secret{}, Informer: &o.SourceSecrets, MakeInformer: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) },
 				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindSecret), SkipInitial: true},
-			controller.Read{Resource: resourceSourceConfigMaps, Informer: &o.SourceConfigMaps, MakeInformer: func() cache.SharedIndexInformer { return NewSourceConfigMapInformer(o.Kubernetes) },
+			controller.Read{Resource: resourceSourceConfigMaps, Object: &corev1.ConfigMap{}, Informer: &o.SourceConfigMaps, MakeInformer: func() cache.SharedIndexInformer { return NewSourceConfigMapInformer(o.Kubernetes) },
 				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindConfigMap), SkipInitial: true})
 	}
 	return reads
 }
 
-func (o *Options) readCopies(resource podwright.Resource, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
+func (o *Options) readCopies(resource podwright.Resource, object runtime.Object, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
 	return controller.Read{
-		Resource: resource, LiveReader: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, MakeInformer: create, Trim: trim, Index: index,
+		Resource: resource, Object: object, LiveReader: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, MakeInformer: create, Trim: trim, Indexes: []podwright.Index{byDistribution},
 		Fields: controller.Owners | controller.Data, Concern: controller.EachOf(distributionsOf), CollectEvents: true, SkipInitial: true,
 	}
 }
@@ -138,7 +139,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the ResourceDistribution depends on. It returns
 // nil when it does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	distribution, err := apiwriter.Found(r.options.Reader.Distribution(key.Name))
+	distribution, err := apiwriter.Found(caches.Get[*v1alpha1.ResourceDistribution](r.options.Reader, resourceDistributions, "", key.Name))
 	if err != nil {
 		return nil, fmt.Errorf("read ResourceDistribution %s: %w", key.Name, err)
 	}
@@ -153,16 +154,38 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	for namespace, c := range r.contests.Of(key, s.Now) {
 		s.Contests[namespace] = Contest{Until: c.Until, Over: c.Over, Times: c.Times, By: c.By}
 	}
-	if s.Namespaces, err = r.options.Reader.Namespaces(); err != nil {
+	if s.Namespaces, err = caches.All[*corev1.Namespace](r.options.Reader, resourceNamespaces, ""); err != nil {
 		return nil, fmt.Errorf("read namespaces: %w", err)
 	}
-	if s.Copies, err = r.options.Reader.Copies(key.Name); err != nil {
+	if s.Copies, err = r.copies(key.Name); err != nil {
 		return nil, err
 	}
 	if s.Sources = r.options.Sources; s.Sources {
 		s.Source, err = r.source(distribution)
 	}
 	return s, err
+}
+
+// byDistribution is the index of Secrets and ConfigMaps by the ResourceDistributions that control them.
+var byDistribution = podwright.Index{Name: "podwright.resourceDistribution", Keys: func(object any) ([]string, error) {
+	if of, ok := object.(metav1.Object); ok && ownerOf(of) != "" {
+		return []string{ownerOf(of)}, nil
+	}
+	return nil, nil
+}}
+
+// copies returns the Secrets and ConfigMaps that a ResourceDistribution of that name controls.
+func (r *reconciler) copies(distribution string) (copies []*Copy, err error) {
+	for _, resource := range []podwright.Resource{resourceSecrets, resourceConfigMaps} {
+		objects, err := r.options.Reader.ByIndex(resource, metav1.NamespaceAll, byDistribution, distribution)
+		if err != nil {
+			return nil, fmt.Errorf("read the %s of ResourceDistribution %s: %w", resource, distribution, err)
+		}
+		for _, object := range objects {
+			copies = append(copies, CopyOf(object))
+		}
+	}
+	return copies, nil
 }
 
 // conflicts are the namespaces in which a ResourceDistribution has found an object that is

@@ -55,9 +55,6 @@ type Options struct {
 	// hold them whole. If one is nil and Sources is true, the controller makes and runs its own.
 	SourceSecrets, SourceConfigMaps cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// TargetMetrics defaults to none.
 	TargetMetrics TargetMetrics
 }

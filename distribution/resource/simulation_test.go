@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
@@ -64,41 +66,24 @@ func simulated(bug *spoil) *simulation.Workload {
 	return w
 }
 
-// observer tells a simulation when a reconcile reads the caches, and shows it no Secrets without the label: an informer has
-// none.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
+// labelledOnly is a Reader that shows no Secrets without the label: an informer has none.
+type labelledOnly struct{ podwright.Reader }
 
-func (o observer) Distribution(name string) (*v1alpha1.ResourceDistribution, error) {
-	o.process.Observe()
-	return o.Reader.Distribution(name)
-}
-
-func (o observer) Copies(distribution string) (labelled []*Copy, err error) {
-	all, err := o.Reader.Copies(distribution)
-	for _, c := range all {
-		if _, is := c.Labels[v1alpha1.ResourceCopyLabel]; is {
-			labelled = append(labelled, c)
-		}
-	}
-	return labelled, err
+func (r labelledOnly) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) ([]any, error) {
+	all, err := r.Reader.ByIndex(resource, namespace, index, key)
+	return slices.DeleteFunc(all, func(object any) bool {
+		_, is := object.(metav1.Object).GetLabels()[v1alpha1.ResourceCopyLabel]
+		return !is
+	}), err
 }
 
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
 		for _, resource := range []podwright.Resource{resourceDistributions, resourceSecrets, resourceConfigMaps, resourceNamespaces} {
-			informer := p.Informer(string(resource))
-			if resource == resourceSecrets || resource == resourceConfigMaps {
-				if err := index(informer); err != nil {
-					return o, err
-				}
-			}
-			reader[resource] = informer.GetIndexer()
+			reader[resource] = p.Informer(string(resource)).GetIndexer()
 		}
-		o.Reader = observer{informerReader{reader}, p}
+		o.Reader = readers.Noting{Reader: labelledOnly{reader}, Resource: resourceDistributions, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Distribution, err = client.NewForConfig(p.Config)
 		}

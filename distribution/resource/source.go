@@ -12,7 +12,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -140,22 +139,6 @@ func NewSourceConfigMapInformer(client kubernetes.Interface) cache.SharedIndexIn
 	return typedclient.NewInformer(typedclient.Select(client.CoreV1().ConfigMaps(""), allowSource), client, &corev1.ConfigMap{}, 0, nil)
 }
 
-// Source returns a Secret or a ConfigMap that may be distributed.
-func (r informerReader) Source(kind, namespace, name string) (Object, error) {
-	if kind == kindSecret {
-		return found(caches.Get[*corev1.Secret](r.Reader, resourceSourceSecrets, namespace, name))
-	}
-	return found(caches.Get[*corev1.ConfigMap](r.Reader, resourceSourceConfigMaps, namespace, name))
-}
-
-// found keeps a nil pointer from becoming an Object.
-func found[T Object](object T, err error) (Object, error) {
-	if err != nil {
-		return nil, err
-	}
-	return object, nil
-}
-
 // source returns what spec.sourceRef names, nil if there is no such thing, or it has not the label.
 func (r *reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object, error) {
 	ref := distribution.Spec.SourceRef
@@ -163,16 +146,20 @@ func (r *reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object
 	if ref == nil || err != nil {
 		return nil, nil // the plan says what is wrong
 	}
-	reader, ok := r.options.Reader.(SourceReader)
-	if !ok {
-		return nil, errors.New("Options.Reader is no SourceReader: with Options.Sources it must be one")
+	resource := resourceSourceConfigMaps
+	if template.kind == kindSecret {
+		resource = resourceSourceSecrets
 	}
-	source, err := reader.Source(template.kind, ref.Namespace, ref.Name)
+	found, known, err := caches.Find(r.options.Reader, resource, ref.Namespace, ref.Name)
 	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %s/%s: %w", template.kind, ref.Namespace, ref.Name, err)
+	case !known:
+		return nil, fmt.Errorf("Options.Reader has no cache of %s: with Options.Sources it must have one", resource)
+	}
+	source, ok := found.(Object)
+	if !ok {
+		return nil, nil
 	}
 	if _, allowed := source.GetLabels()[v1alpha1.ResourceSourceLabel]; !allowed {
 		return nil, nil // a shared informer holds others too

@@ -14,12 +14,13 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/readers"
 )
 
 // shellYAML is a resource without content, which a source has.
@@ -233,8 +234,8 @@ func TestSourcesAreOff(t *testing.T) {
 
 // A Reader without sources is told so. (RD-17)
 func TestReaderWithoutSources(t *testing.T) {
-	r := &reconciler{options: Options{Sources: true}}
-	if _, err := r.source(newSourced(t, shellYAML)); err == nil || !strings.Contains(err.Error(), "SourceReader") {
+	r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{}}, Sources: true}}
+	if _, err := r.source(newSourced(t, shellYAML)); err == nil || !strings.Contains(err.Error(), "no cache of sourcesecrets") {
 		t.Error(err)
 	}
 }
@@ -264,30 +265,28 @@ func TestAnswersAboutSources(t *testing.T) {
 	}
 }
 
-// sources has one object, as a shared informer may have it.
-type sources struct {
-	Reader
-	object Object
-	err    error
-}
+// broken is a Reader of a cache that cannot be read.
+type broken struct{ podwright.Reader }
 
-func (s sources) Source(string, string, string) (Object, error) { return s.object, s.err }
+func (broken) Get(podwright.Resource, string, string) (any, error) {
+	return nil, errors.New("injected")
+}
 
 // What lacks the label is no source, even if the cache has it. (RD-17)
 func TestSourcesHaveTheLabel(t *testing.T) {
 	labelled, plain := sourceOf("a"), sourceOf("a")
 	plain.Labels = map[string]string{"other": ""}
 	for name, test := range map[string]struct {
-		reader sources
+		reader podwright.Reader
 		want   Object
 		fails  bool
 	}{
-		"with the label":    {sources{object: labelled}, labelled, false},
-		"without":           {sources{object: plain}, nil, false},
-		"it is not there":   {sources{err: apierrors.NewNotFound(corev1.Resource("secrets"), "registry")}, nil, false},
-		"it cannot be read": {sources{err: errors.New("injected")}, nil, true},
+		"with the label":    {readers.Memory{resourceSourceSecrets: {labelled}}, labelled, false},
+		"without":           {readers.Memory{resourceSourceSecrets: {plain}}, nil, false},
+		"it is not there":   {readers.Memory{resourceSourceSecrets: nil}, nil, false},
+		"it cannot be read": {broken{}, nil, true},
 	} {
-		r := &reconciler{options: Options{Reader: test.reader}}
+		r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: test.reader}}}
 		if got, err := r.source(newSourced(t, shellYAML)); got != test.want || (err != nil) != test.fails {
 			t.Errorf("%s: %v, error %v", name, got, err)
 		}

@@ -31,7 +31,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 
 // enqueueOf enqueues the WorkloadSpreads that name what controls an object, or what controls that.
 func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue, names ...workload.Named) {
-	spreads, err := o.Reader.Spreads(object.GetNamespace())
+	spreads, err := o.spreads(object.GetNamespace())
 	if err != nil || len(spreads) == 0 {
 		return // the index is there since New
 	}
@@ -73,7 +73,7 @@ const podTemplateHash = "pod-template-hash"
 // above names what controls an object, and what controls that, as far as the caches know.
 func (o *Options) above(object metav1.Object) []workload.Named {
 	return workload.Above(object, func(kind schema.GroupKind, name string) (types.UID, *metav1.OwnerReference, bool) {
-		w, _, err := o.Reader.Workload(object.GetNamespace(), kind, name)
+		w, _, err := o.workload(object.GetNamespace(), kind, name)
 		if w == nil || err != nil {
 			return "", nil, false
 		}

@@ -73,11 +73,9 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-type reader struct{ Reader }
-
 func TestOptions(t *testing.T) {
 	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
-	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Distribution: fake.NewClient()}, Required: "Kubernetes Distribution", Reader: Reader(reader{}),
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Distribution: fake.NewClient()}, Required: "Kubernetes Distribution",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }

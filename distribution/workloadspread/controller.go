@@ -31,7 +31,7 @@ func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconci
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	return controller.Setup[Snapshot, Plan]{
 		Package: "workloadspread", Objects: "WorkloadSpreads", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
-		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
+		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
 }
 

@@ -11,31 +11,31 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/workload"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 
-// memory is a Reader of what it holds.
-type memory struct {
-	Reader
-	spreads   []*v1alpha1.WorkloadSpread
-	workloads map[string]*Workload
+// reading are options of a Reader of WorkloadSpreads, of the Deployment web and of its ReplicaSet.
+func reading(deployment *appsv1.Deployment, replicaSet *appsv1.ReplicaSet, spreads ...metav1.Object) *Options {
+	return &Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{
+		resourceSpreads: spreads, resourceOf(workload.Deployments): {deployment}, resourceOf(workload.ReplicaSets): {replicaSet}}}}
 }
 
-func (m *memory) Spreads(string) ([]*v1alpha1.WorkloadSpread, error) { return m.spreads, nil }
-
-func (m *memory) Workload(_ string, kind schema.GroupKind, name string) (*Workload, bool, error) {
-	w := m.workloads[kind.Kind+"/"+name]
-	return w, w != nil, nil
+// webWorkloads are the Deployment web and the ReplicaSet web-1, which it controls.
+func webWorkloads() (*appsv1.Deployment, *appsv1.ReplicaSet) {
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web"}},
+		&appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
+			OwnerReferences: []metav1.OwnerReference{*ownerOf("apps/v1", "Deployment", "web", "web")}}}
 }
 
 func ownerOf(version, kind, name, uid string) *metav1.OwnerReference {
@@ -63,7 +63,7 @@ func waiting(pod *corev1.Pod) {
 // the plan of a WorkloadSpread, that is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	web := &Workload{Workload: spread.Workload{GroupKind: spread.Deployments, Name: "web", UID: "web", Replicas: new(int32(2)), Revision: "1"}, Owners: []types.UID{"rs"}}
-	replicaSet := &Workload{Workload: spread.Workload{GroupKind: spread.ReplicaSets, Name: "web-1", UID: "rs"}, Controller: ownerOf("apps/v1", "Deployment", "web", "web")}
+	deployment, replicaSet := webWorkloads()
 	reads := mutation.Reads{}
 	other := webPod("a", func(pod *corev1.Pod) { // it is compared with the pod
 		pod.Name, pod.UID = "web-1-0", "other"
@@ -73,7 +73,7 @@ func TestEventsThatMatter(t *testing.T) {
 	for _, spec := range []string{"subsets: [{name: a, maxReplicas: 1}, {name: b}]", "subsets: [{name: a, maxReplicas: 50%}, {name: b}]",
 		"subsets: [{name: a, maxReplicas: 5}, {name: b}]\nscheduleStrategy: {type: Adaptive, adaptive: {rescheduleCriticalSeconds: 10}}"} {
 		ws := newSpread(t, "web", spec)
-		o := Options{Reader: &memory{spreads: []*v1alpha1.WorkloadSpread{ws}, workloads: map[string]*Workload{"Deployment/web": web, "ReplicaSet/web-1": replicaSet}}}
+		o := reading(deployment, replicaSet, ws)
 		for _, pod := range []*corev1.Pod{webPod("a"), webPod(""), webPod("a", waiting), webPod("b", waiting)} {
 			mutation.Plan[corev1.Pod]{
 				What: "pod", Copy: (*corev1.Pod).DeepCopy,
@@ -109,7 +109,8 @@ func TestWorkloadsThatMatter(t *testing.T) {
 	}
 	set := named("cloneset", "CloneSet", "web")
 	set.Spec.TargetReference.APIVersion = "apps.kruise.io/v1alpha1"
-	o := Options{Reader: &memory{spreads: []*v1alpha1.WorkloadSpread{named("deployment", "Deployment", "web"), named("replicaset", "ReplicaSet", "web-1"), named("other", "Deployment", "other"), set}}}
+	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{resourceSpreads: {
+		named("deployment", "Deployment", "web"), named("replicaset", "ReplicaSet", "web-1"), named("other", "Deployment", "other"), set}}}}
 	rs := func(replicas int32, changes ...func(*appsv1.ReplicaSet)) *appsv1.ReplicaSet {
 		rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
 			OwnerReferences: []metav1.OwnerReference{*ownerOf("apps/v1", "Deployment", "web", "web")}}, Spec: appsv1.ReplicaSetSpec{Replicas: &replicas}}
@@ -150,7 +151,7 @@ func TestWorkloadsThatMatter(t *testing.T) {
 
 // A cluster has many pods in namespaces without WorkloadSpreads, and they change often.
 func TestPodsOfOthersCostNothing(t *testing.T) {
-	o, before, after := Options{Reader: &memory{}}, webPod("a"), webPod("a")
+	o, before, after := Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{resourceSpreads: nil}}}, webPod("a"), webPod("a")
 	if n := testing.AllocsPerRun(100, func() { o.podChanged(before, after, func(types.NamespacedName) { t.Error("enqueued") }) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -158,10 +159,9 @@ func TestPodsOfOthersCostNothing(t *testing.T) {
 
 // Owners that go round in circles end somewhere.
 func TestOwnersInCircles(t *testing.T) {
-	m := &memory{workloads: map[string]*Workload{
-		"Deployment/web":   {Workload: spread.Workload{UID: "web"}, Controller: ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")},
-		"ReplicaSet/web-1": {Workload: spread.Workload{UID: "rs"}, Controller: ownerOf("apps/v1", "Deployment", "web", "web")}}}
-	if n := len((&Options{Reader: m}).above(webPod("a"))); n != workload.MostOwners {
+	deployment, replicaSet := webWorkloads()
+	deployment.OwnerReferences = []metav1.OwnerReference{*ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")}
+	if n := len(reading(deployment, replicaSet).above(webPod("a"))); n != workload.MostOwners {
 		t.Errorf("%d owners", n)
 	}
 }

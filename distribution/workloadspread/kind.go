@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -17,11 +20,14 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // kind is the name of the kind.
@@ -44,28 +50,28 @@ const (
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	reads := []controller.Read{
-		{Resource: resourceSpreads, LiveReader: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceSpreads, Object: &v1alpha1.WorkloadSpread{}, LiveReader: apiwriter.Typed(o.Distribution.WorkloadSpreads), Informer: &o.Spreads, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewWorkloadSpreadInformer(o.Distribution, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Status, IsReconciled: true}, // replicas of a webhook reserve there
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
-		o.readWorkload(workload.Deployments, &o.Deployments, core.Deployments, workloadFields),
-		o.readWorkload(workload.ReplicaSets, &o.ReplicaSets, core.ReplicaSets, workloadFields),
-		o.readWorkload(workload.StatefulSets, &o.StatefulSets, core.StatefulSets, workloadFields),
-		o.readWorkload(workload.Jobs, &o.Jobs, core.Jobs, workloadFields),
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Status, IsReconciled: true}, // replicas of a webhook reserve there
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		o.readWorkload(workload.Deployments, &appsv1.Deployment{}, &o.Deployments, core.Deployments, workloadFields),
+		o.readWorkload(workload.ReplicaSets, &appsv1.ReplicaSet{}, &o.ReplicaSets, core.ReplicaSets, workloadFields),
+		o.readWorkload(workload.StatefulSets, &appsv1.StatefulSet{}, &o.StatefulSets, core.StatefulSets, workloadFields),
+		o.readWorkload(workload.Jobs, &batchv1.Job{}, &o.Jobs, core.Jobs, workloadFields),
 	}
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(workload.CloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readWorkload(workload.CloneSets, &workloadsv1alpha1.CloneSet{}, &o.CloneSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, workloadFields|controller.Status)) // for the revision
 	}
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, o.readWorkload(workload.AdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+		reads = append(reads, o.readWorkload(workload.AdvancedStatefulSets, &workloadsv1beta1.StatefulSet{}, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, workloadFields))
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes})
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes})
 	}
 	return reads
 }
@@ -75,8 +81,10 @@ func resourceOf(kind schema.GroupKind) podwright.Resource {
 	return podwright.Resource(workload.Resource(kind))
 }
 
-func (o *Options) readWorkload(kind schema.GroupKind, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
-	return controller.Read{Resource: resourceOf(kind), Informer: informer, MakeInformer: make, Index: caches.AddOwnerIndex, Fields: fields, Concern: o.workloadChanged, ConcernsKnown: true, CollectEvents: true, SkipInitial: true}
+func (o *Options) readWorkload(kind schema.GroupKind, object runtime.Object, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer, fields controller.Fields) controller.Read {
+	return controller.Read{
+		Resource: resourceOf(kind), Object: object, Informer: informer, MakeInformer: make, Indexes: []podwright.Index{caches.ByOwner}, Fields: fields, Concern: o.workloadChanged, ConcernsKnown: true, CollectEvents: true, SkipInitial: true,
+	}
 }
 
 // kind describes WorkloadSpreads to the shell.
@@ -105,7 +113,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the WorkloadSpread depends on. It returns nil
 // when the WorkloadSpread does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	ws, err := r.options.Reader.Spread(key.Namespace, key.Name)
+	ws, err := caches.Get[*v1alpha1.WorkloadSpread](r.options.Reader, resourceSpreads, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -117,7 +125,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if !known {
 		return s, nil
 	}
-	w, known, err := r.options.Reader.Workload(key.Namespace, target, ws.Spec.TargetReference.Name)
+	w, known, err := r.options.workload(key.Namespace, target, ws.Spec.TargetReference.Name)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", target, ws.Spec.TargetReference.Name, err)
 	}
@@ -132,20 +140,36 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 }
 
 // podsOf reads the pods of a workload, by name.
-func podsOf(reader Reader, namespace string, w *Workload) (pods []*corev1.Pod, err error) {
+func podsOf(reader podwright.Reader, namespace string, w *Workload) (pods []*corev1.Pod, err error) {
 	for _, owner := range w.Owners {
-		owned, err := reader.Pods(namespace, owner)
+		owned, err := caches.ControlledBy[*corev1.Pod](reader, resourcePods, namespace, owner)
 		if err != nil {
 			return nil, fmt.Errorf("read the pods of %s %s: %w", w.Kind, w.Name, err)
 		}
-		for _, pod := range owned {
-			if controls(owner, pod) {
-				pods = append(pods, pod)
-			}
-		}
+		pods = append(pods, owned...)
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return pods, nil
+}
+
+// spreads returns the WorkloadSpreads of a namespace.
+func (o *Options) spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) {
+	return caches.All[*v1alpha1.WorkloadSpread](o.Reader, resourceSpreads, namespace)
+}
+
+// workload returns a workload, nil if there is none of that name. If known is false,
+// no cache has the kind.
+func (o *Options) workload(namespace string, kind schema.GroupKind, name string) (w *Workload, known bool, err error) {
+	object, known, err := caches.Find(o.Reader, resourceOf(kind), namespace, name)
+	if w = workloadOf(object); err != nil || w == nil || kind != spread.Deployments {
+		return w, known, err
+	}
+	replicaSets, err := caches.ControlledBy[*appsv1.ReplicaSet](o.Reader, resourceOf(workload.ReplicaSets), namespace, w.UID)
+	if err != nil {
+		return nil, true, err
+	}
+	w.addReplicaSets(replicaSets)
+	return w, true, nil
 }
 
 // observeNodes reads the nodes of pods that may be adopted.
@@ -158,7 +182,7 @@ func (r *reconciler) observeNodes(s *Snapshot) error {
 		if matched, readable := spread.Matched(pod); pod.Spec.NodeName == "" || readable && matched.Name == s.Spread.Name {
 			continue
 		}
-		node, err := apiwriter.Found(r.options.Reader.Node(pod.Spec.NodeName))
+		node, err := apiwriter.Found(caches.Get[*corev1.Node](r.options.Reader, caches.Nodes, "", pod.Spec.NodeName))
 		if err != nil {
 			return fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)
 		}

@@ -57,9 +57,6 @@ type Options struct {
 	// it is written into the status before, with one request for all pods that are asked about meanwhile. New ignores it. (WS-7.2)
 	Alone bool
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// SpreadMetrics defaults to none.
 	SpreadMetrics SpreadMetrics
 }

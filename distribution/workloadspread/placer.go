@@ -74,7 +74,7 @@ func NewPlacer(o Options) (*Placer, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Reader = newInformerReader(controller.Caches(reads))
+	o.Reader = controller.Caches(reads)
 	p := newPlacer(o)
 	p.spreads, p.others = spreads, others
 	p.fillSpreads, p.fillOthers = spreads.Filling(placerName, o.CacheSyncTimeout), others.Filling(placerName, o.CacheSyncTimeout)
@@ -214,7 +214,7 @@ func (p *Placer) wait(ctx context.Context, namespace string) (there bool, err er
 	if !cache.WaitForCacheSync(ctx.Done(), p.spreads.Synced()...) {
 		return false, unfilled
 	}
-	spreads, err := p.options.Reader.Spreads(namespace)
+	spreads, err := p.options.spreads(namespace)
 	if err != nil || len(spreads) == 0 {
 		return false, err
 	}
@@ -280,7 +280,7 @@ type target struct {
 // find finds the WorkloadSpread of a pod, nil for none; behind if its workload is not known, or its ReplicaSet is not and
 // may be of a Deployment that is spread. (WS-1, WS-9)
 func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
-	spreads, err := p.options.Reader.Spreads(pod.Namespace)
+	spreads, err := p.options.spreads(pod.Namespace)
 	if err != nil || len(spreads) == 0 {
 		return nil, false, err
 	}
@@ -313,7 +313,7 @@ func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
 
 // owner reads the object of an owner reference; nil if it is not known, or it is another one.
 func (p *Placer) owner(namespace string, ref *metav1.OwnerReference) (*Workload, error) {
-	w, _, err := p.options.Reader.Workload(namespace, groupKind(ref), ref.Name)
+	w, _, err := p.options.workload(namespace, groupKind(ref), ref.Name)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
 	}

@@ -12,15 +12,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/internal/workload"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // TestSimulationFindsBugs plants bugs into the parts that spread pods: a few seeds must find each.
@@ -39,7 +43,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.ObservedGeneration = s.Spread.Status.ObservedGeneration
 			}
 		})},
-		{"pods of old ReplicaSets are not seen", invariants.Status, 0, ofDeployment(bug{sees: misread{workload: onlyNewest}})},
+		{"pods of old ReplicaSets are not seen", invariants.Status, 0, ofDeployment(bug{sees: misread{firstReplicaSet: true}})},
 		{"all subsets cost the same", invariants.Order, 0, inPlan(costAlike)},
 		{"costs with percentages are not graded", invariants.Order, 4, inPlan(ungraded)},
 		{"pods of no subset cost nothing", invariants.Order, 1, inPlan(func(_ *Snapshot, p *Plan) {
@@ -77,8 +81,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"pods that are gone stay reserved", invariants.Placement, 0, ofDeployment(bug{misses: true})},
 		{"pods that have ended keep their place", invariants.Placement, 7, inPlacer(misread{pod: revive})},
 		{"pods are sent to a closed subset", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) { ws.Status.SubsetStatuses = nil }})},
-		{"new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(misread{workload: anyRevision})},
-		{"limits are of what there is beyond", invariants.Placement, 0, inPlacer(misread{workload: func(w *Workload) { w.Replicas = new(w.Wants() + 1) }})},
+		{"new revisions fill what old ones leave", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Status.UpdateRevision = "" }})},
+		{"limits are of what there is beyond", invariants.Placement, 0, inPlacer(misread{cloneSet: func(set *workloadsv1alpha1.CloneSet) { set.Spec.Replicas = new(ptr.Deref(set.Spec.Replicas, 1) + 1) }})},
 		{"new pods get no tolerations", invariants.Placement, 0, inPlacer(misread{spread: func(ws *v1alpha1.WorkloadSpread) {
 			for i := range ws.Spec.Subsets {
 				ws.Spec.Subsets[i].Tolerations = nil
@@ -149,7 +153,10 @@ func inPlacer(m misread) bug { return bug{placerSees: m} }
 type misread struct {
 	spread   func(*v1alpha1.WorkloadSpread)
 	pod      func(*corev1.Pod)
-	workload func(*Workload)
+	workload func(*Workload) // of a snapshot
+	cloneSet func(*workloadsv1alpha1.CloneSet)
+	// firstReplicaSet has a Deployment have one ReplicaSet.
+	firstReplicaSet bool
 }
 
 func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
@@ -165,37 +172,44 @@ func (m *misread) pods(pods []*corev1.Pod) []*corev1.Pod {
 }
 
 // of is a Reader that misreads.
-func (m misread) of(r Reader) Reader { return misreader{r, m} }
+func (m misread) of(r podwright.Reader) podwright.Reader {
+	return misreader{readers.Changing{Reader: r, Change: m.changed}, m.firstReplicaSet}
+}
 
+// changed returns an object, or a changed copy.
+func (m *misread) changed(object any) any {
+	switch object := object.(type) {
+	case *v1alpha1.WorkloadSpread:
+		return changed(object, m.spread)
+	case *corev1.Pod:
+		return changed(object, m.pod)
+	case *workloadsv1alpha1.CloneSet:
+		return changed(object, m.cloneSet)
+	}
+	return object
+}
+
+func changed[T interface{ DeepCopy() T }](object T, change func(T)) T {
+	if change == nil {
+		return object
+	}
+	object = object.DeepCopy()
+	change(object)
+	return object
+}
+
+// misreader may find no more than one ReplicaSet.
 type misreader struct {
-	Reader
-	misread misread
+	podwright.Reader
+	firstReplicaSet bool
 }
 
-func (r misreader) Spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) {
-	all, err := r.Reader.Spreads(namespace)
-	if r.misread.spread == nil {
-		return all, err
+func (r misreader) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) ([]any, error) {
+	objects, err := r.Reader.ByIndex(resource, namespace, index, key)
+	if r.firstReplicaSet && resource == resourceOf(workload.ReplicaSets) {
+		objects = objects[:min(1, len(objects))]
 	}
-	copies := make([]*v1alpha1.WorkloadSpread, len(all))
-	for i, ws := range all {
-		copies[i] = ws.DeepCopy()
-		r.misread.spread(copies[i])
-	}
-	return copies, err
-}
-
-func (r misreader) Workload(namespace string, kind schema.GroupKind, name string) (*Workload, bool, error) {
-	w, known, err := r.Reader.Workload(namespace, kind, name)
-	if w != nil && r.misread.workload != nil {
-		r.misread.workload(w)
-	}
-	return w, known, err
-}
-
-func (r misreader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
-	pods, err := r.Reader.Pods(namespace, owner)
-	return r.misread.pods(pods), err
+	return objects, err
 }
 
 func revive(pod *corev1.Pod) {
@@ -211,12 +225,6 @@ func aSecondOlder(pod *corev1.Pod) {
 }
 
 func anyRevision(w *Workload) { w.Revision = "" }
-
-func onlyNewest(w *Workload) {
-	if len(w.Owners) > 1 {
-		w.Owners = w.Owners[:1]
-	}
-}
 
 func demandNothing(ws *v1alpha1.WorkloadSpread) {
 	for i := range ws.Spec.Subsets {

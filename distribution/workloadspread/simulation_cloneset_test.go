@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -41,27 +42,13 @@ func cloneSetBeside(bug *bug) *simulation.Workload {
 	}
 }
 
-// cloneSetReader reads the caches of a process.
-type cloneSetReader struct {
-	caches.Reader
-	process *simulation.Process
-}
-
-func (r cloneSetReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {
-	r.process.Observe()
-	return caches.Get[*workloadsv1alpha1.CloneSet](r.Reader, cloneset.ResourceCloneSets, namespace, name)
-}
-
 func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	reader := caches.Reader{}
 	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions} {
-		informer := p.Informer(string(resource))
-		if err := caches.AddOwnerIndex(informer); err != nil {
-			return simulation.Controller{}, err
-		}
-		reader[resource] = informer.GetIndexer()
+		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
-	o := cloneset.Options{NoNodes: true, Reader: cloneSetReader{reader, p}}
+	o := cloneset.Options{NoNodes: true}
+	o.Reader = readers.Noting{Reader: reader, Resource: cloneset.ResourceCloneSets, Note: p.Observe}
 	placing, err := newPlacing(p, ownReservedFor, bug)
 	if err == nil {
 		o.Placement = inTurn{placing}

@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/internal/workload"
@@ -86,24 +87,13 @@ var (
 	deployment = v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
 )
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) Spread(namespace, name string) (*v1alpha1.WorkloadSpread, error) {
-	o.process.Observe()
-	return o.Reader.Spread(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	r, err := bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader, err := readerOf(p, bug)
 		if err != nil {
 			return o, err
 		}
-		o.Reader = observer{bug.sees.of(reader), p}
+		o.Reader = readers.Noting{Reader: bug.sees.of(reader), Resource: resourceSpreads, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Distribution, err = client.NewForConfig(p.Config)
 		}
@@ -122,23 +112,19 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 }
 
 // readerOf reads the caches of a process.
-func readerOf(p *simulation.Process, bug *bug) (Reader, error) {
+func readerOf(p *simulation.Process, bug *bug) (podwright.Reader, error) {
 	reader := caches.Reader{}
 	resources := []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.CloneSets)}
 	if bug.deployment {
 		resources = []podwright.Resource{resourceSpreads, resourcePods, caches.Nodes, resourceOf(workload.Deployments), resourceOf(workload.ReplicaSets)}
 	}
 	for _, resource := range resources {
-		informer := p.Informer(string(resource))
-		if err := caches.AddOwnerIndex(informer); err != nil {
+		reader[resource] = p.Informer(string(resource)).GetIndexer()
+		if err := reader.Open(resource, nil, caches.ByOwner, caches.ByNamespace); err != nil {
 			return nil, err
 		}
-		if err := caches.AddNamespaceIndex(informer); err != nil {
-			return nil, err
-		}
-		reader[resource] = informer.GetIndexer()
 	}
-	return informerReader{reader}, nil
+	return reader, nil
 }
 
 // anySpread is the WorkloadSpread of a seed.
@@ -257,7 +243,7 @@ func newPlacing(p *simulation.Process, counts time.Duration, bug *bug) (*placing
 	if err != nil {
 		return nil, err
 	}
-	o := Options{Reader: bug.placerSees.of(reader), NoNodes: true, Alone: !bug.together || bug.strangers}
+	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: bug.placerSees.of(reader)}, NoNodes: true, Alone: !bug.together || bug.strangers}
 	if !o.Alone {
 		if o.Distribution, err = client.NewForConfig(p.Config); err != nil {
 			return nil, err

@@ -4,133 +4,105 @@ package main
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/podwright/podwright/workloads/cloneset"
-	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright"
 )
 
-// ownerIndex finds objects by the UIDs of their owners, and those without a
-// controller by the empty string.
-const ownerIndex = ".metadata.ownerReferences.uid"
-
-// cacheReader is a cloneset.Reader on the cache of a manager.
+// cacheReader is a podwright.Reader on the caches of a manager, for Reconcilers of all kinds.
 type cacheReader struct {
-	cache client.Reader
-	seen  map[cloneset.Resource]toolscache.SharedIndexInformer
+	ctx     context.Context
+	manager ctrl.Manager
+	lock    sync.RWMutex
+	caches  map[podwright.Resource]toolscache.Indexer
 }
 
-var _ cloneset.Reader = (*cacheReader)(nil)
+func newCacheReader(ctx context.Context, m ctrl.Manager) podwright.Reader {
+	return &cacheReader{ctx: ctx, manager: m, caches: map[podwright.Resource]toolscache.Indexer{}}
+}
 
-func newCacheReader(ctx context.Context, m ctrl.Manager) (*cacheReader, error) {
-	reader := &cacheReader{cache: m.GetCache(), seen: map[cloneset.Resource]toolscache.SharedIndexInformer{}}
-	for resource, kind := range map[cloneset.Resource]client.Object{
-		cloneset.ResourceCloneSets: &v1alpha1.CloneSet{},
-		cloneset.ResourcePods:      &corev1.Pod{},
-		cloneset.ResourceClaims:    &corev1.PersistentVolumeClaim{},
-		cloneset.ResourceRevisions: &appsv1.ControllerRevision{},
-	} {
-		if resource != cloneset.ResourceCloneSets {
-			if err := m.GetFieldIndexer().IndexField(ctx, kind, ownerIndex, owners); err != nil {
-				return nil, err
-			}
+// Open has the manager cache a resource, with indexes.
+func (r *cacheReader) Open(resource podwright.Resource, object runtime.Object, indexes ...podwright.Index) error {
+	kind, ok := object.(client.Object)
+	if !ok {
+		return fmt.Errorf("%T has no metadata", object)
+	}
+	shared, err := informer(r.ctx, r.manager, kind)
+	if err != nil {
+		return err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, index := range indexes {
+		if _, found := shared.GetIndexer().GetIndexers()[index.Name]; found {
+			continue
 		}
-		shared, err := informer(ctx, m, kind)
-		if err != nil {
-			return nil, err // it could not tell what it has seen
-		}
-		reader.seen[resource] = shared
-	}
-	return reader, nil
-}
-
-func owners(object client.Object) []string {
-	references := object.GetOwnerReferences()
-	uids := make([]string, len(references), len(references)+1)
-	for i := range references {
-		uids[i] = string(references[i].UID)
-	}
-	if metav1.GetControllerOfNoCopy(object) == nil {
-		uids = append(uids, "")
-	}
-	return uids
-}
-
-// list reads the objects of an owner without copying them.
-func (r *cacheReader) list(into client.ObjectList, namespace string, owner types.UID) error {
-	return r.cache.List(context.Background(), into, client.InNamespace(namespace),
-		client.MatchingFields{ownerIndex: string(owner)}, client.UnsafeDisableDeepCopy)
-}
-
-// CloneSet implements cloneset.Reader.
-func (r *cacheReader) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
-	set := &v1alpha1.CloneSet{}
-	if err := r.cache.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, set); err != nil {
-		return nil, err
-	}
-	return set, nil
-}
-
-// Pods implements cloneset.Reader.
-func (r *cacheReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
-	var list corev1.PodList
-	err := r.list(&list, namespace, owner)
-	return pointers(list.Items), err
-}
-
-// Claims implements cloneset.Reader.
-func (r *cacheReader) Claims(namespace string, owner types.UID) ([]*corev1.PersistentVolumeClaim, error) {
-	var list corev1.PersistentVolumeClaimList
-	err := r.list(&list, namespace, owner)
-	return pointers(list.Items), err
-}
-
-// Revisions implements cloneset.Reader.
-func (r *cacheReader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
-	var owned, orphans appsv1.ControllerRevisionList
-	if err := r.list(&owned, namespace, owner); err != nil {
-		return nil, err
-	}
-	if err := r.list(&orphans, namespace, ""); err != nil {
-		return nil, err
-	}
-	found := pointers(owned.Items)
-	for i := range orphans.Items {
-		orphan := &orphans.Items[i]
-		if !slices.Contains(owners(orphan), string(owner)) && selector.Matches(labels.Set(orphan.Labels)) {
-			found = append(found, orphan)
+		if err := shared.AddIndexers(toolscache.Indexers{index.Name: index.Keys}); err != nil {
+			return err
 		}
 	}
-	return found, nil
+	r.caches[resource] = shared.GetIndexer()
+	return nil
 }
 
-// Node implements cloneset.Reader.
-func (r *cacheReader) Node(name string) *corev1.Node {
-	node := &corev1.Node{}
-	if err := r.cache.Get(context.Background(), client.ObjectKey{Name: name}, node); err != nil {
-		return nil
+// of returns the cache of a resource.
+func (r *cacheReader) of(resource podwright.Resource) (toolscache.Indexer, error) {
+	r.lock.RLock()
+	defer r.lock.RUnlock()
+	if cache, found := r.caches[resource]; found {
+		return cache, nil
 	}
-	return node
+	return nil, &meta.NoResourceMatchError{PartialResource: schema.GroupVersionResource{Resource: string(resource)}}
 }
 
-// Seen implements cloneset.Reader.
-func (r *cacheReader) SyncedResourceVersion(resource cloneset.Resource) string {
-	return r.seen[resource].GetStore().LastStoreSyncResourceVersion()
-}
-
-func pointers[T any](items []T) []*T {
-	list := make([]*T, len(items))
-	for i := range items {
-		list[i] = &items[i]
+// SyncedResourceVersion tells how far a cache is.
+func (r *cacheReader) SyncedResourceVersion(resource podwright.Resource) string {
+	cache, err := r.of(resource)
+	if err != nil {
+		return ""
 	}
-	return list
+	return cache.LastStoreSyncResourceVersion()
+}
+
+// Get returns an object, without copying it.
+func (r *cacheReader) Get(resource podwright.Resource, namespace, name string) (any, error) {
+	cache, err := r.of(resource)
+	if err != nil {
+		return nil, err
+	}
+	object, found, err := cache.GetByKey(toolscache.NewObjectName(namespace, name).String())
+	if err == nil && !found {
+		err = apierrors.NewNotFound(schema.GroupResource{Resource: string(resource)}, name)
+	}
+	return object, err
+}
+
+// List returns the objects of a namespace, or of all if it is empty. The manager indexes them by namespace.
+func (r *cacheReader) List(resource podwright.Resource, namespace string) ([]any, error) {
+	cache, err := r.of(resource)
+	switch {
+	case err != nil:
+		return nil, err
+	case namespace == "":
+		return cache.List(), nil
+	}
+	return cache.ByIndex(toolscache.NamespaceIndex, namespace)
+}
+
+// ByIndex returns the objects for which an index has a key.
+func (r *cacheReader) ByIndex(resource podwright.Resource, _ string, index podwright.Index, key string) ([]any, error) {
+	cache, err := r.of(resource)
+	if err != nil {
+		return nil, err
+	}
+	return cache.ByIndex(index.Name, key)
 }

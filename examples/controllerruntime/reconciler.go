@@ -23,9 +23,7 @@ func AddReconciler(ctx context.Context, m ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	if options.Reader, err = newCacheReader(ctx, m); err != nil {
-		return err
-	}
+	options.Reader = newCacheReader(ctx, m)
 	reconciler, err := cloneset.NewReconciler(options)
 	if err != nil {
 		return err

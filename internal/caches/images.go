@@ -4,95 +4,77 @@ package caches
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
 )
 
-// The names of the indexes of ImagePullJobs that are not over, of NodeImages by the
-// jobs that own their tasks, of copies of pull secrets by the jobs that need them, and
-// of pods that have images pulled by the nodes to which.
-const (
-	byTarget    = "podwright.pullTarget"
-	byTaskOwner = "podwright.taskOwnerUID"
-	byReference = "podwright.copyReference"
-	byPullNode  = "podwright.pullNode"
-)
-
-// What the index byTarget holds; no namespace has a slash.
+// What the index ByTarget holds; no namespace has a slash.
 const (
 	targetNodes = "/nodes"
 	targetPods  = "/pods"
 )
 
-// AddPullJobIndex indexes an informer of ImagePullJobs by what those that are
-// not over are about. It does nothing if the informer has that index already.
-func AddPullJobIndex(informer cache.SharedIndexInformer) error {
-	return addIndex(informer, byTarget, func(obj any) ([]string, error) {
-		job, ok := obj.(*v1alpha1.ImagePullJob)
-		if !ok || job.Status.CompletionTime != nil || job.DeletionTimestamp != nil {
-			return nil, nil
-		}
-		if job.Spec.PodSelector != nil {
-			return []string{targetPods, job.Namespace}, nil
-		}
-		return []string{targetNodes}, nil
-	})
-}
+// ByTarget is the index of ImagePullJobs that are not over by what they are about.
+var ByTarget = podwright.Index{Name: "podwright.pullTarget", Keys: func(obj any) ([]string, error) {
+	job, ok := obj.(*v1alpha1.ImagePullJob)
+	if !ok || job.Status.CompletionTime != nil || job.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	if job.Spec.PodSelector != nil {
+		return []string{targetPods, job.Namespace}, nil
+	}
+	return []string{targetNodes}, nil
+}}
 
-// JobsOfNodes returns the jobs that are not over and select nodes, of an
-// informer indexed by AddPullJobIndex. They are shared with the cache.
-func JobsOfNodes(indexer cache.Indexer) ([]*v1alpha1.ImagePullJob, error) {
-	return byIndex[*v1alpha1.ImagePullJob](indexer, byTarget, targetNodes)
+// JobsOfNodes returns the jobs that are not over and select nodes,
+// indexed ByTarget. They are shared with the cache.
+func JobsOfNodes(r podwright.Reader, resource podwright.Resource) ([]*v1alpha1.ImagePullJob, error) {
+	return byIndex[*v1alpha1.ImagePullJob](r, resource, metav1.NamespaceAll, ByTarget, targetNodes)
 }
 
 // JobsOfPods returns the jobs of a namespace (empty: of all) that are not over
-// and select pods, of an informer indexed by AddPullJobIndex. They are shared
-// with the cache.
-func JobsOfPods(indexer cache.Indexer, namespace string) ([]*v1alpha1.ImagePullJob, error) {
-	if namespace == "" {
-		namespace = targetPods
+// and select pods, indexed ByTarget. They are shared with the cache.
+func JobsOfPods(r podwright.Reader, resource podwright.Resource, namespace string) ([]*v1alpha1.ImagePullJob, error) {
+	key := namespace
+	if namespace == metav1.NamespaceAll {
+		key = targetPods
 	}
-	return byIndex[*v1alpha1.ImagePullJob](indexer, byTarget, namespace)
+	return byIndex[*v1alpha1.ImagePullJob](r, resource, namespace, ByTarget, key)
 }
 
-// AddTaskOwnerIndex indexes an informer of NodeImages by the UIDs of the jobs
-// that own tasks in them. It does nothing if the informer has that index already.
-func AddTaskOwnerIndex(informer cache.SharedIndexInformer) error {
-	return addIndex(informer, byTaskOwner, func(obj any) ([]string, error) {
-		n, ok := obj.(*v1alpha1.NodeImage)
-		if !ok {
-			return nil, nil
-		}
-		var uids []string
-		for _, owner := range images.TaskJobs(n) {
-			uids = append(uids, string(owner.UID))
-		}
-		return uids, nil
-	})
-}
+// ByTaskOwner is the index of NodeImages by the UIDs of the jobs that own tasks in them.
+var ByTaskOwner = podwright.Index{Name: "podwright.taskOwnerUID", Keys: func(obj any) ([]string, error) {
+	n, ok := obj.(*v1alpha1.NodeImage)
+	if !ok {
+		return nil, nil
+	}
+	var uids []string
+	for _, owner := range images.TaskJobs(n) {
+		uids = append(uids, string(owner.UID))
+	}
+	return uids, nil
+}}
 
-// NodesWithTasksOf returns the NodeImages, of an informer indexed by
-// AddTaskOwnerIndex, that hold tasks of the job with that UID. They are shared
+// NodesWithTasksOf returns the NodeImages, indexed ByTaskOwner,
+// that hold tasks of the job with that UID. They are shared
 // with the cache.
-func NodesWithTasksOf(indexer cache.Indexer, job types.UID) ([]*v1alpha1.NodeImage, error) {
-	return byIndex[*v1alpha1.NodeImage](indexer, byTaskOwner, string(job))
+func NodesWithTasksOf(r podwright.Reader, resource podwright.Resource, job types.UID) ([]*v1alpha1.NodeImage, error) {
+	return byIndex[*v1alpha1.NodeImage](r, resource, metav1.NamespaceNone, ByTaskOwner, string(job))
 }
 
-// AddCopyIndex indexes an informer of copies of pull secrets by the jobs that need
-// them. It does nothing if the informer has that index already.
-func AddCopyIndex(informer cache.SharedIndexInformer) error {
-	return addIndex(informer, byReference, func(obj any) (keys []string, err error) {
-		if secret, ok := obj.(*corev1.Secret); ok {
-			for _, job := range JobsOfCopy(secret) {
-				keys = append(keys, job.String())
-			}
+// ByReference is the index of copies of pull secrets by the jobs that need them.
+var ByReference = podwright.Index{Name: "podwright.copyReference", Keys: func(obj any) (keys []string, err error) {
+	if secret, ok := obj.(*corev1.Secret); ok {
+		for _, job := range JobsOfCopy(secret) {
+			keys = append(keys, job.String())
 		}
-		return keys, nil
-	})
-}
+	}
+	return keys, nil
+}}
 
 // JobsOfCopy returns the jobs that need a copy. One that names none stands for the
 // job of its own name: that does not exist, and so the copy goes. What is no copy
@@ -107,27 +89,24 @@ func JobsOfCopy(secret *corev1.Secret) []types.NamespacedName {
 	return []types.NamespacedName{{Namespace: secret.Namespace, Name: secret.Name}}
 }
 
-// CopiesFor returns the copies that a job needs, of an informer indexed by
-// AddCopyIndex. They are shared with the cache.
-func CopiesFor(indexer cache.Indexer, job types.NamespacedName) ([]*corev1.Secret, error) {
-	return byIndex[*corev1.Secret](indexer, byReference, job.String())
+// CopiesFor returns the copies that a job needs, indexed ByReference.
+// They are shared with the cache.
+func CopiesFor(r podwright.Reader, resource podwright.Resource, job types.NamespacedName) ([]*corev1.Secret, error) {
+	return byIndex[*corev1.Secret](r, resource, v1alpha1.DaemonConfigNamespace, ByReference, job.String())
 }
 
-// AddPullPodIndex indexes an informer of pods by the nodes to which they have images
-// pulled. It does nothing if the informer has that index already.
-func AddPullPodIndex(informer cache.SharedIndexInformer) error {
-	return addIndex(informer, byPullNode, func(obj any) ([]string, error) {
-		if pod, ok := obj.(*corev1.Pod); ok {
-			if task, ok := images.PullTaskOf(pod); ok {
-				return []string{task.Node}, nil
-			}
+// ByPullNode is the index of pods that have images pulled by the nodes to which.
+var ByPullNode = podwright.Index{Name: "podwright.pullNode", Keys: func(obj any) ([]string, error) {
+	if pod, ok := obj.(*corev1.Pod); ok {
+		if task, ok := images.PullTaskOf(pod); ok {
+			return []string{task.Node}, nil
 		}
-		return nil, nil
-	})
-}
+	}
+	return nil, nil
+}}
 
-// PullPodsOf returns the pods that have images pulled to a node, of an informer indexed
-// by AddPullPodIndex. They are shared with the cache.
-func PullPodsOf(indexer cache.Indexer, node string) ([]*corev1.Pod, error) {
-	return byIndex[*corev1.Pod](indexer, byPullNode, node)
+// PullPodsOf returns the pods that have images pulled to a node, in all namespaces, indexed ByPullNode.
+// They are shared with the cache.
+func PullPodsOf(r podwright.Reader, node string) ([]*corev1.Pod, error) {
+	return byIndex[*corev1.Pod](r, Pods, metav1.NamespaceAll, ByPullNode, node)
 }

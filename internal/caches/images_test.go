@@ -19,7 +19,7 @@ import (
 func TestPullJobs(t *testing.T) {
 	informer := cache.NewSharedIndexInformer(nil, &v1alpha1.ImagePullJob{}, 0, cache.Indexers{})
 	for range 2 { // a second user of a shared informer adds nothing
-		if err := AddPullJobIndex(informer); err != nil {
+		if err := AddIndexes(informer, ByTarget); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,20 +48,21 @@ func TestPullJobs(t *testing.T) {
 		slices.Sort(names)
 		return names
 	}
-	if diff := cmp.Diff([]string{"a/nodes", "b/selected"}, names(JobsOfNodes(informer.GetIndexer()))); diff != "" {
+	reader := Reader{"imagepulljobs": informer.GetIndexer()}
+	if diff := cmp.Diff([]string{"a/nodes", "b/selected"}, names(JobsOfNodes(reader, "imagepulljobs"))); diff != "" {
 		t.Errorf("jobs of nodes (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"b/pods"}, names(JobsOfPods(informer.GetIndexer(), "b"))); diff != "" {
+	if diff := cmp.Diff([]string{"b/pods"}, names(JobsOfPods(reader, "imagepulljobs", "b"))); diff != "" {
 		t.Errorf("jobs of pods in a namespace (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a/pods", "b/pods"}, names(JobsOfPods(informer.GetIndexer(), ""))); diff != "" {
+	if diff := cmp.Diff([]string{"a/pods", "b/pods"}, names(JobsOfPods(reader, "imagepulljobs", ""))); diff != "" {
 		t.Errorf("jobs of pods (-want +got):\n%s", diff)
 	}
 }
 
 func TestNodesWithTasksOf(t *testing.T) {
 	informer := cache.NewSharedIndexInformer(nil, &v1alpha1.NodeImage{}, 0, cache.Indexers{})
-	if err := AddTaskOwnerIndex(informer); err != nil {
+	if err := AddIndexes(informer, ByTaskOwner); err != nil {
 		t.Fatal(err)
 	}
 	owner := func(uid types.UID) []corev1.ObjectReference {
@@ -76,7 +77,7 @@ func TestNodesWithTasksOf(t *testing.T) {
 		}
 	}
 	for uid, want := range map[types.UID]int{"x": 1, "y": 0} {
-		if nodes, err := NodesWithTasksOf(informer.GetIndexer(), uid); err != nil || len(nodes) != want {
+		if nodes, err := NodesWithTasksOf(Reader{"nodeimages": informer.GetIndexer()}, "nodeimages", uid); err != nil || len(nodes) != want {
 			t.Errorf("job %s: nodes %v, error %v", uid, nodes, err)
 		}
 	}
@@ -84,7 +85,7 @@ func TestNodesWithTasksOf(t *testing.T) {
 
 func TestPullPodsOf(t *testing.T) {
 	informer := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
-	if err := AddPullPodIndex(informer); err != nil {
+	if err := AddIndexes(informer, ByPullNode); err != nil {
 		t.Fatal(err)
 	}
 	task := map[string]string{v1alpha1.PullPodTaskAnnotation: images.PullTask{Node: "n1", Attempt: 1}.String()}
@@ -98,7 +99,7 @@ func TestPullPodsOf(t *testing.T) {
 		}
 	}
 	for node, want := range map[string]int{"n1": 1, "n2": 0, "": 0} {
-		if pods, err := PullPodsOf(informer.GetIndexer(), node); err != nil || len(pods) != want {
+		if pods, err := PullPodsOf(Reader{Pods: informer.GetIndexer()}, node); err != nil || len(pods) != want {
 			t.Errorf("node %q: pods %v, error %v", node, pods, err)
 		}
 	}

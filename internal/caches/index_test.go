@@ -20,15 +20,13 @@ func owned(name, namespace string, owners ...metav1.OwnerReference) *corev1.Pod 
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, OwnerReferences: owners}}
 }
 
-// indexer returns the indexer of an informer with both indexes.
-func indexer(t *testing.T, pods ...*corev1.Pod) cache.Indexer {
+// reading is a Reader of an informer with both indexes.
+func reading(t *testing.T, pods ...*corev1.Pod) Reader {
 	t.Helper()
 	informer := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	for range 2 { // a second user of a shared informer adds nothing
-		for _, add := range []func(cache.SharedIndexInformer) error{AddOwnerIndex, AddMemberIndex} {
-			if err := add(informer); err != nil {
-				t.Fatal(err)
-			}
+		if err := AddIndexes(informer, ByOwner, ByMember); err != nil {
+			t.Fatal(err)
 		}
 	}
 	for _, pod := range pods {
@@ -36,7 +34,7 @@ func indexer(t *testing.T, pods ...*corev1.Pod) cache.Indexer {
 			t.Fatal(err)
 		}
 	}
-	return informer.GetIndexer()
+	return Reader{Pods: informer.GetIndexer()}
 }
 
 // TestIndexesAddedAtTheSameTime: controllers that start together share an informer.
@@ -46,7 +44,7 @@ func TestIndexesAddedAtTheSameTime(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if err := AddOwnerIndex(informer); err != nil {
+				if err := AddIndexes(informer, ByOwner); err != nil {
 					t.Error(err)
 				}
 			})
@@ -87,27 +85,27 @@ func TestOwners(t *testing.T) {
 	}
 	other := owned("not-selected", "x")
 	pods = append(pods, other)
-	in := indexer(t, pods...)
+	in := reading(t, pods...)
 	selector := labels.SelectorFromSet(labels.Set{"app": "web"})
 
-	found, err := OwnedBy[*corev1.Pod](in, "1")
+	found, err := OwnedBy[*corev1.Pod](in, Pods, "x", "1")
 	if diff := cmp.Diff([]string{"controlled", "owned", "owned-and-controlled-by-another"}, names(t, found, err)); diff != "" {
 		t.Errorf("owned by 1 (-want +got):\n%s", diff)
 	}
-	found, err = ControlledBy[*corev1.Pod](in, "1")
+	found, err = ControlledBy[*corev1.Pod](in, Pods, "x", "1")
 	if diff := cmp.Diff([]string{"controlled"}, names(t, found, err)); diff != "" {
 		t.Errorf("controlled by 1 (-want +got):\n%s", diff)
 	}
-	found, err = OwnedBy[*corev1.Pod](in, "3")
+	found, err = OwnedBy[*corev1.Pod](in, Pods, "x", "3")
 	if diff := cmp.Diff([]string(nil), names(t, found, err)); diff != "" {
 		t.Errorf("owned by 3 (-want +got):\n%s", diff)
 	}
 	want := []string{"controlled", "kept-by-another", "nobodys", "owned"}
-	found, err = ControlledOrOrphaned[*corev1.Pod](in, "x", "1", selector)
+	found, err = ControlledOrOrphaned[*corev1.Pod](in, Pods, "x", "1", selector)
 	if diff := cmp.Diff(want, names(t, found, err)); diff != "" {
 		t.Errorf("controlled by 1 or orphaned, each once (-want +got):\n%s", diff)
 	}
-	found, err = ControlledOrOrphaned[*corev1.Pod](in, "x", "1", labels.Nothing())
+	found, err = ControlledOrOrphaned[*corev1.Pod](in, Pods, "x", "1", labels.Nothing())
 	if diff := cmp.Diff([]string{"controlled"}, names(t, found, err)); diff != "" {
 		t.Errorf("with a selector of nothing (-want +got):\n%s", diff)
 	}
@@ -119,12 +117,12 @@ func TestOwners(t *testing.T) {
 }
 
 func TestMembers(t *testing.T) {
-	in := indexer(t, owned("web-0", "x"), owned("web-10", "x", metav1.OwnerReference{UID: "1"}), owned("web-01", "x"), owned("web-x7k2p", "x"),
+	in := reading(t, owned("web-0", "x"), owned("web-10", "x", metav1.OwnerReference{UID: "1"}), owned("web-01", "x"), owned("web-x7k2p", "x"),
 		owned("data-web-0", "x"), owned("web", "x"), owned("web-3", "y"), owned("web-2147483648", "x"), owned("web-1-2", "x"))
 	for parent, want := range map[string][]string{
 		"web": {"web-0", "web-10"}, "data-web": {"data-web-0"}, "web-1": {"web-1-2"}, "db": nil,
 	} {
-		found, err := Members[*corev1.Pod](in, "x", parent)
+		found, err := Members[*corev1.Pod](in, Pods, "x", parent)
 		if diff := cmp.Diff(want, names(t, found, err)); diff != "" {
 			t.Errorf("members of %s (-want +got):\n%s", parent, diff)
 		}
@@ -132,15 +130,15 @@ func TestMembers(t *testing.T) {
 }
 
 func TestIndexErrors(t *testing.T) {
-	in := indexer(t, owned("web-0", "x", metav1.OwnerReference{UID: "1"}))
-	if _, err := OwnedBy[*corev1.Node](in, "1"); err == nil {
+	in := reading(t, owned("web-0", "x", metav1.OwnerReference{UID: "1"}))
+	if _, err := OwnedBy[*corev1.Node](in, Pods, "x", "1"); err == nil {
 		t.Error("a cache of pods gives nodes")
 	}
-	if _, err := Members[*corev1.Node](in, "x", "web"); err == nil {
+	if _, err := Members[*corev1.Node](in, Pods, "x", "web"); err == nil {
 		t.Error("a cache of pods gives nodes")
 	}
-	bare := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	if _, err := ControlledOrOrphaned[*corev1.Pod](bare, "x", "1", labels.Everything()); err == nil {
+	bare := Reader{Pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
+	if _, err := ControlledOrOrphaned[*corev1.Pod](bare, Pods, "x", "1", labels.Everything()); err == nil {
 		t.Error("no error without an index")
 	}
 	for _, keys := range []cache.IndexFunc{ownerUIDs, parents} {

@@ -4,13 +4,13 @@ package caches
 
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
 )
 
-// AddLabelIndex indexes an informer by the value of a label. Objects without it
-// are left out. It does nothing if the informer has that index already.
-func AddLabelIndex(informer cache.SharedIndexInformer, label string) error {
-	return addIndex(informer, byLabel(label), func(obj any) ([]string, error) {
+// ByLabel returns an index by the value of a label. Objects without it are left out.
+func ByLabel(label string) podwright.Index {
+	return podwright.Index{Name: "podwright.label:" + label, Keys: func(obj any) ([]string, error) {
 		object, err := meta.Accessor(obj)
 		if err != nil {
 			return nil, err
@@ -20,16 +20,13 @@ func AddLabelIndex(informer cache.SharedIndexInformer, label string) error {
 			return nil, nil
 		}
 		return []string{labelled(object.GetNamespace(), value)}, nil
-	})
+	}}
 }
 
-// Labelled returns the objects of a namespace whose label has the value, of an
-// informer indexed by AddLabelIndex. They are shared with the cache and must not
-// be changed.
-func Labelled[T any](indexer cache.Indexer, namespace, label, value string) ([]T, error) {
-	return byIndex[T](indexer, byLabel(label), labelled(namespace, value))
+// Labelled returns the objects of a namespace whose label has the value, by an index that ByLabel has made. They are
+// shared with the cache and must not be changed.
+func Labelled[T any](r podwright.Reader, resource podwright.Resource, namespace string, byLabel podwright.Index, value string) ([]T, error) {
+	return byIndex[T](r, resource, namespace, byLabel, labelled(namespace, value))
 }
-
-func byLabel(label string) string { return "podwright.label:" + label }
 
 func labelled(namespace, value string) string { return namespace + "/" + value }

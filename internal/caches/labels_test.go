@@ -13,7 +13,7 @@ import (
 func TestLabelled(t *testing.T) {
 	informer := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	for _, label := range []string{"app", "app", "tier"} { // a second user of a shared informer adds nothing
-		if err := AddLabelIndex(informer, label); err != nil {
+		if err := AddIndexes(informer, ByLabel(label)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,6 +34,7 @@ func TestLabelled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	reader := Reader{Pods: informer.GetIndexer()}
 	for _, test := range []struct {
 		label, value string
 		want         []string
@@ -43,12 +44,12 @@ func TestLabelled(t *testing.T) {
 		{"tier", "db", []string{"web-1"}},
 		{"tier", "web", nil},
 	} {
-		found, err := Labelled[*corev1.Pod](informer.GetIndexer(), "x", test.label, test.value)
+		found, err := Labelled[*corev1.Pod](reader, Pods, "x", ByLabel(test.label), test.value)
 		if diff := cmp.Diff(test.want, names(t, found, err)); diff != "" {
 			t.Errorf("%s=%q (-want +got):\n%s", test.label, test.value, diff)
 		}
 	}
-	if _, err := Labelled[*corev1.Node](informer.GetIndexer(), "x", "app", "web"); err == nil {
+	if _, err := Labelled[*corev1.Node](reader, Pods, "x", ByLabel("app"), "web"); err == nil {
 		t.Error("a cache of pods gives nodes")
 	}
 	if err := informer.GetIndexer().Add("text"); err == nil {

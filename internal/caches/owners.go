@@ -9,17 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
 )
 
-// byOwner is the name of the index from the UID of an owner to its objects.
-const byOwner = "podwright.ownerUID"
-
-// AddOwnerIndex indexes an informer by the UIDs of the owners of its objects.
-// It does nothing if the informer has that index already.
-func AddOwnerIndex(informer cache.SharedIndexInformer) error {
-	return addIndex(informer, byOwner, ownerUIDs)
-}
+// ByOwner is the index from the UIDs of owners to their objects, and from a namespace to those without a controller.
+var ByOwner = podwright.Index{Name: "podwright.ownerUID", Keys: ownerUIDs}
 
 func ownerUIDs(obj any) ([]string, error) {
 	object, err := meta.Accessor(obj)
@@ -37,31 +32,33 @@ func ownerUIDs(obj any) ([]string, error) {
 	return uids, nil
 }
 
-// OwnedBy returns the objects of an informer indexed by AddOwnerIndex that name the
+// OwnedBy returns the objects, indexed ByOwner, that name the
 // UID as an owner, whether or not it controls them. They are shared with the cache and must not
 // be changed.
-func OwnedBy[T any](indexer cache.Indexer, owner types.UID) ([]T, error) {
-	return byIndex[T](indexer, byOwner, string(owner))
+func OwnedBy[T any](r podwright.Reader, resource podwright.Resource, namespace string, owner types.UID) ([]T, error) {
+	return byIndex[T](r, resource, namespace, ByOwner, string(owner))
 }
 
-// ControlledBy returns the objects of an informer indexed by AddOwnerIndex that the
+// ControlledBy returns the objects, indexed ByOwner, that the
 // UID controls. One that only names it as an owner, so that it is collected with it, is
 // another controller's. They are shared with the cache and must not be changed.
-func ControlledBy[T metav1.Object](indexer cache.Indexer, owner types.UID) ([]T, error) {
-	owned, err := OwnedBy[T](indexer, owner)
+func ControlledBy[T metav1.Object](r podwright.Reader, resource podwright.Resource, namespace string, owner types.UID) ([]T, error) {
+	owned, err := OwnedBy[T](r, resource, namespace, owner)
 	return slices.DeleteFunc(owned, func(object T) bool { return !controlledBy(object, owner) }), err
 }
 
-// ControlledOrOrphaned returns the objects of an informer indexed by AddOwnerIndex
+// ControlledOrOrphaned returns the objects, indexed ByOwner,
 // that the UID controls, and those of the namespace that match the
 // selector and have no controller. They are shared with the cache and must not
 // be changed.
-func ControlledOrOrphaned[T metav1.Object](indexer cache.Indexer, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
-	controlled, err := ControlledBy[T](indexer, owner)
+func ControlledOrOrphaned[T metav1.Object](
+	r podwright.Reader, resource podwright.Resource, namespace string, owner types.UID, selector labels.Selector,
+) ([]T, error) {
+	controlled, err := ControlledBy[T](r, resource, namespace, owner)
 	if err != nil {
 		return nil, err
 	}
-	orphans, err := byIndex[T](indexer, byOwner, orphansOf(namespace))
+	orphans, err := byIndex[T](r, resource, namespace, ByOwner, orphansOf(namespace))
 	if err != nil {
 		return nil, err
 	}

@@ -155,10 +155,8 @@ func BenchmarkCachedPods(b *testing.B) {
 			for b.Loop() {
 				before := heap()
 				informer := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
-				for _, add := range []func(cache.SharedIndexInformer) error{AddNamespaceIndex, AddOwnerIndex, AddMemberIndex, AddLabelPairIndex, AddNodeIndex, AddPullPodIndex} {
-					if err := add(informer); err != nil {
-						b.Fatal(err)
-					}
+				if err := AddIndexes(informer, ByNamespace, ByOwner, ByMember, ByLabelPair, ByNode, ByPullNode); err != nil {
+					b.Fatal(err)
 				}
 				for i := range crowd.pods {
 					pod := decoded(b, crowd.pod(i), &corev1.Pod{})

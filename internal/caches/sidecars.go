@@ -8,35 +8,26 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
-)
-
-// The names of the indexes that find SidecarSets and pods by each other.
-const (
-	bySelector  = "podwright.sidecarSetSelector"
-	byLabelPair = "podwright.labelPair"
 )
 
 // anyLabels stands in the index for a selector that no label is needed for.
 const anyLabels = "*"
 
-// AddSelectorIndex indexes an informer of SidecarSets by a label that pods need to
-// match, and their namespace. It does nothing if the informer has that index already.
-func AddSelectorIndex(informer cache.SharedIndexInformer) error {
-	return addIndex(informer, bySelector, func(obj any) ([]string, error) {
-		set, ok := obj.(*v1alpha1.SidecarSet)
-		if !ok {
-			return nil, nil
-		}
-		keys := slices.Clone(NeededLabels(set.Spec.Selector))
-		for i := range keys {
-			keys[i] = set.Spec.Namespace + "/" + keys[i]
-		}
-		return keys, nil
-	})
-}
+// BySelector is the index of SidecarSets by a label that pods need to match, and their namespace.
+var BySelector = podwright.Index{Name: "podwright.sidecarSetSelector", Keys: func(obj any) ([]string, error) {
+	set, ok := obj.(*v1alpha1.SidecarSet)
+	if !ok {
+		return nil, nil
+	}
+	keys := slices.Clone(NeededLabels(set.Spec.Selector))
+	for i := range keys {
+		keys[i] = set.Spec.Namespace + "/" + keys[i]
+	}
+	return keys, nil
+}}
 
 // NeededLabels returns labels of which an object has one that matches a selector, with
 // their values if they are known. A selector that selects nothing needs none of any.
@@ -72,10 +63,12 @@ func NeededLabels(selector *metav1.LabelSelector) (labels []string) {
 
 func pair(key, value string) string { return key + "=" + value }
 
-// SidecarSetsFor returns the SidecarSets of an informer indexed by AddSelectorIndex that
+// SidecarSetsFor returns the SidecarSets indexed BySelector, that
 // may match pods of a namespace with these labels, each once: all that do, and some that
 // do not. They are shared with the cache and must not be changed.
-func SidecarSetsFor(indexer cache.Indexer, namespace string, labels map[string]string) (sets []*v1alpha1.SidecarSet, err error) {
+func SidecarSetsFor(
+	r podwright.Reader, resource podwright.Resource, namespace string, labels map[string]string,
+) (sets []*v1alpha1.SidecarSet, err error) {
 	keys := []string{anyLabels}
 	for key, value := range labels {
 		keys = append(keys, key, pair(key, value))
@@ -86,7 +79,7 @@ func SidecarSetsFor(indexer cache.Indexer, namespace string, labels map[string]s
 	}
 	for _, key := range keys {
 		for _, prefix := range prefixes {
-			found, err := byIndex[*v1alpha1.SidecarSet](indexer, bySelector, prefix+key)
+			found, err := byIndex[*v1alpha1.SidecarSet](r, resource, metav1.NamespaceNone, BySelector, prefix+key)
 			if err != nil {
 				return nil, err
 			}
@@ -96,33 +89,30 @@ func SidecarSetsFor(indexer cache.Indexer, namespace string, labels map[string]s
 	return sets, nil
 }
 
-// AddLabelPairIndex indexes an informer of pods by their labels. It does nothing if
-// the informer has that index already.
-func AddLabelPairIndex(informer cache.SharedIndexInformer) error {
-	return addIndex(informer, byLabelPair, func(obj any) (pairs []string, err error) {
-		pod, ok := obj.(*corev1.Pod)
-		if !ok {
-			return nil, nil
-		}
-		for key, value := range pod.Labels {
-			pairs = append(pairs, pair(key, value))
-		}
-		return pairs, nil
-	})
-}
+// ByLabelPair is the index of pods by their labels.
+var ByLabelPair = podwright.Index{Name: "podwright.labelPair", Keys: func(obj any) (pairs []string, err error) {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil, nil
+	}
+	for key, value := range pod.Labels {
+		pairs = append(pairs, pair(key, value))
+	}
+	return pairs, nil
+}}
 
-// PodsFor returns the pods of an informer indexed by AddLabelPairIndex that a SidecarSet
+// PodsFor returns the pods, indexed ByLabelPair, that a SidecarSet
 // may match, each once: all that it does, and some that it does not. They are shared with
 // the cache and must not be changed.
 //
 // A selector that needs no label to have a certain value costs a look at every pod of
 // its namespace.
-func PodsFor(indexer cache.Indexer, set *v1alpha1.SidecarSet) (pods []*corev1.Pod, err error) {
+func PodsFor(r podwright.Reader, set *v1alpha1.SidecarSet) (pods []*corev1.Pod, err error) {
 	for _, label := range NeededLabels(set.Spec.Selector) {
 		if !strings.Contains(label, "=") {
-			return podsIn(indexer, set.Spec.Namespace)
+			return All[*corev1.Pod](r, Pods, set.Spec.Namespace)
 		}
-		found, err := byIndex[*corev1.Pod](indexer, byLabelPair, label)
+		found, err := byIndex[*corev1.Pod](r, Pods, set.Spec.Namespace, ByLabelPair, label)
 		if err != nil {
 			return nil, err
 		}
@@ -130,15 +120,6 @@ func PodsFor(indexer cache.Indexer, set *v1alpha1.SidecarSet) (pods []*corev1.Po
 			if set.Spec.Namespace == "" || set.Spec.Namespace == pod.Namespace {
 				pods = append(pods, pod)
 			}
-		}
-	}
-	return pods, nil
-}
-
-func podsIn(indexer cache.Indexer, namespace string) (pods []*corev1.Pod, err error) {
-	for _, object := range indexer.List() {
-		if pod, ok := object.(*corev1.Pod); ok && (namespace == "" || namespace == pod.Namespace) {
-			pods = append(pods, pod)
 		}
 	}
 	return pods, nil

@@ -36,10 +36,10 @@ func sidecarIndexers(t testing.TB, sets []*v1alpha1.SidecarSet, pods []*corev1.P
 	t.Helper()
 	setInformer, podInformer := cache.NewSharedIndexInformer(nil, &v1alpha1.SidecarSet{}, 0, cache.Indexers{}), cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	for range 2 { // a second user of a shared informer adds nothing
-		if err := AddSelectorIndex(setInformer); err != nil {
+		if err := AddIndexes(setInformer, BySelector); err != nil {
 			t.Fatal(err)
 		}
-		if err := AddLabelPairIndex(podInformer); err != nil {
+		if err := AddIndexes(podInformer, ByLabelPair); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,12 +78,13 @@ func TestSidecarSetsAndPods(t *testing.T) {
 		}
 	}
 	ofSets, ofPods := sidecarIndexers(t, sets, pods)
+	reader := Reader{"sidecarsets": ofSets, Pods: ofPods}
 	matches := func(set *v1alpha1.SidecarSet, pod *corev1.Pod) bool {
 		selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 		return err == nil && !selector.Empty() && selector.Matches(labels.Set(pod.Labels)) && (set.Spec.Namespace == "" || set.Spec.Namespace == pod.Namespace)
 	}
 	for _, pod := range pods {
-		found, err := SidecarSetsFor(ofSets, pod.Namespace, pod.Labels)
+		found, err := SidecarSetsFor(reader, "sidecarsets", pod.Namespace, pod.Labels)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestSidecarSetsAndPods(t *testing.T) {
 		}
 	}
 	for _, set := range sets {
-		found, err := PodsFor(ofPods, set)
+		found, err := PodsFor(reader, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestSidecarSetsAndPods(t *testing.T) {
 	}
 	for name, want := range map[string]string{"labels": "0 0 1 1", "other-labels": "2 2", "shop-labels": "0 1", "in": "0 0 1 1 2 2", "empty": "", "without": ""} {
 		at := slices.IndexFunc(sets, func(s *v1alpha1.SidecarSet) bool { return s.Name == name })
-		found, err := PodsFor(ofPods, sets[at])
+		found, err := PodsFor(reader, sets[at])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,10 +142,11 @@ func BenchmarkSidecarSetsFor(b *testing.B) {
 			Spec: v1alpha1.SidecarSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint("app-", i)}}}})
 	}
 	indexer, _ := sidecarIndexers(b, sets, nil)
+	reader := Reader{"sidecarsets": indexer}
 	of := map[string]string{"app": "app-7", "tier": "front", "team": "a", "zone": "z", "hash": "x"}
 	b.ReportAllocs()
 	for b.Loop() {
-		if found, err := SidecarSetsFor(indexer, "shop", of); err != nil || len(found) != 1 {
+		if found, err := SidecarSetsFor(reader, "sidecarsets", "shop", of); err != nil || len(found) != 1 {
 			b.Fatal(len(found), err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 )
 
@@ -157,12 +158,12 @@ func subscribe(informer cache.SharedIndexInformer, s *subscription) (objects *at
 // dispatcherOf returns the dispatcher of an informer, which becomes the given one if it
 // had none.
 func dispatcherOf(informer cache.SharedIndexInformer, first *dispatcher) (*dispatcher, error) {
-	index, err := caches.EnsureIndex(informer, dispatcherIndex, func(object any) ([]string, error) {
+	index, err := caches.EnsureIndex(informer, podwright.Index{Name: dispatcherIndex, Keys: func(object any) ([]string, error) {
 		if w, asks := object.(*whose); asks {
 			w.dispatcher = first
 		}
 		return nil, nil
-	})
+	}})
 	if err != nil {
 		return nil, err
 	}

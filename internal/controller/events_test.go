@@ -278,7 +278,7 @@ func TestSubscribedAtTheSameTime(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range events {
 			all.Go(func() {
-				if err := caches.AddOwnerIndex(informer); err != nil {
+				if err := caches.AddIndexes(informer, caches.ByOwner); err != nil {
 					t.Error(err)
 				}
 				if _, err := subscribe(informer, &subscription{fields: Labels, initial: true, enqueue: func(types.NamespacedName) {},

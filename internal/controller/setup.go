@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/caches"
 )
 
 // Setup is what New and NewReconciler of a kind's package make a controller of. What is not
@@ -31,21 +30,8 @@ type Setup[S, P any] struct {
 	// Reads returns what the kind reads, with the informers that the options share. It is called
 	// once, if the options are valid.
 	Reads func() []Read
-	// Reader has the kind read caches, or, if they are nil, what its options name. It returns what
-	// it reads; nil if that is nothing. ReaderOf makes one.
-	Reader func(caches.Reader) podwright.Caches
-	// Kind describes the kind. It is called last.
+	// Kind describes the kind. It is called last. What it reads stands in Options.Reader then, with New too.
 	Kind func() Definition[S, P]
-}
-
-// ReaderOf returns a Setup.Reader for an option that holds a Reader, which over makes of caches.
-func ReaderOf[R podwright.Caches](option *R, over func(caches.Reader) R) func(caches.Reader) podwright.Caches {
-	return func(c caches.Reader) podwright.Caches {
-		if c != nil {
-			*option = over(c)
-		}
-		return *option
-	}
 }
 
 // New returns a controller that is not yet running.
@@ -57,7 +43,8 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 	if err != nil {
 		return nil, err
 	}
-	r := s.reconciler(sources.reads, s.Reader(sources.Caches()))
+	s.Options.Reader = sources.Caches()
+	r := s.reconciler(sources.reads)
 	loops, err := r.loops(sources)
 	if err != nil {
 		return nil, err
@@ -65,16 +52,20 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 	return &controller[S, P]{reconciler: r, caches: sources.Filling(r.Name, r.CacheSyncTimeout), loops: loops}, nil
 }
 
-// NewReconciler returns a Reconciler on the caches of another framework, which Options.Reader
-// of the kind reads.
+// NewReconciler returns a Reconciler on the caches of another framework, which Options.Reader reads.
 func NewReconciler[S, P any](s Setup[S, P]) (podwright.Reconciler[S, P], error) {
 	checks := s.checks()
-	reader := s.Reader(nil)
-	checks.reader(reader != nil)
+	checks.reader(s.Options.Reader != nil)
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
-	return s.reconciler(s.Reads(), reader), nil
+	reads := s.Reads()
+	for _, read := range reads {
+		if err := s.Options.Reader.Open(read.Resource, read.Object, read.Indexes...); err != nil {
+			return nil, fmt.Errorf("%s: open the cache of %s: %w", s.Package, read.Resource, err)
+		}
+	}
+	return s.reconciler(reads), nil
 }
 
 func (s *Setup[S, P]) checks() *Checks {
@@ -90,9 +81,9 @@ func (s *Setup[S, P]) checks() *Checks {
 	return checks
 }
 
-func (s *Setup[S, P]) reconciler(reads []Read, reader podwright.Caches) *reconciler[S, P] {
+func (s *Setup[S, P]) reconciler(reads []Read) *reconciler[S, P] {
 	kind := s.Kind()
-	kind.ControllerOptions, kind.pkg, kind.reads, kind.synced = *s.Options, s.Package, reads, reader.SyncedResourceVersion
+	kind.ControllerOptions, kind.pkg, kind.reads, kind.synced = *s.Options, s.Package, reads, s.Options.Reader.SyncedResourceVersion
 	return newReconciler(kind)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
@@ -18,8 +19,9 @@ import (
 
 // Read is a resource that a kind reads through an informer.
 type Read struct {
-	// Resource names the cache.
+	// Resource names the cache, of which Object has the type of the objects.
 	Resource podwright.Resource
+	Object   runtime.Object
 	// LiveReader reads the resource past all caches. It is given if the kind writes what
 	// the cache holds: Reconcile waits until the cache shows that.
 	LiveReader apiwriter.Live
@@ -29,8 +31,8 @@ type Read struct {
 	MakeInformer func() cache.SharedIndexInformer
 	// Trim defaults to caches.Trim.
 	Trim cache.TransformFunc
-	// Index adds an index by which the kind finds objects. Default: none.
-	Index func(cache.SharedIndexInformer) error
+	// Indexes are those by which the kind finds objects. Default: none.
+	Indexes []podwright.Index
 
 	// Fields are those that the kind's plan reads of such an object: a change of
 	// others is no event. Objects that appear, go, or are replaced always are.
@@ -87,10 +89,8 @@ func Open(pkg string, reads []Read) (*Sources, error) {
 		informer := *read.Informer
 		wait.synced = informer.HasSynced
 		s.waits = append(s.waits, wait)
-		if read.Index != nil {
-			if err := read.Index(informer); err != nil {
-				return nil, fmt.Errorf("%s: %w", pkg, err)
-			}
+		if err := caches.AddIndexes(informer, read.Indexes...); err != nil {
+			return nil, fmt.Errorf("%s: %w", pkg, err)
 		}
 	}
 	return s, nil

@@ -4,7 +4,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -36,9 +36,7 @@ func TestOpen(t *testing.T) {
 			{Resource: caches.Nodes, Informer: &nodes, MakeInformer: func() cache.SharedIndexInformer { t.Error("it is shared"); return nil }},
 			{Resource: caches.Pods, LiveReader: apiwriter.Resource{}, Informer: &pods, MakeInformer: func() cache.SharedIndexInformer {
 				return cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
-			}, Index: func(i cache.SharedIndexInformer) error {
-				return i.AddIndexers(cache.Indexers{"test": func(any) ([]string, error) { return []string{"found"}, nil }})
-			}},
+			}, Indexes: []podwright.Index{{Name: "test", Keys: func(any) ([]string, error) { return []string{"found"}, nil }}}},
 		}
 		sources, err := Open("test", reads)
 		if err != nil || nodes != shared || pods == nil {
@@ -65,13 +63,17 @@ func TestOpen(t *testing.T) {
 
 func TestOpenFails(t *testing.T) {
 	pods := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
-	failure := errors.New("failure")
 	open := func(read Read) error {
 		_, err := Open("test", []Read{read})
 		return err
 	}
-	if err := open(Read{Informer: &pods, Index: func(cache.SharedIndexInformer) error { return failure }}); !errors.Is(err, failure) {
-		t.Errorf("error %v, want that of the index", err)
+	source := fcache.NewFakeControllerSource()
+	defer source.Shutdown()
+	stopped, ended := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{}), make(chan struct{})
+	close(ended)
+	stopped.Run(ended)
+	if err := open(Read{Informer: &stopped, Indexes: []podwright.Index{caches.ByOwner}}); err == nil || !strings.Contains(err.Error(), "test: add the index podwright.ownerUID") {
+		t.Errorf("error %v, want one that names the index", err)
 	}
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.AtomicFIFO, false)
 	if err := open(Read{Resource: caches.Pods, Informer: &pods}); err != nil {

@@ -100,7 +100,6 @@ var (
 	kindOptions = map[string]string{
 		"ControllerOptions": "podwright.ControllerOptions",
 		"Recorder":          "record.EventRecorder",
-		"Reader":            "Reader",
 	}
 	// planFields are those that a Plan has if it has anything of the sort; nothing that is called as planFields says otherwise.
 	planFields = map[string]string{

@@ -13,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 )
 
@@ -30,8 +32,10 @@ type Jobs interface {
 // API server. It is safe for use by several goroutines.
 type Store struct {
 	client client.Interface
-	jobs   cache.Indexer
+	jobs   caches.Reader
 }
+
+const pullJobs podwright.Resource = "imagepulljobs"
 
 // NewStore returns a store over an informer of ImagePullJobs, to which it adds
 // an index. The caller runs the informer; it must not have been started before.
@@ -40,10 +44,10 @@ func NewStore(c client.Interface, informer cache.SharedIndexInformer) (*Store, e
 	if c == nil || informer == nil {
 		return nil, errors.New("image pull jobs need a client of the distribution kinds and an informer of ImagePullJobs, found nil")
 	}
-	if err := caches.AddOwnerIndex(informer); err != nil {
+	if err := caches.AddIndexes(informer, caches.ByOwner); err != nil {
 		return nil, fmt.Errorf("ImagePullJobs: %w", err)
 	}
-	return &Store{client: c, jobs: informer.GetIndexer()}, nil
+	return &Store{client: c, jobs: caches.Reader{pullJobs: informer.GetIndexer()}}, nil
 }
 
 // JobsOf names the jobs of a workload of a kind, if there are jobs and it is
@@ -62,7 +66,7 @@ func JobsOf(jobs Jobs, enabled bool, workload metav1.Object, kind string) ([]str
 // Owned names the jobs of the namespace that the owner with that UID controls
 // and that are not being deleted, sorted. It sends no request.
 func (s *Store) Owned(namespace string, owner types.UID) ([]string, error) {
-	found, err := caches.ControlledBy[*distributionv1alpha1.ImagePullJob](s.jobs, owner)
+	found, err := caches.ControlledBy[*distributionv1alpha1.ImagePullJob](s.jobs, pullJobs, namespace, owner)
 	if err != nil {
 		return nil, fmt.Errorf("read ImagePullJobs: %w", err)
 	}
@@ -85,12 +89,11 @@ func (s *Store) Create(ctx context.Context, job *distributionv1alpha1.ImagePullJ
 // Delete deletes the job that the cache holds under that name, and no other one
 // that has taken its name since. A job that is gone already is no error.
 func (s *Store) Delete(ctx context.Context, namespace, name string) error {
-	cached, found, err := s.jobs.GetByKey(cache.NewObjectName(namespace, name).String())
-	if !found || err != nil {
+	job, err := apiwriter.Found(caches.Get[*distributionv1alpha1.ImagePullJob](s.jobs, pullJobs, namespace, name))
+	if job == nil {
 		return err
 	}
-	uid := cached.(*distributionv1alpha1.ImagePullJob).UID
-	err = s.client.ImagePullJobs(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	err = s.client.ImagePullJobs(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &job.UID}})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (c *cluster) setUp() {
 		EphemeralJobs: c.Add(client.NewEphemeralJobInformer(jobs, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})),
 		Pods:          c.PodInformer,
 	}
-	c.options.Reader = newInformerReader(controller.Caches(c.options.reads()))
+	c.options.Reader = controller.Caches(c.options.reads())
 	c.restart()
 }
 

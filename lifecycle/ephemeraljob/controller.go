@@ -34,7 +34,7 @@ func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconci
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	return controller.Setup[Snapshot, Plan]{
 		Package: "ephemeraljob", Objects: "EphemeralJobs", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: defaultWorkers,
-		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
+		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
 }
 

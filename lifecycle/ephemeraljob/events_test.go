@@ -13,10 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -112,16 +113,14 @@ func TestEventsThatDoNotMatter(t *testing.T) {
 
 // EJ-24: whom a pod concerns.
 func TestPodsConcernTheJobsThatSelectThem(t *testing.T) {
-	jobs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	jobs := readers.Memory{}
 	add := func(name string, edits ...func(*v1alpha1.EphemeralJob)) {
 		job := newJob()
 		job.Name = name
 		for _, edit := range edits {
 			edit(job)
 		}
-		if err := jobs.Add(job); err != nil {
-			t.Fatal(err)
-		}
+		jobs[resourceEphemeralJobs] = append(jobs[resourceEphemeralJobs], job)
 	}
 	add("web")
 	add("all", func(j *v1alpha1.EphemeralJob) { j.Spec.Selector = &metav1.LabelSelector{} })
@@ -133,6 +132,7 @@ func TestPodsConcernTheJobsThatSelectThem(t *testing.T) {
 	add("elsewhere", func(j *v1alpha1.EphemeralJob) { j.Namespace = "bank" })
 	add("finished", func(j *v1alpha1.EphemeralJob) { j.Status.CompletionTime = &metav1.Time{Time: noon} })
 	add("leaving", func(j *v1alpha1.EphemeralJob) { j.DeletionTimestamp = &metav1.Time{Time: noon} })
+	o := Options{ControllerOptions: podwright.ControllerOptions{Reader: jobs}}
 	web, db := newPod("p1", 0), newPod("p1", 0)
 	db.Labels["app"] = "db"
 	for _, test := range []struct {
@@ -146,7 +146,7 @@ func TestPodsConcernTheJobsThatSelectThem(t *testing.T) {
 		{"other labels", web, db, "all db web"},
 	} {
 		var got []string
-		podChanged(func() cache.Indexer { return jobs })(test.before, test.after, func(key types.NamespacedName) { got = append(got, key.Name) })
+		o.podChanged(test.before, test.after, func(key types.NamespacedName) { got = append(got, key.Name) })
 		slices.Sort(got)
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("%s: %v, want %s", test.name, got, test.want)

@@ -35,29 +35,25 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // jobs that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceEphemeralJobs, LiveReader: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceEphemeralJobs, Object: &v1alpha1.EphemeralJob{}, LiveReader: apiwriter.Typed(o.Lifecycle.EphemeralJobs), Informer: &o.EphemeralJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewEphemeralJobInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Fields: podFields, Concern: controller.On(podChanged(func() cache.Indexer { return o.EphemeralJobs.GetIndexer() })), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 }
 
-// podChanged returns the function that enqueues the jobs that select a pod, or did before,
-// but those that are over. (EJ-24)
-func podChanged(jobs func() cache.Indexer) func(before, after *corev1.Pod, enqueue controller.Enqueue) {
-	return func(before, after *corev1.Pod, enqueue controller.Enqueue) {
-		// The index is there, so there is no error.
-		found, _ := jobs().ByIndex(cache.NamespaceIndex, cmp.Or(after, before).Namespace)
-		for _, object := range found {
-			job, ok := object.(*v1alpha1.EphemeralJob)
-			if !ok || over(job) {
-				continue
-			}
-			matcher, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
-			if err == nil && (selects(matcher, before) || selects(matcher, after)) {
-				enqueue(cache.MetaObjectToName(job).AsNamespacedName())
-			}
+// podChanged enqueues the jobs that select a pod, or did before, but those that are over. (EJ-24)
+func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	// The index is there, so there is no error.
+	jobs, _ := caches.All[*v1alpha1.EphemeralJob](o.Reader, resourceEphemeralJobs, cmp.Or(after, before).Namespace)
+	for _, job := range jobs {
+		if over(job) {
+			continue
+		}
+		matcher, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+		if err == nil && (selects(matcher, before) || selects(matcher, after)) {
+			enqueue(cache.MetaObjectToName(job).AsNamespacedName())
 		}
 	}
 }
@@ -95,7 +91,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	job, err := r.options.Reader.EphemeralJob(key.Namespace, key.Name)
+	job, err := caches.Get[*v1alpha1.EphemeralJob](r.options.Reader, resourceEphemeralJobs, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -110,7 +106,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return s, nil // the plan reports it
 	}
-	if s.Pods, err = r.options.Reader.Pods(key.Namespace, selector); err != nil {
+	if s.Pods, err = caches.List[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, selector); err != nil {
 		return nil, fmt.Errorf("read the pods of EphemeralJob %s: %w", key, err)
 	}
 	s.Idle = s.idle(r.idle.Get(key))

@@ -51,9 +51,6 @@ type Options struct {
 	// controller makes and runs its own, whose objects it keeps small.
 	EphemeralJobs, Pods cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// JobMetrics defaults to none.
 	JobMetrics JobMetrics
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -76,28 +77,14 @@ func simulated(bug *spoil) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) EphemeralJob(namespace, name string) (*v1alpha1.EphemeralJob, error) {
-	o.process.Observe()
-	return o.Reader.EphemeralJob(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
 		for _, resource := range []podwright.Resource{resourceEphemeralJobs, resourcePods} {
 			informer := p.Informer(string(resource))
-			if err := caches.AddNamespaceIndex(informer); err != nil {
-				return o, err
-			}
 			reader[resource] = informer.GetIndexer()
 		}
-		o.Reader = observer{informerReader{reader}, p}
+		o.Reader = readers.Noting{Reader: reader, Resource: resourceEphemeralJobs, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}

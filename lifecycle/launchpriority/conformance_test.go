@@ -71,7 +71,7 @@ func TestConformance(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
-	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube}, Required: "Kubernetes", Reader: Reader(informerReader{}),
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube}, Required: "Kubernetes",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }

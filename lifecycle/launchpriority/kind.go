@@ -25,7 +25,7 @@ const podFields = controller.Phase | controller.Containers | controller.Containe
 // reads lists what the plan for a pod depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: podFields, Concern: controller.On(podChanged),
 	}}
 }
@@ -67,7 +67,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // The ConfigMap comes from the API server itself. So a reconcile sees what
 // the one before it wrote, and one that a user has deleted is missed.
 func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
+	pod, err := caches.Get[*corev1.Pod](r.options.Reader, caches.Pods, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

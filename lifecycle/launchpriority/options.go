@@ -25,9 +25,6 @@ type Options struct {
 	// Pods is an informer that the caller shares and runs. If it is nil, the
 	// controller makes and runs its own, whose objects it keeps small.
 	Pods cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 }
 
 func (o *Options) check(c *controller.Checks) {

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
@@ -62,11 +61,9 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-type reader struct{ podreadiness.Reader }
-
 func TestOptions(t *testing.T) {
 	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
-	conformance.CheckOptions(t, conformance.Options[podreadiness.Options]{Good: podreadiness.Options{Kubernetes: kube}, Required: "Kubernetes", Reader: podreadiness.Reader(reader{}),
+	conformance.CheckOptions(t, conformance.Options[podreadiness.Options]{Good: podreadiness.Options{Kubernetes: kube}, Required: "Kubernetes",
 		New:           func(o podreadiness.Options) error { _, err := podreadiness.New(o); return err },
 		NewReconciler: func(o podreadiness.Options) error { _, err := podreadiness.NewReconciler(o); return err }})
 }

@@ -23,7 +23,7 @@ import (
 // reads lists what the plan for a pod depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: controller.KruisePodReady, Concern: controller.On(podChanged),
 	}}
 }
@@ -55,7 +55,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 
 // observe returns nil when there is no such pod.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
+	pod, err := caches.Get[*corev1.Pod](r.options.Reader, caches.Pods, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -159,15 +159,10 @@ func TestOptions(t *testing.T) {
 	server := fakecluster.New(nil)
 	kube := kubernetes.NewForConfigOrDie(server.Config(testUser))
 	l := fixture.Connect(t, server, testUser, client.NewForConfig)
-	conformance.CheckOptions(t, conformance.Options[podprobemarker.Options]{Good: podprobemarker.Options{Lifecycle: l, Kubernetes: kube}, Required: "Kubernetes Lifecycle", Reader: podprobemarker.Reader(markerReader{}),
+	conformance.CheckOptions(t, conformance.Options[podprobemarker.Options]{Good: podprobemarker.Options{Lifecycle: l, Kubernetes: kube}, Required: "Kubernetes Lifecycle",
 		New:           func(o podprobemarker.Options) error { _, err := podprobemarker.New(o); return err },
 		NewReconciler: func(o podprobemarker.Options) error { _, err := podprobemarker.NewReconciler(o); return err }})
-	conformance.CheckOptions(t, conformance.Options[nodepodprobe.Options]{Good: nodepodprobe.Options{Lifecycle: l, Kubernetes: kube}, Required: "Kubernetes Lifecycle", Reader: nodepodprobe.Reader(nodeReader{}),
+	conformance.CheckOptions(t, conformance.Options[nodepodprobe.Options]{Good: nodepodprobe.Options{Lifecycle: l, Kubernetes: kube}, Required: "Kubernetes Lifecycle",
 		New:           func(o nodepodprobe.Options) error { _, err := nodepodprobe.New(o); return err },
 		NewReconciler: func(o nodepodprobe.Options) error { _, err := nodepodprobe.NewReconciler(o); return err }})
 }
-
-type (
-	markerReader struct{ podprobemarker.Reader }
-	nodeReader   struct{ nodepodprobe.Reader }
-)

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
@@ -77,7 +76,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	conformance.CheckOptions(t, conformance.Options[recreate.Options]{Good: recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()}, Required: "Kubernetes Lifecycle", Reader: recreate.Reader(reader{}),
+	conformance.CheckOptions(t, conformance.Options[recreate.Options]{Good: recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()}, Required: "Kubernetes Lifecycle",
 		New:           func(o recreate.Options) error { _, err := recreate.New(o); return err },
 		NewReconciler: func(o recreate.Options) error { _, err := recreate.NewReconciler(o); return err }})
 }

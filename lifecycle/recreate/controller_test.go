@@ -9,16 +9,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/client/fake"
 	"github.com/podwright/podwright/lifecycle/recreate"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 func unusedClientset(t *testing.T) kubernetes.Interface {
@@ -30,45 +28,38 @@ func unusedClientset(t *testing.T) kubernetes.Interface {
 	return c
 }
 
-// reader is a Reader of the caller's: it knows what it is given.
-type reader struct {
-	request *v1alpha1.ContainerRecreateRequest
-	pod     *corev1.Pod
-	err     error
-}
+// broken is a Reader whose cache of pods cannot be read.
+type broken struct{ podwright.Reader }
 
-func (r reader) Request(_, name string) (*v1alpha1.ContainerRecreateRequest, error) {
-	if r.request == nil {
-		return nil, apierrors.NewNotFound(v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests").GroupResource(), name)
+func (r broken) Get(resource podwright.Resource, namespace, name string) (any, error) {
+	if resource == "pods" {
+		return nil, errors.New("broken")
 	}
-	return r.request, nil
+	return r.Reader.Get(resource, namespace, name)
 }
 
-func (r reader) Pod(_, name string) (*corev1.Pod, error) {
-	if r.pod == nil && r.err == nil {
-		return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
-	}
-	return r.pod, r.err
+// reading are options of a Reader.
+func reading(t *testing.T, reader podwright.Reader) recreate.Options {
+	return recreate.Options{ControllerOptions: podwright.ControllerOptions{Reader: reader, AllowStaleReads: true}, Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()}
 }
-
-func (reader) SyncedResourceVersion(podwright.Resource) string { return "1" }
 
 // The plan can be asked for without a reconcile.
 func TestPlanOfAReconciler(t *testing.T) {
 	key := types.NamespacedName{Namespace: "shop", Name: "restart"}
+	const requests podwright.Resource = "containerrecreaterequests"
 	old := request(completed(1000*24*time.Hour), ttl(5))
 	for _, test := range []struct {
 		name   string
-		reader reader
+		reader podwright.Reader
 		want   []string // nil: there is no request
 		fails  bool
 	}{
-		{"no request", reader{}, nil, false},
-		{"a request", reader{request: old, pod: runningPod()}, []string{"delete"}, false},
-		{"a request without a pod", reader{request: old}, []string{"delete"}, false},
-		{"a cache in trouble", reader{request: old, err: errors.New("broken")}, nil, true},
+		{"no request", readers.Memory{}, nil, false},
+		{"a request", readers.Memory{requests: {old}, "pods": {runningPod()}}, []string{"delete"}, false},
+		{"a request without a pod", readers.Memory{requests: {old}, "pods": nil}, []string{"delete"}, false},
+		{"a cache in trouble", broken{readers.Memory{requests: {old}}}, nil, true},
 	} {
-		r, err := recreate.NewReconciler(recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient(), Reader: test.reader})
+		r, err := recreate.NewReconciler(reading(t, test.reader))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +75,7 @@ func TestPlanOfAReconciler(t *testing.T) {
 			t.Errorf("%s: plan (-want +got):\n%s", test.name, diff)
 		}
 	}
-	r, err := recreate.NewReconciler(recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient(), Reader: reader{}})
+	r, err := recreate.NewReconciler(reading(t, readers.Memory{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,17 +31,17 @@ const (
 // conditions are not among them: they are read when they are written.
 const podFields = controller.Containers | controller.ContainerStates
 
+// byPodUID is the index of requests by the UID of their pod.
+var byPodUID = caches.ByLabel(v1alpha1.ContainerRecreateRequestPodUIDLabel)
+
 // reads lists what the plan for a request depends on.
 func (o *Options) reads() []controller.Read {
-	requests := func() cache.Indexer { return o.Requests.GetIndexer() }
 	return []controller.Read{
-		{Resource: resourceRequests, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceRequests, Object: &v1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
-		}, Index: func(informer cache.SharedIndexInformer) error {
-			return caches.AddLabelIndex(informer, v1alpha1.ContainerRecreateRequestPodUIDLabel)
-		}, Fields: controller.Workload | controller.Finalizers, Concern: controller.On(requestChanged)},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Fields: podFields, Concern: controller.EachOf(requestsOf(requests))},
+		}, Indexes: []podwright.Index{byPodUID}, Fields: controller.Workload | controller.Finalizers, Concern: controller.On(requestChanged)},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Fields: podFields, Concern: controller.EachOf(o.requestsOf)},
 	}
 }
 
@@ -54,20 +55,16 @@ func requestChanged(before, after *v1alpha1.ContainerRecreateRequest, enqueue co
 	}
 }
 
-// requestsOf returns the function that names the requests for a pod, but those
-// that are over: only their own changes matter to them.
-func requestsOf(requests func() cache.Indexer) func(metav1.Object) []types.NamespacedName {
-	return func(pod metav1.Object) (keys []types.NamespacedName) {
-		// The index is there, so there is no error.
-		found, _ := caches.Labelled[*v1alpha1.ContainerRecreateRequest](requests(), pod.GetNamespace(),
-			v1alpha1.ContainerRecreateRequestPodUIDLabel, string(pod.GetUID()))
-		for _, request := range found {
-			if s := (Snapshot{Request: request}); !s.over() {
-				keys = append(keys, cache.MetaObjectToName(request).AsNamespacedName())
-			}
+// requestsOf names the requests for a pod, but those that are over: only their own changes matter to them.
+func (o *Options) requestsOf(pod metav1.Object) (keys []types.NamespacedName) {
+	// The index is there, so there is no error.
+	found, _ := caches.Labelled[*v1alpha1.ContainerRecreateRequest](o.Reader, resourceRequests, pod.GetNamespace(), byPodUID, string(pod.GetUID()))
+	for _, request := range found {
+		if s := (Snapshot{Request: request}); !s.over() {
+			keys = append(keys, cache.MetaObjectToName(request).AsNamespacedName())
 		}
-		return keys
 	}
+	return keys
 }
 
 // requestMatters tells whether a plan may differ after a change of its request.
@@ -109,19 +106,16 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the request depends on. It returns
 // nil when the request does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	request, err := r.options.Reader.Request(key.Namespace, key.Name)
+	request, err := caches.Get[*v1alpha1.ContainerRecreateRequest](r.options.Reader, resourceRequests, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ContainerRecreateRequest %s: %w", key, err)
 	}
-	pod, err := r.options.Reader.Pod(key.Namespace, request.Spec.PodName)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("read pod %s of ContainerRecreateRequest %s: %w", request.Spec.PodName, key, err)
-	}
+	pod, err := apiwriter.Found(caches.Get[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, request.Spec.PodName))
 	if err != nil {
-		pod = nil
+		return nil, fmt.Errorf("read pod %s of ContainerRecreateRequest %s: %w", request.Spec.PodName, key, err)
 	}
 	now := r.options.Clock.Now()
 	s := &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request, now), HeldSince: r.writer.HeldSince(request), Now: now}

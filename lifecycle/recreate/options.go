@@ -31,9 +31,6 @@ type Options struct {
 	// been started before New. If one is nil, the controller makes and runs
 	// its own, whose objects it keeps small.
 	Requests, Pods cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 }
 
 func (o *Options) check(c *controller.Checks) {

@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -65,24 +66,13 @@ func simulated(bug *spoil) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) Request(namespace, name string) (*v1alpha1.ContainerRecreateRequest, error) {
-	o.process.Observe()
-	return o.Reader.Request(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug *spoil) (simulation.Controller, error) {
 	r, err := bug.Start(p, func(p *simulation.Process) (o Options, err error) {
 		reader := caches.Reader{}
 		for _, resource := range []podwright.Resource{resourceRequests, resourcePods} {
 			reader[resource] = p.Informer(string(resource)).GetIndexer()
 		}
-		o.Reader = observer{informerReader{reader}, p}
+		o.Reader = readers.Noting{Reader: reader, Resource: resourceRequests, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}

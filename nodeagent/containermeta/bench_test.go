@@ -7,34 +7,23 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// shelf is a Reader of pods by name.
-type shelf map[string]*corev1.Pod
-
-func (s shelf) Pod(_, name string) (*corev1.Pod, error) {
-	if pod := s[name]; pod != nil {
-		return pod, nil
-	}
-	return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
-}
-
-func (shelf) SyncedResourceVersion(podwright.Resource) string { return "" }
-
 // podsPerNode is how many pods a node of the benchmarks has.
 const podsPerNode = 100
 
 // fullNode returns a Reconciler of a node whose pods run and are not reported.
-func fullNode(b *testing.B) (*Reconciler, shelf, []types.NamespacedName) {
+func fullNode(b *testing.B) (*Reconciler, map[string]*corev1.Pod, []types.NamespacedName) {
 	b.Helper()
 	must := func(err error) {
 		b.Helper()
@@ -47,14 +36,17 @@ func fullNode(b *testing.B) (*Reconciler, shelf, []types.NamespacedName) {
 	must(err)
 	runtime, err := nodeagent.NewRuntime(b.Context(), fake.Conn(), "test")
 	must(err)
-	pods, keys := shelf{}, make([]types.NamespacedName, podsPerNode)
+	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	pods, keys := map[string]*corev1.Pod{}, make([]types.NamespacedName, podsPerNode)
 	for i := range podsPerNode {
 		pod, err := kube.CoreV1().Pods("default").Create(b.Context(), newPod(fmt.Sprint("web-", i)), metav1.CreateOptions{})
 		must(err)
 		must(run(fake, pod))
-		pods[pod.Name], keys[i] = pod, types.NamespacedName{Namespace: "default", Name: pod.Name}
+		must(store.Add(pod))
+		pods[pod.Name] = pod
+		keys[i] = types.NamespacedName{Namespace: "default", Name: pod.Name}
 	}
-	r, err := NewReconciler(Options{Kubernetes: kube, Runtime: runtime, Reader: pods})
+	r, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: caches.Reader{caches.Pods: store}}, Kubernetes: kube, Runtime: runtime})
 	must(err)
 	return r, pods, keys
 }

@@ -81,7 +81,7 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Runtime: runtime, Node: "node-1"},
-		Required: "Kubernetes Runtime", RequiredByNew: "Node", Reader: shelf{},
+		Required: "Kubernetes Runtime", RequiredByNew: "Node",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 	if _, err := New(Options{Kubernetes: kube, Runtime: runtime, Pods: nodeagent.NewPodInformer(kube, "node-1")}); err != nil {

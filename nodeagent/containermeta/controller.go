@@ -77,13 +77,13 @@ func NewReconciler(o Options) (*Reconciler, error) {
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	return controller.Setup[Snapshot, Plan]{
 		Package: "containermeta", Objects: "pods", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 5,
-		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
+		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
 }
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes),
+		Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes),
 		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
 		Fields: controller.Everything, Concern: o.toReport, CollectEvents: true,
 	}}

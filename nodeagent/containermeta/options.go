@@ -40,8 +40,6 @@ type Options struct {
 	// PodsOfKubelet says that Pods, or Reader, does not read the API server but the
 	// kubelet of the node. Rules then has no rule to list and watch pods.
 	PodsOfKubelet bool
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 
 	// RestartWorkers is the number of pods of which containers are being stopped at the same time.
 	// One namespace gets three quarters of what the others leave. Default 10; that of Workers is 5.

@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -26,7 +28,7 @@ func TestPlanOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReconciler(Options{Kubernetes: kube, Runtime: runtime, Reader: shelf{}})
+	r, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{}}, Kubernetes: kube, Runtime: runtime})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/caches"
@@ -24,7 +25,7 @@ import (
 // reconciler is what the steps of a reconcile share.
 type reconciler struct {
 	runtime  *nodeagent.Runtime
-	reader   Reader
+	reader   podwright.Reader
 	pods     apiwriter.Resource
 	clock    clock.PassiveClock
 	recorder record.EventRecorder

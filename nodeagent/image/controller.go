@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -69,13 +70,13 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	o.Workers = min(o.Workers, 1) // there is one object
 	return controller.Setup[Snapshot, Plan]{
 		Package: "image", Objects: "NodeImages", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 1,
-		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
+		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
 }
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourceNodeImages, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages),
+		Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages),
 		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
 		Fields: controller.Generation | controller.Status, Concern: o.concern,
 	}}

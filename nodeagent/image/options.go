@@ -40,8 +40,6 @@ type Options struct {
 	// NodeImages is an informer that the caller shares and runs; see
 	// NewInformer. Default: the controller makes and runs its own.
 	NodeImages cache.SharedIndexInformer
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 	// Wake is called by a Reconciler whenever an attempt to pull has ended, so
 	// that the caller enqueues the NodeImage. Required there; a Controller ignores it.
 	Wake func(types.NamespacedName)

@@ -9,10 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -57,16 +56,10 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// shelf is a cache of one NodeImage.
-type shelf struct{ nodeImage *v1alpha1.NodeImage }
-
-func (s shelf) NodeImage(string) (*v1alpha1.NodeImage, error) { return s.nodeImage, nil }
-func (shelf) SyncedResourceVersion(podwright.Resource) string { return "" }
-
 // A Reconciler runs on the caches of another framework, and says what is next.
 func TestReconciler(t *testing.T) {
 	o := goodOptions(t)
-	o.Reader, o.Wake = shelf{newNodeImage(wants("nginx", "1"))}, func(types.NamespacedName) {}
+	o.Reader, o.Wake = readers.Memory{resourceNodeImages: {newNodeImage(wants("nginx", "1"))}}, func(types.NamespacedName) {}
 	r, err := NewReconciler(o)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
@@ -23,7 +24,7 @@ import (
 type reconciler struct {
 	distribution client.Interface
 	runtime      *nodeagent.Runtime
-	reader       Reader
+	reader       podwright.Reader
 	clock        clock.WithTicker
 	recorder     record.EventRecorder
 	concurrency  int

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -72,13 +71,13 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	o.Workers = min(o.Workers, 1) // there is one object
 	return controller.Setup[Snapshot, Plan]{
 		Package: "probe", Objects: "NodePodProbes", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 1,
-		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
+		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
 }
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourceNodePodProbes, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
+		Resource: resourceNodePodProbes, Object: &v1alpha1.NodePodProbe{}, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
 		Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
 		Fields: controller.Generation | controller.Status, Concern: controller.On(o.concern),
 	}}

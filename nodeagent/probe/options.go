@@ -44,8 +44,6 @@ type Options struct {
 	// NodePodProbes is an informer that the caller shares and runs; see
 	// NewInformer. Default: the controller makes and runs its own.
 	NodePodProbes cache.SharedIndexInformer
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 	// Wake is called by a Reconciler whenever a run of a probe has ended, so
 	// that the caller enqueues the NodePodProbe. Required there; a Controller ignores it.
 	Wake func(types.NamespacedName)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/client/fake"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -68,16 +68,10 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// shelf is a cache of one NodePodProbe.
-type shelf struct{ n *v1alpha1.NodePodProbe }
-
-func (s shelf) NodePodProbe(string) (*v1alpha1.NodePodProbe, error) { return s.n, nil }
-func (shelf) SyncedResourceVersion(podwright.Resource) string       { return "" }
-
 // A Reconciler runs on the caches of another framework, and says what is next.
 func TestReconciler(t *testing.T) {
 	o := goodOptions(t)
-	o.Reader, o.Wake = shelf{newNodePodProbe(wants("web-0", "idle"))}, func(types.NamespacedName) {}
+	o.Reader, o.Wake = readers.Memory{resourceNodePodProbes: {newNodePodProbe(wants("web-0", "idle"))}}, func(types.NamespacedName) {}
 	r, err := NewReconciler(o)
 	if err != nil {
 		t.Fatal(err)

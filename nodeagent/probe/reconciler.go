@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -21,7 +22,7 @@ import (
 type reconciler struct {
 	lifecycle client.Interface
 	runtime   *nodeagent.Runtime
-	reader    Reader
+	reader    podwright.Reader
 	clock     clock.WithTicker
 	recorder  record.EventRecorder
 	limits    Limits

@@ -63,13 +63,13 @@ func NewReconciler(o Options) (*Reconciler, error) {
 func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 	return controller.Setup[Snapshot, Plan]{
 		Package: "recreate", Objects: "pods", Component: EventSource, Options: &o.ControllerOptions, Recorder: &o.Recorder, Workers: 32,
-		Check: o.check, Reads: o.reads, Reader: controller.ReaderOf(&o.Reader, newInformerReader), Kind: o.kind,
+		Check: o.check, Reads: o.reads, Kind: o.kind,
 	}
 }
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: resourceRequests, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
+		Resource: resourceRequests, Object: &v1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
 		Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
 		Fields: controller.Everything, Concern: ofPod,
 	}}

@@ -38,8 +38,6 @@ type Options struct {
 	// shares and runs; see NewRequestInformer. Default: the controller makes and
 	// runs its own.
 	Requests cache.SharedIndexInformer
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 
 	// MaxGracePeriod is the longest time that a container has to stop, whatever a
 	// request asks for: a worker waits as long. Default 24 h.

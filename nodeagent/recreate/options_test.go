@@ -6,30 +6,28 @@ import (
 	"errors"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/conformance"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecri"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// shelf is a Reader of the user's own.
-type shelf struct {
-	requests []*v1alpha1.ContainerRecreateRequest
-	err      error
+// reading is a Reader of requests.
+func reading(requests ...metav1.Object) podwright.Reader {
+	return readers.Memory{resourceRequests: requests}
 }
 
-func (s shelf) Requests(string) ([]*v1alpha1.ContainerRecreateRequest, error) {
-	return s.requests, s.err
-}
+// broken is a Reader of a cache that cannot be read.
+type broken struct{ podwright.Reader }
 
-func (shelf) SyncedResourceVersion(podwright.Resource) string { return "" }
+func (broken) List(podwright.Resource, string) ([]any, error) { return nil, errors.New("broken") }
 
 // goodOptions are all that is required.
 func goodOptions(t *testing.T) Options {
@@ -47,7 +45,7 @@ func goodOptions(t *testing.T) Options {
 
 func TestOptions(t *testing.T) {
 	good := goodOptions(t)
-	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Lifecycle Runtime", RequiredByNew: "Node", Reader: shelf{},
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Lifecycle Runtime", RequiredByNew: "Node",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 	good.Requests, good.Node = NewRequestInformer(good.Lifecycle, "node-1"), ""
@@ -61,16 +59,16 @@ func TestReconcilerPlan(t *testing.T) {
 	web := types.NamespacedName{Namespace: "shop", Name: "web-0"}
 	for _, test := range []struct {
 		name   string
-		reader shelf
+		reader podwright.Reader
 		pod    types.NamespacedName
 		want   []string
 		err    string
 	}{
-		{"no request for the pod", shelf{requests: requests(newRequest("r"))}, types.NamespacedName{Namespace: "shop", Name: "web-1"}, nil, ""},
-		{"all are over", shelf{requests: requests(newRequest("r", isOver))}, web, nil, ""},
-		{"a request", shelf{requests: requests(newRequest("r"))}, web,
+		{"no request for the pod", reading(newRequest("r")), types.NamespacedName{Namespace: "shop", Name: "web-1"}, nil, ""},
+		{"all are over", reading(newRequest("r", isOver)), web, nil, ""},
+		{"a request", reading(newRequest("r")), web,
 			[]string{"r: Recreating, main Pending not found container on Node, side Pending not found container on Node"}, ""},
-		{"a cache that fails", shelf{err: errors.New("broken")}, web, nil, "read ContainerRecreateRequests of namespace shop: broken"},
+		{"a cache that fails", broken{reading()}, web, nil, "read ContainerRecreateRequests of namespace shop: broken"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := goodOptions(t)

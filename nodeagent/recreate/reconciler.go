@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
@@ -23,7 +24,7 @@ import (
 // reconciler is what the steps of a reconcile share.
 type reconciler struct {
 	runtime   *nodeagent.Runtime
-	reader    Reader
+	reader    podwright.Reader
 	lifecycle client.Interface
 	clock     clock.PassiveClock
 	recorder  record.EventRecorder

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,22 +36,24 @@ const resourceSidecarSets podwright.Resource = "sidecarsets" // which it only re
 // policyFields are those that a plan reads of policies and bindings.
 const policyFields = controller.Owners | controller.Annotations | controller.Generation
 
+// bySet is the index of revisions by their SidecarSet.
+var bySet = caches.ByLabel(v1alpha1.SidecarSetNameLabel)
+
 // reads lists what the plan for a SidecarSet depends on.
 func (o *Options) reads() []controller.Read {
 	admission := o.Kubernetes.AdmissionregistrationV1()
 	return []controller.Read{
-		{Resource: resourceSidecarSets, Informer: &o.SidecarSets, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceSidecarSets, Object: &v1alpha1.SidecarSet{}, Informer: &o.SidecarSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewSidecarSetInformer(o.Sidecar, 0, cache.Indexers{})
 		}, Fields: controller.Generation | controller.Status, Concern: controller.On(setChanged)},
-		{Resource: caches.Revisions, Informer: &o.Revisions, MakeInformer: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
-			Index:  func(i cache.SharedIndexInformer) error { return caches.AddLabelIndex(i, v1alpha1.SidecarSetNameLabel) },
-			Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
-		{Resource: resourcePolicies, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
+		{Resource: caches.Revisions, Object: &appsv1.ControllerRevision{}, Informer: &o.Revisions, MakeInformer: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
+			Indexes: []podwright.Index{bySet}, Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
+		{Resource: resourcePolicies, Object: &admissionregistrationv1.MutatingAdmissionPolicy{}, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
 			MakeInformer: func() cache.SharedIndexInformer {
 				return typedclient.NewInformer(admission.MutatingAdmissionPolicies(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicy{}, 0, nil)
 			},
 			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
-		{Resource: resourceBindings, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
+		{Resource: resourceBindings, Object: &admissionregistrationv1.MutatingAdmissionPolicyBinding{}, LiveReader: apiwriter.TypedCluster(admission.MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
 			MakeInformer: func() cache.SharedIndexInformer {
 				return typedclient.NewInformer(admission.MutatingAdmissionPolicyBindings(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicyBinding{}, 0, nil)
 			},
@@ -113,7 +116,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // when the SidecarSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader
-	set, err := reader.SidecarSet(key.Name)
+	set, err := caches.Get[*v1alpha1.SidecarSet](reader, resourceSidecarSets, "", key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -121,14 +124,14 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
 	}
 	s := &Snapshot{SidecarSet: set, FailurePolicy: r.options.FailurePolicy, Webhook: r.options.Webhook}
-	if s.Revisions, err = reader.SidecarSetRevisions(r.options.namespace(), key.Name); err != nil {
+	if s.Revisions, err = caches.Labelled[*appsv1.ControllerRevision](reader, caches.Revisions, r.options.namespace(), bySet, key.Name); err != nil {
 		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
 	}
 	name := policy.Name(key.Name)
-	if s.Policy, err = apiwriter.Found(reader.Policy(name)); err != nil {
+	if s.Policy, err = apiwriter.Found(caches.Get[*admissionregistrationv1.MutatingAdmissionPolicy](reader, resourcePolicies, "", name)); err != nil {
 		return nil, fmt.Errorf("read MutatingAdmissionPolicy %s: %w", name, err)
 	}
-	if s.Binding, err = apiwriter.Found(reader.Binding(name)); err != nil {
+	if s.Binding, err = apiwriter.Found(caches.Get[*admissionregistrationv1.MutatingAdmissionPolicyBinding](reader, resourceBindings, "", name)); err != nil {
 		return nil, fmt.Errorf("read MutatingAdmissionPolicyBinding %s: %w", name, err)
 	}
 	return s, nil

@@ -50,9 +50,6 @@ type Options struct {
 
 	// Discovery tells whether policies are served. Default: that of Kubernetes.
 	Discovery discovery.ServerResourcesInterface
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 }
 
 func (o *Options) namespace() string {

@@ -11,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -104,7 +103,7 @@ func (c *AdmissionCaches) SidecarSets(ctx context.Context) ([]*v1alpha1.SidecarS
 	if err := c.filled(ctx); err != nil {
 		return nil, err
 	}
-	return caches.List[*v1alpha1.SidecarSet](c.reader, resourceSidecarSets, "", labels.Everything())
+	return caches.All[*v1alpha1.SidecarSet](c.reader, resourceSidecarSets, "")
 }
 
 // SidecarSetsFor is AdmissionReader.SidecarSetsFor.
@@ -112,7 +111,7 @@ func (c *AdmissionCaches) SidecarSetsFor(ctx context.Context, namespace string, 
 	if err := c.filled(ctx); err != nil {
 		return nil, err
 	}
-	return caches.SidecarSetsFor(c.reader[resourceSidecarSets], namespace, labels)
+	return caches.SidecarSetsFor(c.reader, resourceSidecarSets, namespace, labels)
 }
 
 // Namespace is AdmissionReader.Namespace.
@@ -128,7 +127,7 @@ func (c *AdmissionCaches) Revisions(ctx context.Context, set string) ([]*appsv1.
 	if err := c.filled(ctx); err != nil {
 		return nil, err
 	}
-	return caches.Labelled[*appsv1.ControllerRevision](c.reader[resourceRevisions], c.options.ManagerNamespace, v1alpha1.SidecarSetNameLabel, set)
+	return caches.Labelled[*appsv1.ControllerRevision](c.reader, resourceRevisions, c.options.ManagerNamespace, bySet, set)
 }
 
 // Configuration is AdmissionReader.Configuration.

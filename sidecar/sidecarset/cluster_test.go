@@ -32,7 +32,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 		c.options = options(f, f.Add)
 		sources, err := controller.Open("sidecarset", c.options.reads()) // for the indexes
 		c.Must(err)
-		c.options.Reader = newInformerReader(sources.Caches())
+		c.options.Reader = sources.Caches()
 		c.restart()
 		c.Unfinished = func() string {
 			plan, err := c.reconciler.Plan(context.Background(), types.NamespacedName{Name: "web"})

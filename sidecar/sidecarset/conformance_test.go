@@ -90,7 +90,7 @@ func TestConformanceOfVersions(t *testing.T) {
 func TestOptions(t *testing.T) {
 	server := fakecluster.New(nil)
 	kube, sidecars := fixture.Connect(t, server, "test", kubernetes.NewForConfig), fixture.Connect(t, server, "test", client.NewForConfig)
-	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Sidecar: sidecars}, Required: "Kubernetes Sidecar", Reader: Reader(&informerReader{}),
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Sidecar: sidecars}, Required: "Kubernetes Sidecar",
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }

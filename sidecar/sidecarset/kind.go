@@ -53,8 +53,8 @@ func (o *Options) reads() []controller.Read {
 	revisions.Fields, revisions.Concern, revisions.CollectEvents = revisionFields, controller.EachOf(setsOfRevision), true
 	return []controller.Read{
 		sets,
-		{Resource: resourcePods, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Indexes: []podwright.Index{caches.ByLabelPair}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 		namespaces, revisions,
 	}
 }
@@ -62,22 +62,20 @@ func (o *Options) reads() []controller.Read {
 func (o *Options) namespace() string { return cmp.Or(o.ManagerNamespace, DefaultRevisionNamespace) }
 
 func readSidecarSets(c client.Interface, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceSidecarSets, Informer: informer, Index: caches.AddSelectorIndex, MakeInformer: func() cache.SharedIndexInformer {
+	return controller.Read{Resource: resourceSidecarSets, Object: &v1alpha1.SidecarSet{}, Informer: informer, Indexes: []podwright.Index{caches.BySelector}, MakeInformer: func() cache.SharedIndexInformer {
 		return client.NewSidecarSetInformer(c, 0, cache.Indexers{})
 	}}
 }
 
 func readNamespaces(c kubernetes.Interface, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceNamespaces, Informer: informer, MakeInformer: caches.NewInformers(c, "").Namespaces}
+	return controller.Read{Resource: resourceNamespaces, Object: &corev1.Namespace{}, Informer: informer, MakeInformer: caches.NewInformers(c, "").Namespaces}
 }
 
+// bySet is the index of revisions by their SidecarSet.
+var bySet = caches.ByLabel(v1alpha1.SidecarSetNameLabel)
+
 func readRevisions(c kubernetes.Interface, namespace string, informer *cache.SharedIndexInformer) controller.Read {
-	return controller.Read{Resource: resourceRevisions, Informer: informer, Index: func(informer cache.SharedIndexInformer) error {
-		if err := caches.AddLabelIndex(informer, v1alpha1.SidecarSetNameLabel); err != nil {
-			return err
-		}
-		return caches.AddOwnerIndex(informer)
-	}, MakeInformer: func() cache.SharedIndexInformer {
+	return controller.Read{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, Informer: informer, Indexes: []podwright.Index{bySet, caches.ByOwner}, MakeInformer: func() cache.SharedIndexInformer {
 		named := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.SidecarSetNameLabel }
 		return typedclient.NewInformer(typedclient.Select(c.AppsV1().ControllerRevisions(namespace), named), c, &appsv1.ControllerRevision{}, 0, nil)
 	}}
@@ -95,7 +93,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 }
 
 func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
-	sets, err := caches.SidecarSetsFor(o.SidecarSets.GetIndexer(), pod.Namespace, pod.Labels)
+	sets, err := caches.SidecarSetsFor(o.Reader, resourceSidecarSets, pod.Namespace, pod.Labels)
 	if err != nil {
 		return // the index is there since New
 	}
@@ -147,7 +145,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the SidecarSet depends on. It returns
 // nil when the SidecarSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := r.options.Reader.SidecarSet(key.Name)
+	set, err := caches.Get[*v1alpha1.SidecarSet](r.options.Reader, resourceSidecarSets, "", key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -155,15 +153,15 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
 	}
 	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Policies: r.options.Policies, Now: r.options.Clock.Now()}
-	if s.Pods, err = r.options.Reader.PodsFor(set); err != nil {
+	if s.Pods, err = caches.PodsFor(r.options.Reader, set); err != nil {
 		return nil, fmt.Errorf("read the pods of SidecarSet %s: %w", key.Name, err)
 	}
-	if s.Revisions, err = r.options.Reader.Revisions(set.UID); err != nil {
+	if s.Revisions, err = caches.ControlledBy[*appsv1.ControllerRevision](r.options.Reader, resourceRevisions, s.RevisionNamespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
 	}
 	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
 	if name := set.Spec.Namespace; name != "" {
-		namespace, err := apiwriter.Found(r.options.Reader.Namespace(name))
+		namespace, err := apiwriter.Found(caches.Get[*corev1.Namespace](r.options.Reader, resourceNamespaces, "", name))
 		if err != nil {
 			return nil, fmt.Errorf("read namespace %s: %w", name, err)
 		}
@@ -179,7 +177,7 @@ func (r *reconciler) observeNamespaces(s *Snapshot) (err error) {
 		if _, known := s.Namespaces[pod.Namespace]; known {
 			continue
 		}
-		if s.Namespaces[pod.Namespace], err = apiwriter.Found(r.options.Reader.Namespace(pod.Namespace)); err != nil {
+		if s.Namespaces[pod.Namespace], err = apiwriter.Found(caches.Get[*corev1.Namespace](r.options.Reader, resourceNamespaces, "", pod.Namespace)); err != nil {
 			return fmt.Errorf("read namespace %s: %w", pod.Namespace, err)
 		}
 	}

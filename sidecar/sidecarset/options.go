@@ -70,9 +70,6 @@ type Options struct {
 	// the status of a SidecarSet then says if no policy can. Default: false.
 	Policies bool
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.
 	Budget Budget

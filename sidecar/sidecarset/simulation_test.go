@@ -4,7 +4,6 @@ package sidecarset
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/client"
@@ -86,17 +86,6 @@ func inOrder(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.
 	return sorted
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) SidecarSet(name string) (*v1alpha1.SidecarSet, error) {
-	o.process.Observe()
-	return o.Reader.SidecarSet(name)
-}
-
 func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
 	r, err := bug.Start(p, simulatedOptions, NewReconciler)
 	if err != nil {
@@ -125,12 +114,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if o.Sidecar, err = client.NewForConfig(p.Config); err != nil {
 		return o, err
 	}
-	for _, read := range o.reads() {
-		if read.Index != nil {
-			err = errors.Join(err, read.Index(*read.Informer))
-		}
-	}
-	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
+	o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceSidecarSets, Note: p.Observe}
 	return o, err
 }
 

@@ -39,10 +39,10 @@ const podFields = controller.Phase | controller.Images | controller.Containers |
 // replaced, and pods with them.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 			Fields: podFields, Concern: controller.On(podChanged)},
-		{Resource: resourceNodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
-		{Resource: resourceRequests, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceNodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes},
+		{Resource: resourceRequests, Object: &lifecyclev1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Status, Concern: controller.On(requestChanged)},
 	}
@@ -140,7 +140,7 @@ func (r *reconciler) sawPhase(key types.NamespacedName, pod *corev1.Pod, now tim
 // observe reads everything that a plan for the pod depends on. It returns nil if
 // there is no such pod, or none of its containers is marked as a sidecar. (ST-5)
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
+	pod, err := caches.Get[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -152,10 +152,10 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	s := &Snapshot{Pod: pod, LeavePhase: r.options.LeavePhase, Now: r.options.Clock.Now()}
 	s.PhaseSeen = r.sawPhase(key, pod, s.Now)
-	if s.Node, err = apiwriter.Found(r.options.Reader.Node(pod.Spec.NodeName)); err != nil {
+	if s.Node, err = apiwriter.Found(caches.Get[*corev1.Node](r.options.Reader, resourceNodes, "", pod.Spec.NodeName)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)
 	}
-	if s.Request, err = apiwriter.Found(r.options.Reader.Request(key.Namespace, RequestName(pod.UID))); err != nil {
+	if s.Request, err = apiwriter.Found(caches.Get[*lifecyclev1alpha1.ContainerRecreateRequest](r.options.Reader, resourceRequests, key.Namespace, RequestName(pod.UID))); err != nil {
 		return nil, fmt.Errorf("read ContainerRecreateRequest %s: %w", RequestName(pod.UID), err)
 	}
 	return s, nil

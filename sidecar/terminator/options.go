@@ -45,9 +45,6 @@ type Options struct {
 	// comment of the package.
 	LeavePhase bool
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// PodMetrics defaults to none.
 	PodMetrics PodMetrics
 }

@@ -69,8 +69,7 @@ func (c *cluster) setUp() {
 		Pods:          c.PodInformer,
 		Nodes:         c.Add(caches.NewInformers(kube, "").Nodes()),
 	}
-	c.Must(caches.AddOwnerIndex(o.Pods))
-	o.Reader = newInformerReader(controller.Caches(o.reads()))
+	o.Reader = controller.Caches(o.reads())
 	o.JobMetrics = &c.finished
 	c.options = o
 	c.restart()

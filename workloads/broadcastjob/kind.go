@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -35,12 +36,12 @@ const (
 func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: resourceBroadcastJobs, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceBroadcastJobs, Object: &v1alpha1.BroadcastJob{}, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, CollectEvents: true},
-		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: podFields, Owner: owner, CollectEvents: true},
+		{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -84,7 +85,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	job, err := r.options.Reader.BroadcastJob(key.Namespace, key.Name)
+	job, err := caches.Get[*v1alpha1.BroadcastJob](r.options.Reader, resourceBroadcastJobs, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -93,13 +94,13 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.options.Clock.Now()}
 	s.BackOff = r.misfits.Until(key, s.Now, func(string) bool { return false })
-	if s.Pods, err = r.options.Reader.Pods(key.Namespace, job.UID); err != nil {
+	if s.Pods, err = caches.ControlledBy[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)
 	}
 	if s.over() {
 		return s, nil // the nodes no longer matter
 	}
-	if s.Nodes, err = r.options.Reader.Nodes(); err != nil {
+	if s.Nodes, err = caches.AllNodes(r.options.Reader); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
 	s.Former = r.formers.Look(job, s.Pods, s.Nodes)

@@ -47,9 +47,6 @@ type Options struct {
 	// nil, the controller makes and runs its own, whose objects it keeps small. Nodes
 	// must hold all nodes: those that it lacks do not exist.
 	BroadcastJobs, Pods, Nodes cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 	// AssignDirectly assigns pods to their nodes by spec.nodeName, past the scheduler
 	// and what it knows of other pods. Default false: the scheduler assigns them, held
 	// to the node by the pod's node affinity.

@@ -9,8 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -52,17 +52,6 @@ func simulated(bug bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) BroadcastJob(namespace, name string) (*v1alpha1.BroadcastJob, error) {
-	o.process.Observe()
-	return o.Reader.BroadcastJob(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
 	r, err := bug.Start(p, simulatedOptions, NewReconciler)
 	if err != nil {
@@ -82,10 +71,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
 		return o, err
 	}
-	if err := caches.AddOwnerIndex(o.Pods); err != nil {
-		return o, err
-	}
-	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
+	o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceBroadcastJobs, Note: p.Observe}
 	return o, nil
 }
 

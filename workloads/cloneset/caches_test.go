@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/typedclient"
 )
 
@@ -24,10 +25,10 @@ func TestSharedInformerThatSelects(t *testing.T) {
 		client := c.Client(fixture.ControllerUser)
 		mine := typedclient.Select(client.CoreV1().Pods(""), func(o *metav1.ListOptions) { o.LabelSelector = "team=mine" })
 		c.options.Pods = typedclient.NewInformer(mine, client, &corev1.Pod{}, 0, nil)
-		c.Must(caches.AddOwnerIndex(c.options.Pods))
+		c.Must(caches.AddIndexes(c.options.Pods, caches.ByOwner))
 		defer c.Start(func(ctx context.Context) error { c.options.Pods.RunWithContext(ctx); return nil })()
 		synctest.Wait()
-		c.options.Reader = newInformerReader(controller.Caches(c.options.reads()))
+		c.options.Reader = controller.Caches(c.options.reads())
 		c.restart()
 		c.create(3, "")
 		var err error
@@ -47,7 +48,7 @@ func TestSharedInformerThatSelects(t *testing.T) {
 // Caches that cannot tell how far they are are refused before anything is written.
 func TestCachesThatCannotTell(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.options.Reader = blind{c.options.Reader}
+		c.options.Reader = readers.Blind{Reader: c.options.Reader}
 		c.restart()
 		c.create(3, "")
 		if requests, _, err := c.ReconcileOnce(); err == nil || !strings.Contains(err.Error(), "AllowStaleReads") || len(requests) > 0 {

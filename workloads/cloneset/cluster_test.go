@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -51,10 +50,7 @@ func (c *cluster) setUp() {
 		CloneSets: c.Add(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:      c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
-	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Claims, o.Revisions} {
-		c.Must(caches.AddOwnerIndex(informer))
-	}
-	o.Reader = newInformerReader(controller.Caches(o.reads()))
+	o.Reader = controller.Caches(o.reads())
 	c.options = o
 	c.restart()
 	c.Unfinished = c.unfinished

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -102,8 +103,9 @@ func ExampleNewPlan() {
 // A Reconciler on the caches of another framework, which calls Reconcile, and is
 // asked what would happen to a live CloneSet if partition were 50 %.
 func ExampleNewReconciler() {
-	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader cloneset.Reader, key types.NamespacedName) (*cloneset.Plan, error) {
-		r, err := cloneset.NewReconciler(cloneset.Options{Kubernetes: kube, Workloads: workloads, Reader: reader})
+	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader podwright.Reader, key types.NamespacedName) (*cloneset.Plan, error) {
+		r, err := cloneset.NewReconciler(cloneset.Options{
+			ControllerOptions: podwright.ControllerOptions{Reader: reader}, Kubernetes: kube, Workloads: workloads})
 		if err != nil {
 			return nil, err
 		}

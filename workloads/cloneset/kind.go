@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,18 +56,18 @@ func (o *Options) reads() []controller.Read {
 	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
 	reads := []controller.Read{
-		{Resource: ResourceCloneSets, LiveReader: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: ResourceCloneSets, Object: &v1alpha1.CloneSet{}, LiveReader: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: ResourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: ofPods, Owner: owner, CollectEvents: true},
-		{Resource: ResourceClaims, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
-			Index: caches.AddOwnerIndex, Fields: claimFields, Owner: owner, CollectEvents: true},
-		{Resource: ResourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, CollectEvents: true},
+		{Resource: ResourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofPods, Owner: owner, CollectEvents: true},
+		{Resource: ResourceClaims, Object: &corev1.PersistentVolumeClaim{}, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: claimFields, Owner: owner, CollectEvents: true},
+		{Resource: ResourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: core.Nodes,
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes,
 			Fields: nodeFields, Concern: nodeLost(o), CollectEvents: true, SkipInitial: true})
 	}
 	return reads
@@ -94,7 +95,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the CloneSet depends on. It returns
 // nil when the CloneSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := r.options.Reader.CloneSet(key.Namespace, key.Name)
+	set, err := caches.Get[*v1alpha1.CloneSet](r.options.Reader, ResourceCloneSets, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -102,10 +103,10 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read CloneSet %s: %w", key, err)
 	}
 	s := &Snapshot{Set: set, Unused: r.unused.Get(key), Now: r.options.Clock.Now(), Features: r.options.Features}
-	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.UID); err != nil {
+	if s.Pods, err = caches.ControlledBy[*corev1.Pod](r.options.Reader, ResourcePods, key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of CloneSet %s: %w", key, err)
 	}
-	if s.Claims, err = r.options.Reader.Claims(key.Namespace, set.UID); err != nil {
+	if s.Claims, err = caches.OwnedBy[*corev1.PersistentVolumeClaim](r.options.Reader, ResourceClaims, key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the claims of CloneSet %s: %w", key, err)
 	}
 	s.Refused, s.HeldSince = r.writer.Refused(set, s.Pods, s.Now), r.writer.HeldSince(set)
@@ -113,7 +114,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it
 	}
-	if s.Revisions, err = r.options.Reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+	if s.Revisions, err = caches.RevisionsOf(r.options.Reader, key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of CloneSet %s: %w", key, err)
 	}
 	if len(set.Spec.Template.Spec.TopologySpreadConstraints) > 0 {
@@ -133,7 +134,7 @@ func (r *reconciler) observeNodes(s *Snapshot) {
 		if name == "" || ready && s.NodeLabels == nil {
 			continue
 		}
-		node := r.options.Reader.Node(name)
+		node := caches.Node(r.options.Reader, name)
 		if node == nil {
 			continue
 		}

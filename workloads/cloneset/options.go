@@ -34,9 +34,6 @@ type Options struct {
 	// counts as a topology of its own, and as reachable.
 	CloneSets, Pods, Claims, Revisions, Nodes cache.SharedIndexInformer
 	NoNodes                                   bool
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
 	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
 	Jobs workloads.ImagePullJobs

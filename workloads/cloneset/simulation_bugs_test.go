@@ -15,12 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle"
@@ -59,8 +60,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, 14, bug{Options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
-		{"pods of others are taken for its own", invariants.Ownership, 3, bug{Options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
+		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, 14, bug{Options: func(o *Options) { o.Reader, o.AllowStaleReads = readers.Blind{Reader: o.Reader}, true }}},
+		{"pods of others are taken for its own", invariants.Ownership, 3, bug{Options: func(o *Options) { o.Reader = greedy{o.Reader} }}},
 		{"deletions do not name the UID", invariants.Ownership, 0, bug{
 			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
 		}},
@@ -220,24 +221,20 @@ func inPatches(spoil func(*rollout.PodPatch)) bug {
 	})
 }
 
-// blind does not tell how far its caches are.
-type blind struct{ Reader }
-
-func (blind) SyncedResourceVersion(Resource) string { return "" }
-
 // greedy finds pods by their labels, and takes them for owned ones.
-type greedy struct {
-	Reader
-	pods cache.Indexer
-}
+type greedy struct{ podwright.Reader }
 
-func (g greedy) Pods(_ string, owner types.UID) (pods []*corev1.Pod, err error) {
-	for _, each := range g.pods.List() {
+func (g greedy) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) (pods []any, err error) {
+	if resource != ResourcePods {
+		return g.Reader.ByIndex(resource, namespace, index, key)
+	}
+	all, err := g.List(resource, namespace)
+	for _, each := range all {
 		if pod := each.(*corev1.Pod); pod.Labels["app"] == "web" {
 			pod = pod.DeepCopy()
-			pod.OwnerReferences = []metav1.OwnerReference{{UID: owner, Controller: new(true)}}
+			pod.OwnerReferences = []metav1.OwnerReference{{UID: types.UID(key), Controller: new(true)}}
 			pods = append(pods, pod)
 		}
 	}
-	return pods, nil
+	return pods, err
 }

@@ -13,12 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -105,17 +104,6 @@ func push(u *simulation.User) {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
-	o.process.Observe()
-	return o.Reader.CloneSet(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
 	r, err := bug.Start(p, simulatedOptions, NewReconciler)
 	if err != nil {
@@ -139,12 +127,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
 		return o, err
 	}
-	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Claims, o.Revisions} {
-		if err := caches.AddOwnerIndex(informer); err != nil {
-			return o, err
-		}
-	}
-	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
+	o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: ResourceCloneSets, Note: p.Observe}
 	return o, nil
 }
 

@@ -96,10 +96,8 @@ func soon(c *conformance.Cluster) string {
 
 func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[cronjob.Options]{
-		Good:     cronjob.Options{Kubernetes: kubernetes.NewForConfigOrDie(&rest.Config{}), Workloads: fake.NewClient()},
-		Required: "Kubernetes Workloads", Reader: cronjob.Reader(reader{}),
+		Good:          cronjob.Options{Kubernetes: kubernetes.NewForConfigOrDie(&rest.Config{}), Workloads: fake.NewClient()},
+		Required:      "Kubernetes Workloads",
 		New:           func(o cronjob.Options) error { _, err := cronjob.New(o); return err },
 		NewReconciler: func(o cronjob.Options) error { _, err := cronjob.NewReconciler(o); return err }})
 }
-
-type reader struct{ cronjob.Reader }

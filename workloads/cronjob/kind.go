@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,16 +41,16 @@ const lastRetry = time.Minute
 // that no one else writes.
 func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
-		{Resource: resourceCronJobs, LiveReader: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceCronJobs, Object: &v1alpha1.AdvancedCronJob{}, LiveReader: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewAdvancedCronJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		}, Fields: cronJobFields, IsReconciled: true},
-		{Resource: resourceJobs, LiveReader: jobs(o), Informer: &o.Jobs, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Jobs,
-			Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(jobChild))},
+		{Resource: resourceJobs, Object: &batchv1.Job{}, LiveReader: jobs(o), Informer: &o.Jobs, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Jobs,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(jobChild))},
 	}
 	if !o.NoBroadcastJobs {
-		reads = append(reads, controller.Read{Resource: resourceBroadcastJobs, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceBroadcastJobs, Object: &v1alpha1.BroadcastJob{}, LiveReader: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
+		}, Indexes: []podwright.Index{caches.ByOwner}, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
 	}
 	return reads
 }
@@ -162,7 +163,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the cron job depends on. It returns nil
 // when the cron job does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	cronJob, err := r.options.Reader.CronJob(key.Namespace, key.Name)
+	cronJob, err := caches.Get[*v1alpha1.AdvancedCronJob](r.options.Reader, resourceCronJobs, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -183,10 +184,10 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if refused := r.refusals.Get(key); refused.is(cronJob) {
 		s.Refused = &refused.Refusal
 	}
-	if s.Jobs, err = r.options.Reader.Jobs(key.Namespace, cronJob.UID); err != nil {
+	if s.Jobs, err = caches.ControlledBy[*batchv1.Job](r.options.Reader, resourceJobs, key.Namespace, cronJob.UID); err != nil {
 		return nil, fmt.Errorf("read the Jobs of AdvancedCronJob %s: %w", key, err)
 	}
-	if s.BroadcastJobs, err = r.options.Reader.BroadcastJobs(key.Namespace, cronJob.UID); err != nil {
+	if s.BroadcastJobs, err = caches.ControlledBy[*v1alpha1.BroadcastJob](r.options.Reader, resourceBroadcastJobs, key.Namespace, cronJob.UID); err != nil {
 		return nil, fmt.Errorf("read the BroadcastJobs of AdvancedCronJob %s: %w", key, err)
 	}
 	return s, nil

@@ -53,9 +53,6 @@ type Options struct {
 	// one is nil, the controller makes and runs its own.
 	CronJobs, Jobs, BroadcastJobs cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// ScheduleMetrics defaults to none.
 	ScheduleMetrics ScheduleMetrics
 }

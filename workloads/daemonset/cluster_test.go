@@ -59,10 +59,7 @@ func (c *cluster) setUp() {
 		Pods:       c.PodInformer, Revisions: c.RevisionInformer,
 		Nodes: c.Add(caches.NewInformers(kube, "").Nodes()),
 	}
-	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Revisions} {
-		c.Must(caches.AddOwnerIndex(informer))
-	}
-	o.Reader = newInformerReader(controller.Caches(o.reads()))
+	o.Reader = controller.Caches(o.reads())
 	c.options = o
 	c.restart()
 	c.Unfinished = func() string {

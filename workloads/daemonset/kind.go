@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -50,14 +52,14 @@ func (o *Options) reads() []controller.Read {
 	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
-		{Resource: resourceDaemonSets, LiveReader: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceDaemonSets, Object: &v1alpha1.DaemonSet{}, LiveReader: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewDaemonSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: caches.AddOwnerIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), CollectEvents: true},
-		{Resource: resourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, CollectEvents: true},
-		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(o)), CollectEvents: true},
+		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
+		{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -125,7 +127,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the DaemonSet depends on. It returns
 // nil when the DaemonSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := r.options.Reader.DaemonSet(key.Namespace, key.Name)
+	set, err := caches.Get[*v1alpha1.DaemonSet](r.options.Reader, resourceDaemonSets, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -137,13 +139,13 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it
 	}
-	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.UID, selector); err != nil {
+	if s.Pods, err = caches.ControlledOrOrphaned[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the pods of DaemonSet %s: %w", key, err)
 	}
-	if s.Revisions, err = r.options.Reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+	if s.Revisions, err = caches.RevisionsOf(r.options.Reader, key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of DaemonSet %s: %w", key, err)
 	}
-	if s.Nodes, err = r.options.Reader.Nodes(); err != nil {
+	if s.Nodes, err = caches.AllNodes(r.options.Reader); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
 	s.Former = r.formers.Look(set, s.Pods, s.Nodes)

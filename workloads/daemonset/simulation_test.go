@@ -3,12 +3,11 @@
 package daemonset
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -48,17 +47,6 @@ func simulated(bug bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) DaemonSet(namespace, name string) (*v1alpha1.DaemonSet, error) {
-	o.process.Observe()
-	return o.Reader.DaemonSet(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
 	r, err := bug.Start(p, simulatedOptions, NewReconciler)
 	if err != nil {
@@ -78,10 +66,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
 		return o, err
 	}
-	if err := errors.Join(caches.AddOwnerIndex(o.Pods), caches.AddOwnerIndex(o.Revisions)); err != nil {
-		return o, err
-	}
-	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
+	o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceDaemonSets, Note: p.Observe}
 	return o, nil
 }
 

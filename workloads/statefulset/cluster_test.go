@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
@@ -52,10 +51,7 @@ func (c *cluster) setUp() {
 		AdvancedStatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:                 c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
-	c.Must(caches.AddMemberIndex(o.Pods))
-	c.Must(caches.AddOwnerIndex(o.Claims))
-	c.Must(caches.AddOwnerIndex(o.Revisions))
-	o.Reader = newInformerReader(controller.Caches(o.reads()))
+	o.Reader = controller.Caches(o.reads())
 	c.options = o
 	c.restart()
 	c.Unfinished = c.unfinished

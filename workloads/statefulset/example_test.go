@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -130,8 +131,9 @@ func ExampleNewPlan_reserveOrdinals() {
 // A Reconciler on the caches of another framework, which calls Reconcile, and is
 // asked what would happen to a live StatefulSet if partition were 2.
 func ExampleNewReconciler() {
-	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader statefulset.Reader, key types.NamespacedName) (*statefulset.Plan, error) {
-		r, err := statefulset.NewReconciler(statefulset.Options{Kubernetes: kube, Workloads: workloads, Reader: reader})
+	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader podwright.Reader, key types.NamespacedName) (*statefulset.Plan, error) {
+		r, err := statefulset.NewReconciler(statefulset.Options{
+			ControllerOptions: podwright.ControllerOptions{Reader: reader}, Kubernetes: kube, Workloads: workloads})
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,15 +52,15 @@ func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	sets := func() cache.Store { return o.AdvancedStatefulSets.GetStore() }
 	return []controller.Read{
-		{Resource: resourceStatefulSets, LiveReader: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceStatefulSets, Object: &v1beta1.StatefulSet{}, LiveReader: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: caches.AddMemberIndex, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), ConcernsKnown: true, CollectEvents: true},
-		{Resource: resourceClaims, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
-			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true},
-		{Resource: resourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, CollectEvents: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{caches.ByMember}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), ConcernsKnown: true, CollectEvents: true},
+		{Resource: resourceClaims, Object: &corev1.PersistentVolumeClaim{}, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true},
+		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
 	}
 }
 
@@ -119,7 +120,7 @@ func existing(sets cache.Store, namespace, name string) []types.NamespacedName {
 // observe reads everything that a plan for the StatefulSet depends on. It
 // returns nil when the StatefulSet does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := r.options.Reader.StatefulSet(key.Namespace, key.Name)
+	set, err := caches.Get[*v1beta1.StatefulSet](r.options.Reader, resourceStatefulSets, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -127,7 +128,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read StatefulSet %s: %w", key, err)
 	}
 	s := &Snapshot{Set: set, Now: r.options.Clock.Now(), Features: r.options.Features}
-	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.Name); err != nil {
+	if s.Pods, err = caches.Members[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, set.Name); err != nil {
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
 	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
@@ -141,7 +142,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it
 	}
-	if s.Revisions, err = r.options.Reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+	if s.Revisions, err = caches.RevisionsOf(r.options.Reader, key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of StatefulSet %s: %w", key, err)
 	}
 	return s, r.observeJobs(s)
@@ -166,7 +167,7 @@ func (r *reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 	}
 	claims := make(map[string]*corev1.PersistentVolumeClaim, len(ordinals)*len(s.Set.Spec.VolumeClaimTemplates))
 	read := func(name string) error {
-		claim, err := r.options.Reader.Claim(s.Set.Namespace, name)
+		claim, err := apiwriter.Found(caches.Get[*corev1.PersistentVolumeClaim](r.options.Reader, resourceClaims, s.Set.Namespace, name))
 		if err != nil {
 			return fmt.Errorf("claim %s: %w", name, err)
 		}
@@ -196,7 +197,7 @@ func (r *reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 	if s.setOwnsClaims() || s.Features.NoAutoDeleteClaims {
 		return claims, nil
 	}
-	owned, err := r.options.Reader.Claims(s.Set.Namespace, s.Set.UID)
+	owned, err := caches.OwnedBy[*corev1.PersistentVolumeClaim](r.options.Reader, resourceClaims, s.Set.Namespace, s.Set.UID)
 	if err != nil {
 		return nil, fmt.Errorf("claims that it owns: %w", err)
 	}

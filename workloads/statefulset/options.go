@@ -31,9 +31,6 @@ type Options struct {
 	// If one is nil, the controller makes and runs its own, whose objects it keeps
 	// small.
 	AdvancedStatefulSets, Pods, Claims, Revisions cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
 	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
 	Jobs workloads.ImagePullJobs

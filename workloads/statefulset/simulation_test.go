@@ -3,12 +3,11 @@
 package statefulset
 
 import (
-	"errors"
 	"testing"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -50,17 +49,6 @@ func simulated(bug bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
-	o.process.Observe()
-	return o.Reader.StatefulSet(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
 	return startWith(p, bug, Features{})
 }
@@ -90,9 +78,6 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
 		return o, err
 	}
-	if err := errors.Join(caches.AddMemberIndex(o.Pods), caches.AddOwnerIndex(o.Claims), caches.AddOwnerIndex(o.Revisions)); err != nil {
-		return o, err
-	}
-	o.Reader = observer{newInformerReader(controller.Caches(o.reads())), p}
+	o.Reader = readers.Noting{Reader: controller.Caches(o.reads()), Resource: resourceStatefulSets, Note: p.Observe}
 	return o, nil
 }

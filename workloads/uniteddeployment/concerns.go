@@ -21,9 +21,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-func addRevisionIndex(informer cache.SharedIndexInformer) error {
-	return caches.AddLabelIndex(informer, v1alpha1.SubsetRevisionLabel)
-}
+// bySubsetRevision is the index of pods by the revision of their subset.
+var bySubsetRevision = caches.ByLabel(v1alpha1.SubsetRevisionLabel)
 
 // changed returns the function that enqueues the UnitedDeployments that a workload concerns, if
 // their plans may differ: its owner, and if it has no controller those that may adopt it.
@@ -80,7 +79,7 @@ func (o *Options) concerned(object metav1.Object, enqueue controller.Enqueue) {
 func (o *Options) matching(object metav1.Object, enqueue controller.Enqueue) {
 	found, err := o.UnitedDeployments.GetIndexer().ByIndex(cache.NamespaceIndex, object.GetNamespace())
 	if err != nil {
-		return // the index is there, see caches.AddNamespaceIndex
+		return // the index is there, see caches.ByNamespace
 	}
 	for _, candidate := range found {
 		set, ok := candidate.(*v1alpha1.UnitedDeployment)

@@ -153,7 +153,7 @@ func conforming(t *testing.T, kind uniteddeployment.TemplateKind, change ...func
 func TestOptions(t *testing.T) {
 	good := uniteddeployment.Options{Kubernetes: kubernetes.NewForConfigOrDie(&rest.Config{}), Workloads: fake.NewClient()}
 	conformance.CheckOptions(t, conformance.Options[uniteddeployment.Options]{
-		Good: good, Required: "Kubernetes Workloads", Reader: uniteddeployment.Reader(reader{}),
+		Good: good, Required: "Kubernetes Workloads",
 		New:           func(o uniteddeployment.Options) error { _, err := uniteddeployment.New(o); return err },
 		NewReconciler: func(o uniteddeployment.Options) error { _, err := uniteddeployment.NewReconciler(o); return err }})
 	good.Without = []uniteddeployment.TemplateKind{"DaemonSet"}
@@ -161,5 +161,3 @@ func TestOptions(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-type reader struct{ uniteddeployment.Reader }

@@ -41,7 +41,7 @@ func describe(plan *Plan) string {
 // informed are options whose informer holds a UnitedDeployment.
 func informed(t *testing.T, set *v1alpha1.UnitedDeployment) *Options {
 	o := &Options{UnitedDeployments: cache.NewSharedIndexInformer(nil, &v1alpha1.UnitedDeployment{}, 0, cache.Indexers{})}
-	if err := caches.AddNamespaceIndex(o.UnitedDeployments); err != nil {
+	if err := caches.AddIndexes(o.UnitedDeployments, caches.ByNamespace); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.UnitedDeployments.GetIndexer().Add(set); err != nil {

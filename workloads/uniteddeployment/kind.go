@@ -6,7 +6,10 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -16,6 +19,8 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // The caches that a Reconciler reads.
@@ -47,29 +52,29 @@ func (o *Options) reads() []controller.Read {
 		ofPods |= scheduling
 	}
 	reads := []controller.Read{
-		{Resource: resourceUnitedDeployments, LiveReader: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceUnitedDeployments, Object: &v1alpha1.UnitedDeployment{}, LiveReader: apiwriter.Typed(o.Workloads.UnitedDeployments), Informer: &o.UnitedDeployments, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewUnitedDeploymentInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		}, Index: caches.AddNamespaceIndex, Fields: setFields, IsReconciled: true},
-		{Resource: resourceRevisions, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
-			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: kindOfSet.GroupKind(), CollectEvents: true},
-		{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
-			Index: addRevisionIndex, Fields: ofPods, Concern: controller.On(o.podChanged), CollectEvents: true},
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: setFields, IsReconciled: true},
+		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: kindOfSet.GroupKind(), CollectEvents: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
+			Indexes: []podwright.Index{bySubsetRevision}, Fields: ofPods, Concern: controller.On(o.podChanged), CollectEvents: true},
 	}
 	children := map[TemplateKind]controller.Read{
-		StatefulSet: {Informer: &o.StatefulSets, MakeInformer: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
-		AdvancedStatefulSet: {Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
+		StatefulSet: {Object: &appsv1.StatefulSet{}, Informer: &o.StatefulSets, MakeInformer: core.StatefulSets, Concern: controller.On(changed(o, statefulSetChild))},
+		AdvancedStatefulSet: {Object: &v1beta1.StatefulSet{}, Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Concern: controller.On(changed(o, advancedStatefulSetChild))},
-		CloneSet: {Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
+		CloneSet: {Object: &v1alpha1.CloneSet{}, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, Concern: controller.On(changed(o, cloneSetChild))},
-		Deployment: {Informer: &o.Deployments, MakeInformer: core.Deployments, Concern: controller.On(changed(o, deploymentChild))},
+		Deployment: {Object: &appsv1.Deployment{}, Informer: &o.Deployments, MakeInformer: core.Deployments, Concern: controller.On(changed(o, deploymentChild))},
 	}
 	targets := o.targets()
 	for _, kind := range kinds {
 		if t, used := targets[kind]; used {
 			read := children[kind]
-			read.Resource, read.LiveReader, read.Index, read.Fields = t.resource, t.Live, caches.AddOwnerIndex, childFields
+			read.Resource, read.LiveReader, read.Indexes, read.Fields = t.resource, t.Live, []podwright.Index{caches.ByOwner}, childFields
 			reads = append(reads, read)
 		}
 	}
@@ -118,7 +123,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 // when the UnitedDeployment does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	reader := r.options.Reader
-	set, err := reader.UnitedDeployment(key.Namespace, key.Name)
+	set, err := caches.Get[*v1alpha1.UnitedDeployment](reader, resourceUnitedDeployments, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -136,11 +141,11 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err := r.observeWorkloads(s, selector); err != nil {
 		return nil, fmt.Errorf("read the workloads of UnitedDeployment %s: %w", key, err)
 	}
-	if s.Revisions, err = reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+	if s.Revisions, err = caches.RevisionsOf(reader, key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of UnitedDeployment %s: %w", key, err)
 	}
 	for _, revision := range s.Revisions {
-		pods, err := reader.PodsAt(key.Namespace, revisionValue(revision.Name))
+		pods, err := caches.Labelled[*corev1.Pod](reader, resourcePods, key.Namespace, bySubsetRevision, revisionValue(revision.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read the pods of UnitedDeployment %s: %w", key, err)
 		}
@@ -151,21 +156,25 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 
 // observeWorkloads reads the workloads of the kinds that are used.
 func (r *reconciler) observeWorkloads(s *Snapshot, selector labels.Selector) (err error) {
-	reader, namespace, uid := r.options.Reader, s.Set.Namespace, s.Set.UID
 	for kind := range r.targets {
 		switch kind {
 		case StatefulSet:
-			s.StatefulSets, err = reader.StatefulSets(namespace, uid, selector)
+			s.StatefulSets, err = children[*appsv1.StatefulSet](r, s, resourceStatefulSets, selector)
 		case AdvancedStatefulSet:
-			s.AdvancedStatefulSets, err = reader.AdvancedStatefulSets(namespace, uid, selector)
+			s.AdvancedStatefulSets, err = children[*v1beta1.StatefulSet](r, s, resourceAdvancedStatefulSets, selector)
 		case CloneSet:
-			s.CloneSets, err = reader.CloneSets(namespace, uid, selector)
+			s.CloneSets, err = children[*v1alpha1.CloneSet](r, s, resourceCloneSets, selector)
 		case Deployment:
-			s.Deployments, err = reader.Deployments(namespace, uid, selector)
+			s.Deployments, err = children[*appsv1.Deployment](r, s, resourceDeployments, selector)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// children returns the workloads of a kind that the UnitedDeployment controls, and those that it may adopt.
+func children[T metav1.Object](r *reconciler, s *Snapshot, resource podwright.Resource, selector labels.Selector) ([]T, error) {
+	return caches.ControlledOrOrphaned[T](r.options.Reader, resource, s.Set.Namespace, s.Set.UID, selector)
 }

@@ -64,9 +64,6 @@ type Options struct {
 	// subset cannot schedule. Default false: these fields have no effect. (UD-20, UD-21)
 	AdaptiveScheduling bool
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// SubsetMetrics defaults to none.
 	SubsetMetrics SubsetMetrics
 }

@@ -14,8 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle"
@@ -172,15 +175,15 @@ func deleteFirst(r Reconciler) {
 // fromTheCache has the Reconciler read its UnitedDeployments from the cache.
 func fromTheCache(r Reconciler) {
 	self := controller.KindOf(r).Self.(*reconciler)
-	self.sets = cachedSets{self.sets, self.options.Reader.(observer).Reader}
+	self.sets = cachedSets{self.sets, self.options.Reader.(readers.Noting).Reader}
 }
 
 // cachedSets reads UnitedDeployments from the cache although they are to be read past it.
 type cachedSets struct {
 	apiwriter.Live
-	reader Reader
+	reader podwright.Reader
 }
 
 func (c cachedSets) Read(_ context.Context, namespace, name string) (metav1.Object, error) {
-	return c.reader.UnitedDeployment(namespace, name)
+	return caches.Get[*v1alpha1.UnitedDeployment](c.reader, resourceUnitedDeployments, namespace, name)
 }

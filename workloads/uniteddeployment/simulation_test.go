@@ -13,12 +13,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -68,17 +68,6 @@ func simulated(bug *bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile reads the caches.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
-
-func (o observer) UnitedDeployment(namespace, name string) (*v1alpha1.UnitedDeployment, error) {
-	o.process.Observe()
-	return o.Reader.UnitedDeployment(namespace, name)
-}
-
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	return startWith(p, bug, simulatedOptions)
 }
@@ -106,17 +95,10 @@ func startWith(p *simulation.Process, bug *bug, options func(*simulation.Process
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	reader := caches.Reader{}
-	for resource, index := range map[podwright.Resource]func(cache.SharedIndexInformer) error{
-		resourceUnitedDeployments: caches.AddNamespaceIndex, resourceCloneSets: caches.AddOwnerIndex, resourceDeployments: caches.AddOwnerIndex,
-		resourceStatefulSets: caches.AddOwnerIndex, resourceRevisions: caches.AddOwnerIndex, resourcePods: addRevisionIndex,
-	} {
-		informer := p.Informer(string(resource))
-		if err := index(informer); err != nil {
-			return o, err
-		}
-		reader[resource] = informer.GetIndexer()
+	for _, resource := range []podwright.Resource{resourceUnitedDeployments, resourceCloneSets, resourceDeployments, resourceStatefulSets, resourceRevisions, resourcePods} {
+		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
-	o.Reader, o.Without = observer{informerReader{reader}, p}, []TemplateKind{AdvancedStatefulSet}
+	o.Reader, o.Without = readers.Noting{Reader: reader, Resource: resourceUnitedDeployments, Note: p.Observe}, []TemplateKind{AdvancedStatefulSet}
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Workloads, err = client.NewForConfig(p.Config)
 	}

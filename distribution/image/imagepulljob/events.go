@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
@@ -19,19 +18,12 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// events knows which jobs there are.
-type events struct {
-	jobs func() cache.Indexer
-	// namespace is that of Options.
-	namespace string
-}
-
 // nodeImageChanged enqueues the jobs whose plans may be others after
 // the change of a NodeImage; before or after may be nil. The progress of a pull
 // and what else an agent writes now and then change no plan.
-func (ev events) nodeImageChanged(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
+func (o *Options) nodeImageChanged(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
 	if selectable(before, after) {
-		ev.enqueueSelecting(before, after, enqueue)
+		o.enqueueSelecting(before, after, enqueue)
 	}
 	if before == nil || after == nil {
 		return // its tasks were not known before, or are gone with it
@@ -54,8 +46,8 @@ func selectable(before, after *v1alpha1.NodeImage) bool {
 
 // enqueueSelecting enqueues the jobs that selected a node before,
 // or do now.
-func (ev events) enqueueSelecting(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
-	ofNodes, err := caches.JobsOfNodes(ev.jobs())
+func (o *Options) enqueueSelecting(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
+	ofNodes, err := caches.JobsOfNodes(o.Reader, resourceImagePullJobs)
 	if err != nil {
 		return // the index is there since New
 	}
@@ -64,7 +56,7 @@ func (ev events) enqueueSelecting(before, after *v1alpha1.NodeImage, enqueue con
 			enqueue(keyOf(job))
 		}
 	}
-	ofPods, err := caches.JobsOfPods(ev.jobs(), metav1.NamespaceAll)
+	ofPods, err := caches.JobsOfPods(o.Reader, resourceImagePullJobs, metav1.NamespaceAll)
 	if err != nil {
 		return
 	}
@@ -143,7 +135,7 @@ func states(n *v1alpha1.NodeImage) map[tag]state {
 
 // podChanged enqueues the jobs whose nodes may be others after the
 // change of a pod; before or after may be nil.
-func (ev events) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	if before != nil && after != nil && before.Spec.NodeName == after.Spec.NodeName &&
 		runs(before) == runs(after) && maps.Equal(before.Labels, after.Labels) {
 		return
@@ -152,7 +144,7 @@ func (ev events) podChanged(before, after *corev1.Pod, enqueue controller.Enqueu
 	if pod == nil {
 		pod = before
 	}
-	jobs, err := caches.JobsOfPods(ev.jobs(), pod.Namespace)
+	jobs, err := caches.JobsOfPods(o.Reader, resourceImagePullJobs, pod.Namespace)
 	if err != nil {
 		return // the index is there since New
 	}
@@ -176,14 +168,14 @@ func keyOf(job *v1alpha1.ImagePullJob) types.NamespacedName {
 // copyChanged enqueues the jobs that need a copy of a pull secret which came or went,
 // or did and do no more; before or after may be nil. Jobs outside Options.Namespace are
 // those of another manager. (IMG-1.6)
-func (ev events) copyChanged(before, after *corev1.Secret, enqueue controller.Enqueue) {
+func (o *Options) copyChanged(before, after *corev1.Secret, enqueue controller.Enqueue) {
 	was, is := map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
 	for secret, jobs := range map[*corev1.Secret]map[types.NamespacedName]bool{before: was, after: is} {
 		if secret == nil {
 			continue
 		}
 		for _, job := range caches.JobsOfCopy(secret) {
-			jobs[job] = ev.namespace == "" || ev.namespace == job.Namespace
+			jobs[job] = o.Namespace == "" || o.Namespace == job.Namespace
 		}
 	}
 	for job, concerned := range was {

@@ -23,6 +23,8 @@ import (
 	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/internal/workload"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // The caches that a Reconciler writes to, and so waits for.
@@ -42,32 +44,31 @@ const (
 // jobs that are there at the start.
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
-	events := events{jobs: func() cache.Indexer { return o.ImagePullJobs.GetIndexer() }, namespace: o.Namespace}
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	reads := []controller.Read{
-		{Resource: resourceImagePullJobs, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceImagePullJobs, Object: &v1alpha1.ImagePullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
-		}, Index: caches.AddPullJobIndex, Fields: controller.Workload, IsReconciled: true},
-		{Resource: resourceNodeImages, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
+		}, Indexes: []podwright.Index{caches.ByTarget}, Fields: controller.Workload, IsReconciled: true},
+		{Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
-		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), CollectEvents: true, SkipInitial: true},
-		{Resource: caches.Pods, Informer: &o.Pods, MakeInformer: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
-			Concern: controller.On(events.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(o.nodeImageChanged), CollectEvents: true, SkipInitial: true},
+		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
+			Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
 	}
 	reads = append(reads, controller.Read{
-		Resource: resourceSecrets, LiveReader: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
+		Resource: resourceSecrets, Object: &corev1.Secret{}, LiveReader: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
 			return o.Kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
 		}),
 		Informer: &o.Copies, MakeInformer: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) },
-		Index: caches.AddCopyIndex, Fields: controller.Annotations, Concern: controller.On(events.copyChanged),
+		Indexes: []podwright.Index{caches.ByReference}, Fields: controller.Annotations, Concern: controller.On(o.copyChanged),
 	})
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceCloneSets, Object: &workloadsv1alpha1.CloneSet{}, Informer: &o.CloneSets, MakeInformer: func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}
 	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Resource: resourceStatefulSets, Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceStatefulSets, Object: &workloadsv1beta1.StatefulSet{}, Informer: &o.AdvancedStatefulSets, MakeInformer: func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}
@@ -102,11 +103,11 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if r.options.Namespace != "" && key.Namespace != r.options.Namespace {
 		return nil, nil // its jobs are in no cache, and another manager's
 	}
-	copies, err := r.options.Reader.Copies(key)
+	copies, err := caches.CopiesFor(r.options.Reader, resourceSecrets, key)
 	if err != nil {
 		return nil, fmt.Errorf("read the copies of pull secrets of ImagePullJob %s: %w", key, err)
 	}
-	job, err := apiwriter.Found(r.options.Reader.ImagePullJob(key.Namespace, key.Name))
+	job, err := apiwriter.Found(caches.Get[*v1alpha1.ImagePullJob](r.options.Reader, resourceImagePullJobs, key.Namespace, key.Name))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read ImagePullJob %s: %w", key, err)
@@ -142,7 +143,7 @@ func over(job *v1alpha1.ImagePullJob) bool {
 }
 
 func (r *reconciler) observeAllNodes(s *Snapshot) error {
-	all, err := r.options.Reader.NodeImages()
+	all, err := caches.All[*v1alpha1.NodeImage](r.options.Reader, resourceNodeImages, "")
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (r *reconciler) observeAllNodes(s *Snapshot) error {
 func (r *reconciler) observeNodes(s *Snapshot, names []string) error {
 	s.NodeImages = make(map[string]*v1alpha1.NodeImage, len(names))
 	for _, name := range names {
-		n, err := r.options.Reader.NodeImage(name)
+		n, err := caches.Get[*v1alpha1.NodeImage](r.options.Reader, resourceNodeImages, "", name)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
@@ -174,7 +175,7 @@ func (r *reconciler) observePods(s *Snapshot) (err error) {
 	if err != nil {
 		return nil // the plan reports it
 	}
-	if s.Pods, err = r.options.Reader.Pods(s.Job.Namespace, selector); err != nil {
+	if s.Pods, err = caches.List[*corev1.Pod](r.options.Reader, caches.Pods, s.Job.Namespace, selector); err != nil {
 		return err
 	}
 	names := make([]string, len(s.Pods))
@@ -193,13 +194,13 @@ func (r *reconciler) observeController(s *Snapshot) error {
 	controller := metav1.GetControllerOfNoCopy(s.Job)
 	switch workload.ControllerKind(s.Job) {
 	case workload.CloneSets:
-		set, err := r.options.Reader.CloneSet(s.Job.Namespace, controller.Name)
+		set, err := caches.Get[*workloadsv1alpha1.CloneSet](r.options.Reader, resourceCloneSets, s.Job.Namespace, controller.Name)
 		if err == nil && set.UID == controller.UID {
 			s.CloneSet = set
 		}
 		return ignoreNotFound(err)
 	case workload.AdvancedStatefulSets:
-		set, err := r.options.Reader.StatefulSet(s.Job.Namespace, controller.Name)
+		set, err := caches.Get[*workloadsv1beta1.StatefulSet](r.options.Reader, resourceStatefulSets, s.Job.Namespace, controller.Name)
 		if err == nil && set.UID == controller.UID {
 			s.StatefulSet = set
 		}

@@ -48,9 +48,6 @@ type Options struct {
 	// have the label v1alpha1.PullSecretSourceUIDLabel, or of all there. The
 	// controller adds an index to it.
 	Copies cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 }
 
 func (o *Options) check(c *controller.Checks) {

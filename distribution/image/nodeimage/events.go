@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
@@ -70,22 +69,20 @@ func pullPodChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 
 // jobChanged enqueues the nodes that hold tasks of a job, when the
 // job ends, goes, or comes to want another image; before or after may be nil.
-func jobChanged(nodeImages func() cache.Indexer) func(before, after *v1alpha1.ImagePullJob, enqueue controller.Enqueue) {
-	return func(before, after *v1alpha1.ImagePullJob, enqueue controller.Enqueue) {
-		if before == nil {
-			return // no node has known it
-		}
-		if after != nil && before.UID == after.UID && before.Status.CompletionTime.Equal(after.Status.CompletionTime) &&
-			before.Spec.Image == after.Spec.Image && before.Spec.CompletionPolicy.Type == after.Spec.CompletionPolicy.Type &&
-			(before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) {
-			return
-		}
-		nodes, err := caches.NodesWithTasksOf(nodeImages(), before.UID)
-		if err != nil {
-			return // the index is there since New
-		}
-		for _, n := range nodes {
-			enqueue(types.NamespacedName{Name: n.Name})
-		}
+func (o *Options) jobChanged(before, after *v1alpha1.ImagePullJob, enqueue controller.Enqueue) {
+	if before == nil {
+		return // no node has known it
+	}
+	if after != nil && before.UID == after.UID && before.Status.CompletionTime.Equal(after.Status.CompletionTime) &&
+		before.Spec.Image == after.Spec.Image && before.Spec.CompletionPolicy.Type == after.Spec.CompletionPolicy.Type &&
+		(before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) {
+		return
+	}
+	nodes, err := caches.NodesWithTasksOf(o.Reader, resourceNodeImages, before.UID)
+	if err != nil {
+		return // the index is there since New
+	}
+	for _, n := range nodes {
+		enqueue(types.NamespacedName{Name: n.Name})
 	}
 }

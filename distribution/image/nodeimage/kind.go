@@ -33,19 +33,18 @@ const resourceImagePullJobs podwright.Resource = "imagepulljobs" // which it onl
 // reads lists what the plan for a node depends on. Heartbeats, and all else that
 // nodes report, do not count.
 func (o *Options) reads() []controller.Read {
-	nodeImages := func() cache.Indexer { return o.NodeImages.GetIndexer() }
 	reads := []controller.Read{
-		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, IsReconciled: true},
-		{Resource: resourceNodeImages, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, IsReconciled: true},
+		{Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
-		}, Index: caches.AddTaskOwnerIndex, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},
-		{Resource: resourceImagePullJobs, Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
+		}, Indexes: []podwright.Index{caches.ByTaskOwner}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},
+		{Resource: resourceImagePullJobs, Object: &v1alpha1.ImagePullJob{}, Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(o.Distribution, "", 0, cache.Indexers{})
-		}, Fields: controller.Generation | controller.Status, Concern: controller.On(jobChanged(nodeImages)), SkipInitial: true},
+		}, Fields: controller.Generation | controller.Status, Concern: controller.On(o.jobChanged), SkipInitial: true},
 	}
 	if o.PullPods != nil {
-		reads = append(reads, controller.Read{Resource: resourcePods, LiveReader: apiwriter.Pods(o.Kubernetes),
-			Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Index: caches.AddPullPodIndex,
+		reads = append(reads, controller.Read{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes),
+			Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Indexes: []podwright.Index{caches.ByPullNode},
 			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.Scheduled, Concern: controller.On(pullPodChanged)})
 	}
 	return reads
@@ -78,14 +77,14 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s := &Snapshot{Now: r.options.Clock.Now(), Timing: r.options.Timing, PullPods: r.options.PullPods}
 	var err error
 	if r.options.PullPods != nil {
-		if s.Pods, err = r.options.Reader.PullPods(key.Name); err != nil {
+		if s.Pods, err = caches.PullPodsOf(r.options.Reader, key.Name); err != nil {
 			return nil, fmt.Errorf("read the pods that have images pulled to node %s: %w", key.Name, err)
 		}
 	}
-	if s.Node, err = apiwriter.Found(r.options.Reader.Node(key.Name)); err != nil {
+	if s.Node, err = apiwriter.Found(caches.Get[*corev1.Node](r.options.Reader, caches.Nodes, "", key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)
 	}
-	if s.NodeImage, err = apiwriter.Found(r.options.Reader.NodeImage(key.Name)); err != nil {
+	if s.NodeImage, err = apiwriter.Found(caches.Get[*v1alpha1.NodeImage](r.options.Reader, resourceNodeImages, "", key.Name)); err != nil {
 		return nil, fmt.Errorf("read NodeImage %s: %w", key.Name, err)
 	}
 	if s.NodeImage == nil {
@@ -98,7 +97,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s.Jobs = map[types.UID]*v1alpha1.ImagePullJob{}
 	for _, owner := range images.TaskJobs(s.NodeImage) {
 		name, _ := images.TaskJob(owner)
-		job, err := apiwriter.Found(r.options.Reader.ImagePullJob(name.Namespace, name.Name))
+		job, err := apiwriter.Found(caches.Get[*v1alpha1.ImagePullJob](r.options.Reader, resourceImagePullJobs, name.Namespace, name.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read ImagePullJob %s: %w", name, err)
 		}

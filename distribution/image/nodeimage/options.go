@@ -44,9 +44,6 @@ type Options struct {
 	// index to it.
 	Pods cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
-
 	// Timing says how long to wait for what.
 	Timing Timing
 }

@@ -23,7 +23,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
@@ -105,7 +104,7 @@ func (p *Planner) Plan(ctx context.Context, o *workload.Object) (*Plan, error) {
 		if taken, err = p.revision(ctx, next.Revisions.Create); err != nil || taken == nil {
 			break
 		}
-		justCreated := tries == 0 && owned(taken, o.GetUID()) && !next.knows(taken) // by the controller
+		justCreated := tries == 0 && metav1.IsControlledBy(taken, o) && !next.knows(taken) // by the controller
 		if !justCreated {
 			if o, err = collided(o); err != nil {
 				break
@@ -147,7 +146,7 @@ func collided(o *workload.Object) (*workload.Object, error) {
 
 // next plans for the very next reconcile.
 func (p *Planner) next(ctx context.Context, o *workload.Object) (*Plan, error) {
-	read := &reader{ctx: ctx, kube: p.kube}
+	read := &reader{ctx: ctx, kube: p.kube, lister: p.lister}
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	switch o.GetKind() {
 	case "CloneSet":
@@ -170,7 +169,7 @@ func (p *Planner) cloneSet(read *reader, key types.NamespacedName, o *workload.O
 		return nil, err
 	}
 	r, err := cloneset.NewReconciler(cloneset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, Reader: cloneSetReader{read, set}, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("clonesets", set))})
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +187,7 @@ func (p *Planner) statefulSet(read *reader, key types.NamespacedName, o *workloa
 		return nil, err
 	}
 	r, err := statefulset.NewReconciler(statefulset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, Reader: statefulSetReader{read, set}, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("statefulsets", set))})
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +220,7 @@ func (p *Planner) daemonSet(read *reader, key types.NamespacedName, o *workload.
 		return nil, err
 	}
 	r, err := daemonset.NewReconciler(daemonset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, Reader: daemonSetReader{read, set}, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("daemonsets", set))})
 	if err != nil {
 		return nil, err
 	}

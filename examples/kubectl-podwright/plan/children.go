@@ -85,5 +85,9 @@ func (p *Planner) podsOf(ctx context.Context, of metav1.Object) ([]*corev1.Pod, 
 	if err != nil {
 		return nil, err
 	}
-	return chosen(list.Items, func(*corev1.Pod) bool { return true }), nil
+	pods := make([]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		pods[i] = &list.Items[i]
+	}
+	return pods, nil
 }

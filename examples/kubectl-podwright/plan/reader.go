@@ -5,140 +5,193 @@ package plan
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// reader is what reconcilers observe the cluster by: it asks the API server instead of caches, and returns the
-// workload that it is about whatever its name.
+// reader is the podwright.Reader by which reconcilers observe the cluster. It asks the API server instead of caches, once for each
+// list, and has no indexes. It returns the workload that it is about whatever its name.
 type reader struct {
-	ctx  context.Context
-	kube kubernetes.Interface
+	ctx    context.Context
+	kube   kubernetes.Interface
+	lister workload.Lister
+	pods   metav1.ListOptions // which pods are listed; default all
+
+	asked  podwright.Resource // that of the workload
+	object any
+	lists  map[list][]any
 }
+
+type list struct {
+	resource  podwright.Resource
+	namespace string
+}
+
+// about returns a Reader of a workload.
+func (r *reader) about(resource podwright.Resource, object any) *reader {
+	r.asked, r.object = resource, object
+	return r
+}
+
+// options are those of a Reconciler that plans and does nothing.
+func (p *Planner) options(r *reader) podwright.ControllerOptions {
+	return podwright.ControllerOptions{Reader: r, AllowStaleReads: true, Clock: p.clock}
+}
+
+// Open has nothing to do.
+func (r *reader) Open(podwright.Resource, runtime.Object, ...podwright.Index) error { return nil }
 
 // SyncedResourceVersion says nothing: what is read is as new as can be, and nothing is written.
 func (r *reader) SyncedResourceVersion(podwright.Resource) string { return "" }
 
-// Claims returns the claims that name an owner.
-func (r *reader) Claims(namespace string, owner types.UID) ([]*corev1.PersistentVolumeClaim, error) {
-	list, err := r.kube.CoreV1().PersistentVolumeClaims(namespace).List(r.ctx, metav1.ListOptions{})
+// Get returns an object.
+func (r *reader) Get(resource podwright.Resource, namespace, name string) (any, error) {
+	switch resource {
+	case r.asked:
+		return r.object, nil
+	case "nodes":
+		return r.kube.CoreV1().Nodes().Get(r.ctx, name, metav1.GetOptions{})
+	case "namespaces":
+		return r.kube.CoreV1().Namespaces().Get(r.ctx, name, metav1.GetOptions{})
+	}
+	all, err := r.List(resource, namespace)
 	if err != nil {
 		return nil, err
 	}
-	return chosen(list.Items, func(claim *corev1.PersistentVolumeClaim) bool { return owned(claim, owner) }), nil
-}
-
-// Revisions returns the revisions that name an owner, and those without a controller that match the selector.
-func (r *reader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
-	list, err := r.kube.AppsV1().ControllerRevisions(namespace).List(r.ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return chosen(list.Items, func(revision *appsv1.ControllerRevision) bool { return ownedOrOrphaned(revision, owner, selector) }), nil
-}
-
-// Nodes returns all nodes.
-func (r *reader) Nodes() ([]*corev1.Node, error) {
-	list, err := r.kube.CoreV1().Nodes().List(r.ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return chosen(list.Items, func(*corev1.Node) bool { return true }), nil
-}
-
-// pods returns the pods of a namespace that a function chooses.
-func (r *reader) pods(namespace string, choose func(*corev1.Pod) bool) ([]*corev1.Pod, error) {
-	list, err := r.kube.CoreV1().Pods(namespace).List(r.ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return chosen(list.Items, choose), nil
-}
-
-// chosen returns the objects that a function chooses.
-func chosen[T any](objects []T, choose func(*T) bool) (all []*T) {
-	for i := range objects {
-		if choose(&objects[i]) {
-			all = append(all, &objects[i])
+	for _, object := range all {
+		if object.(metav1.Object).GetName() == name {
+			return object, nil
 		}
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: string(resource)}, name)
+}
+
+// List returns the objects of a namespace, or of all if it is empty.
+func (r *reader) List(resource podwright.Resource, namespace string) (all []any, err error) {
+	all, found := r.lists[list{resource, namespace}]
+	if found {
+		return all, nil
+	}
+	if all, err = r.list(resource, namespace); err != nil {
+		return nil, err
+	}
+	r.keep(resource, namespace, all)
+	return all, nil
+}
+
+// keep keeps a list.
+func (r *reader) keep(resource podwright.Resource, namespace string, all []any) {
+	if r.lists == nil {
+		r.lists = map[list][]any{}
+	}
+	r.lists[list{resource, namespace}] = all
+}
+
+// ByIndex returns the objects for which an index has a key.
+func (r *reader) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) (found []any, err error) {
+	all, err := r.List(resource, namespace)
+	for _, object := range all {
+		keys, err := index.Keys(object)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(keys, key) {
+			found = append(found, object)
+		}
+	}
+	return found, err
+}
+
+// list asks the API server.
+func (r *reader) list(resource podwright.Resource, namespace string) ([]any, error) {
+	every := metav1.ListOptions{}
+	switch resource {
+	case "pods":
+		list, err := r.kube.CoreV1().Pods(namespace).List(r.ctx, r.pods)
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	case "persistentvolumeclaims":
+		list, err := r.kube.CoreV1().PersistentVolumeClaims(namespace).List(r.ctx, every)
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	case "nodes":
+		list, err := r.kube.CoreV1().Nodes().List(r.ctx, every)
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	}
+	return r.listWorkloads(resource, namespace)
+}
+
+// listWorkloads asks for revisions, and for what a UnitedDeployment makes.
+func (r *reader) listWorkloads(resource podwright.Resource, namespace string) ([]any, error) {
+	every := metav1.ListOptions{}
+	switch resource {
+	case "controllerrevisions":
+		list, err := r.kube.AppsV1().ControllerRevisions(namespace).List(r.ctx, every)
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	case "statefulsets":
+		list, err := r.kube.AppsV1().StatefulSets(namespace).List(r.ctx, every)
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	case "deployments":
+		list, err := r.kube.AppsV1().Deployments(namespace).List(r.ctx, every)
+		if err != nil {
+			return nil, err
+		}
+		return pointers(list.Items), nil
+	case "clonesets":
+		sets, err := workload.ListAs[v1alpha1.CloneSet](r.ctx, r.lister, cloneSets, namespace)
+		return untyped(sets), err
+	case "advancedstatefulsets":
+		return r.advancedStatefulSets(namespace)
+	}
+	return nil, &meta.NoResourceMatchError{PartialResource: schema.GroupVersionResource{Resource: string(resource)}}
+}
+
+func (r *reader) advancedStatefulSets(namespace string) (sets []any, err error) {
+	all, err := r.lister.Objects(r.ctx, advancedStatefulSets, namespace)
+	for _, o := range all {
+		set, err := statefulSetOf(o)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, set)
+	}
+	return sets, err
+}
+
+func pointers[T any](items []T) []any {
+	all := make([]any, len(items))
+	for i := range items {
+		all[i] = &items[i]
 	}
 	return all
 }
 
-func owned(object metav1.Object, owner types.UID) bool {
-	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
-}
-
-func ownedOrOrphaned(object metav1.Object, owner types.UID, selector labels.Selector) bool {
-	return owned(object, owner) || metav1.GetControllerOfNoCopy(object) == nil && selector.Matches(labels.Set(object.GetLabels()))
-}
-
-// cloneSetReader reads for one CloneSet.
-type cloneSetReader struct {
-	*reader
-	set *v1alpha1.CloneSet
-}
-
-func (r cloneSetReader) CloneSet(string, string) (*v1alpha1.CloneSet, error) { return r.set, nil }
-
-func (r cloneSetReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
-	return r.pods(namespace, func(pod *corev1.Pod) bool { return owned(pod, owner) })
-}
-
-// Node returns no node if it cannot be read: it counts as a topology of its own, and as reachable.
-func (r cloneSetReader) Node(name string) *corev1.Node {
-	node, err := r.kube.CoreV1().Nodes().Get(r.ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil
+func untyped[T any](objects []T) []any {
+	all := make([]any, len(objects))
+	for i, object := range objects {
+		all[i] = object
 	}
-	return node
-}
-
-// statefulSetReader reads for one StatefulSet.
-type statefulSetReader struct {
-	*reader
-	set *v1beta1.StatefulSet
-}
-
-func (r statefulSetReader) StatefulSet(string, string) (*v1beta1.StatefulSet, error) {
-	return r.set, nil
-}
-
-func (r statefulSetReader) Pods(namespace, set string) ([]*corev1.Pod, error) {
-	return r.pods(namespace, func(pod *corev1.Pod) bool {
-		ordinal, ok := strings.CutPrefix(pod.Name, set+"-")
-		_, err := strconv.ParseUint(ordinal, 10, 31)
-		return ok && err == nil
-	})
-}
-
-func (r statefulSetReader) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error) {
-	list, err := r.kube.CoreV1().PersistentVolumeClaims(namespace).List(r.ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
-	if err != nil || len(list.Items) == 0 {
-		return nil, err
-	}
-	return &list.Items[0], nil
-}
-
-// daemonSetReader reads for one DaemonSet.
-type daemonSetReader struct {
-	*reader
-	set *v1alpha1.DaemonSet
-}
-
-func (r daemonSetReader) DaemonSet(string, string) (*v1alpha1.DaemonSet, error) { return r.set, nil }
-
-func (r daemonSetReader) Pods(namespace string, owner types.UID, selector labels.Selector) ([]*corev1.Pod, error) {
-	return r.pods(namespace, func(pod *corev1.Pod) bool { return ownedOrOrphaned(pod, owner, selector) })
+	return all
 }

@@ -7,13 +7,11 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -25,12 +23,19 @@ func (p *Planner) sidecarSet(read *reader, key types.NamespacedName, o *workload
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, set); err != nil {
 		return nil, err
 	}
-	reader := &sidecarSetReader{reader: read, set: set}
-	if err := reader.readRevisions(); err != nil {
+	revisions, err := read.revisionsOf(set)
+	if err != nil {
 		return nil, err
 	}
+	namespace := namespaceOf(revisions)
+	read.keep("controllerrevisions", namespace, untyped(revisions))
+	if selector := selectorOf(set); labels.MatchesNothing(selector) {
+		read.keep("pods", set.Spec.Namespace, nil)
+	} else {
+		read.pods.LabelSelector = selector.String()
+	}
 	r, err := sidecarset.NewReconciler(sidecarset.Options{
-		Kubernetes: p.kube, Sidecar: p.sidecar, ManagerNamespace: reader.namespace(), Reader: reader, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
+		Kubernetes: p.kube, Sidecar: p.sidecar, ManagerNamespace: namespace, ControllerOptions: p.options(read.about("sidecarsets", set))})
 	if err != nil {
 		return nil, err
 	}
@@ -52,51 +57,35 @@ func (p *Planner) sidecarSet(read *reader, key types.NamespacedName, o *workload
 	return plan, nil
 }
 
-// sidecarSetReader reads for one SidecarSet.
-type sidecarSetReader struct {
-	*reader
-	set       *sidecarv1alpha1.SidecarSet
-	revisions []*appsv1.ControllerRevision
-}
-
-// readRevisions reads the revisions, wherever the manager keeps them.
-func (r *sidecarSetReader) readRevisions() error {
+// revisionsOf reads the revisions of a SidecarSet, wherever the manager keeps them.
+func (r *reader) revisionsOf(set *sidecarv1alpha1.SidecarSet) (revisions []*appsv1.ControllerRevision, err error) {
 	list, err := r.kube.AppsV1().ControllerRevisions(metav1.NamespaceAll).List(r.ctx, metav1.ListOptions{
-		LabelSelector: sidecarv1alpha1.SidecarSetNameLabel + "=" + r.set.Name})
-	if err != nil {
-		return err
-	}
-	r.revisions = chosen(list.Items, func(revision *appsv1.ControllerRevision) bool { return owned(revision, r.set.UID) })
-	return nil
-}
-
-// namespace is that of the newest revision: it is where the manager is. Empty if there is none.
-func (r *sidecarSetReader) namespace() string {
-	if len(r.revisions) == 0 {
-		return ""
-	}
-	return slices.MaxFunc(r.revisions, func(a, b *appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) }).Namespace
-}
-
-func (r *sidecarSetReader) SidecarSet(string) (*sidecarv1alpha1.SidecarSet, error) { return r.set, nil }
-
-// PodsFor asks for the pods that the selector matches. One that is wrong matches none, and the plan reports it.
-func (r *sidecarSetReader) PodsFor(set *sidecarv1alpha1.SidecarSet) ([]*corev1.Pod, error) {
-	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
-	if err != nil || selector.Empty() {
-		selector = labels.Nothing()
-	}
-	list, err := r.kube.CoreV1().Pods(set.Spec.Namespace).List(r.ctx, metav1.ListOptions{LabelSelector: selector.String()})
+		LabelSelector: sidecarv1alpha1.SidecarSetNameLabel + "=" + set.Name})
 	if err != nil {
 		return nil, err
 	}
-	return chosen(list.Items, func(pod *corev1.Pod) bool { return selector.Matches(labels.Set(pod.Labels)) }), nil
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], set) {
+			revisions = append(revisions, &list.Items[i])
+		}
+	}
+	return revisions, nil
 }
 
-func (r *sidecarSetReader) Revisions(types.UID) ([]*appsv1.ControllerRevision, error) {
-	return r.revisions, nil
+// namespaceOf is that of the newest revision: it is where the manager is. If there is none, it is the one where a manager is
+// by default.
+func namespaceOf(revisions []*appsv1.ControllerRevision) string {
+	if len(revisions) == 0 {
+		return sidecarset.DefaultRevisionNamespace
+	}
+	return slices.MaxFunc(revisions, func(a, b *appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) }).Namespace
 }
 
-func (r *sidecarSetReader) Namespace(name string) (*corev1.Namespace, error) {
-	return r.kube.CoreV1().Namespaces().Get(r.ctx, name, metav1.GetOptions{})
+// selectorOf selects the pods of a SidecarSet. One that is wrong selects none, and the plan reports it.
+func selectorOf(set *sidecarv1alpha1.SidecarSet) labels.Selector {
+	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	if err != nil || selector.Empty() {
+		return labels.Nothing()
+	}
+	return selector
 }

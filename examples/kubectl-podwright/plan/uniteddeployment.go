@@ -6,20 +6,14 @@ import (
 	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
 	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 var (
@@ -37,7 +31,7 @@ func (p *Planner) unitedDeployment(read *reader, key types.NamespacedName, o *wo
 		return nil, err
 	}
 	r, err := uniteddeployment.NewReconciler(uniteddeployment.Options{Kubernetes: p.kube, Workloads: p.workloads,
-		Reader: unitedReader{read, p.lister, set}, Without: without, ControllerOptions: podwright.ControllerOptions{AllowStaleReads: true, Clock: p.clock}})
+		Without: without, ControllerOptions: p.options(read.about("uniteddeployments", set))})
 	if err != nil {
 		return nil, err
 	}
@@ -125,63 +119,4 @@ func pods(n int32) string {
 		return "1 pod"
 	}
 	return fmt.Sprintf("%d pods", n)
-}
-
-// unitedReader reads for one UnitedDeployment.
-type unitedReader struct {
-	*reader
-	lister workload.Lister
-	set    *v1alpha1.UnitedDeployment
-}
-
-func (r unitedReader) UnitedDeployment(string, string) (*v1alpha1.UnitedDeployment, error) {
-	return r.set, nil
-}
-
-func (r unitedReader) StatefulSets(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.StatefulSet, error) {
-	list, err := r.kube.AppsV1().StatefulSets(namespace).List(r.ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return chosen(list.Items, func(o *appsv1.StatefulSet) bool { return ownedOrOrphaned(o, owner, selector) }), nil
-}
-
-func (r unitedReader) Deployments(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.Deployment, error) {
-	list, err := r.kube.AppsV1().Deployments(namespace).List(r.ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return chosen(list.Items, func(o *appsv1.Deployment) bool { return ownedOrOrphaned(o, owner, selector) }), nil
-}
-
-func (r unitedReader) CloneSets(namespace string, owner types.UID, selector labels.Selector) ([]*v1alpha1.CloneSet, error) {
-	all, err := workload.ListAs[v1alpha1.CloneSet](r.ctx, r.lister, cloneSets, namespace)
-	return slices.DeleteFunc(all, func(o *v1alpha1.CloneSet) bool { return !ownedOrOrphaned(o, owner, selector) }), err
-}
-
-func (r unitedReader) AdvancedStatefulSets(namespace string, owner types.UID, selector labels.Selector) ([]*v1beta1.StatefulSet, error) {
-	all, err := r.lister.Objects(r.ctx, advancedStatefulSets, namespace)
-	if err != nil {
-		return nil, err
-	}
-	var sets []*v1beta1.StatefulSet
-	for _, o := range all {
-		if !ownedOrOrphaned(o, owner, selector) {
-			continue
-		}
-		set, err := statefulSetOf(o)
-		if err != nil {
-			return nil, err
-		}
-		sets = append(sets, set)
-	}
-	return sets, nil
-}
-
-func (r unitedReader) PodsAt(namespace, revision string) ([]*corev1.Pod, error) {
-	list, err := r.kube.CoreV1().Pods(namespace).List(r.ctx, metav1.ListOptions{LabelSelector: v1alpha1.SubsetRevisionLabel + "=" + revision})
-	if err != nil {
-		return nil, err
-	}
-	return chosen(list.Items, func(*corev1.Pod) bool { return true }), nil
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/internal/testing/readers"
 )
 
 // Options says which options a package requires. [CheckOptions] checks it.
@@ -22,8 +24,6 @@ type Options[O any] struct {
 	Required, RequiredByNew string
 	// MayBeNegative names numbers that may be, "Timing.Delay" for example.
 	MayBeNegative string
-	// Reader is one for NewReconciler, which requires it.
-	Reader any
 
 	New, NewReconciler func(O) error
 }
@@ -35,7 +35,7 @@ func CheckOptions[O any](t *testing.T, k Options[O]) {
 	t.Helper()
 	prefix := path.Base(reflect.TypeFor[O]().PkgPath()) + ": Options."
 	newReconciler := func(o O) error {
-		reflect.ValueOf(&o).Elem().FieldByName("Reader").Set(reflect.ValueOf(k.Reader))
+		reflect.ValueOf(&o).Elem().FieldByName("Reader").Set(reflect.ValueOf(readers.Memory{}))
 		return k.NewReconciler(o)
 	}
 	makes := []func(O) error{k.New, newReconciler}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -31,24 +30,22 @@ type Options struct {
 	Kubernetes kubernetes.Interface
 	Toy        client.Interface
 	Toys, Pods cache.SharedIndexInformer
-	caches     caches.Reader
 }
 
 // New returns a controller that is not yet running.
 func New(o Options) (podwright.Controller[Snapshot, Plan], error) {
 	return controller.New(controller.Setup[Snapshot, Plan]{
 		Package: "toy", Objects: "toys", Options: &o.ControllerOptions, Reads: o.reads, Kind: o.kind,
-		Check:  func(c *controller.Checks) { c.Client(o.Kubernetes).KindClient("Toy", "toy", o.Toy != nil) },
-		Reader: func(c caches.Reader) podwright.Caches { o.caches = c; return c },
+		Check: func(c *controller.Checks) { c.Client(o.Kubernetes).KindClient("Toy", "toy", o.Toy != nil) },
 	})
 }
 
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: "toys", LiveReader: apiwriter.Typed(o.Toy.Toys), Informer: &o.Toys, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: "toys", Object: &v1alpha1.Toy{}, LiveReader: apiwriter.Typed(o.Toy.Toys), Informer: &o.Toys, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewToyInformer(o.Toy, o.Namespace, 0, cache.Indexers{})
 		}, Fields: controller.Workload, IsReconciled: true},
-		{Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods, Index: caches.AddNamespaceIndex,
+		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods, Indexes: []podwright.Index{caches.ByNamespace},
 			Fields: podFields, Concern: controller.On(podChanged), CollectEvents: true},
 	}
 }
@@ -80,13 +77,13 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 }
 
 func (o *Options) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	toy, err := caches.Get[*v1alpha1.Toy](o.caches, "toys", key.Namespace, key.Name)
+	toy, err := caches.Get[*v1alpha1.Toy](o.Reader, "toys", key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	pods, err := caches.List[*corev1.Pod](o.caches, caches.Pods, key.Namespace, labels.Everything())
+	pods, err := caches.All[*corev1.Pod](o.Reader, caches.Pods, key.Namespace)
 	return &Snapshot{toy, pods}, err
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -62,14 +61,15 @@ func (o *Options) markerChanged(before, after *v1alpha1.PodProbeMarker, enqueue 
 		if m == nil {
 			continue
 		}
-		for _, n := range o.nodesProbedFor(cache.MetaObjectToName(m).AsNamespacedName()) {
+		probed, _ := caches.NodesProbedFor(o.Reader, resourceNodePodProbes, cache.MetaObjectToName(m).AsNamespacedName())
+		for _, n := range probed {
 			nodes[n.Name] = true
 		}
 		selector, err := m.PodSelector()
 		if err != nil || m.DeletionTimestamp != nil {
 			continue
 		}
-		pods, _ := caches.List[*corev1.Pod](caches.Reader{resourcePods: o.Pods.GetIndexer()}, resourcePods, m.Namespace, selector) // indexed since New
+		pods, _ := caches.List[*corev1.Pod](o.Reader, resourcePods, m.Namespace, selector) // indexed since New
 		for _, pod := range pods {
 			if pod.Spec.NodeName != "" {
 				nodes[pod.Spec.NodeName] = true
@@ -87,7 +87,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	if pod == nil {
 		pod = before
 	}
-	markers, _ := caches.List[*v1alpha1.PodProbeMarker](caches.Reader{resourceMarkers: o.Markers.GetIndexer()}, resourceMarkers, pod.Namespace, labels.Everything())
+	markers, _ := caches.All[*v1alpha1.PodProbeMarker](o.Reader, resourceMarkers, pod.Namespace)
 	for _, pod := range []*corev1.Pod{before, after} {
 		if pod != nil && pod.Spec.NodeName != "" && (matters(before, after, markers) || o.leaves(before, after)) {
 			enqueue(types.NamespacedName{Name: pod.Spec.NodeName})

@@ -11,48 +11,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
-	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/client/fake"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // cached returns options whose caches hold what a snapshot does.
 func cached(t *testing.T, s *Snapshot) *Options {
 	t.Helper()
-	c := fake.NewClient()
-	namespaces := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-	o := &Options{
-		Markers:       client.NewPodProbeMarkerInformer(c, "", 0, namespaces),
-		NodePodProbes: client.NewNodePodProbeInformer(c, 0, cache.Indexers{}),
-		Pods:          cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, namespaces),
-	}
-	for _, err := range []error{caches.AddMarkerIndex(o.NodePodProbes), caches.AddNodeIndex(o.Pods)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	add := func(informer cache.SharedIndexInformer, object any) {
-		if err := informer.GetIndexer().Add(object); err != nil {
-			t.Fatal(err)
-		}
-	}
+	reader := readers.Memory{}
 	for _, markers := range s.Markers {
 		for _, m := range markers {
-			add(o.Markers, m)
+			reader[resourceMarkers] = append(reader[resourceMarkers], m)
 		}
 	}
 	for _, pod := range s.Pods {
-		add(o.Pods, pod)
+		reader[resourcePods] = append(reader[resourcePods], pod)
 	}
 	if s.NodePodProbe != nil {
-		add(o.NodePodProbes, s.NodePodProbe)
+		reader[resourceNodePodProbes] = []metav1.Object{s.NodePodProbe}
 	}
-	return o
+	return &Options{ControllerOptions: podwright.ControllerOptions{Reader: reader}}
 }
 
 func describe(s *Snapshot) string { return strings.Join(shown(NewPlan(s)), "\n") }

@@ -4,9 +4,9 @@ package nodepodprobe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -33,21 +33,16 @@ const podFields = controller.Labels | controller.Annotations | controller.NodeNa
 // nodes report, do not count.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: caches.Nodes, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, IsReconciled: true},
-		{Resource: resourceNodePodProbes, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, IsReconciled: true},
+		{Resource: resourceNodePodProbes, Object: &v1alpha1.NodePodProbe{}, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes), Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
-		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
-		{Resource: resourceMarkers, Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
+		}, Indexes: []podwright.Index{caches.ByMarker}, Fields: controller.Generation | controller.Status, Concern: controller.On(nodePodProbeChanged)},
+		{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation, Concern: controller.On(o.markerChanged), SkipInitial: true},
-		{Resource: resourcePods, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: indexPods, Fields: podFields, Concern: controller.On(o.podChanged), CollectEvents: true, SkipInitial: true},
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Generation, Concern: controller.On(o.markerChanged), SkipInitial: true},
+		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.InAnyNamespace(o.Namespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Indexes: []podwright.Index{caches.ByNode, caches.ByNamespace}, Fields: podFields, Concern: controller.On(o.podChanged), CollectEvents: true, SkipInitial: true},
 	}
-}
-
-// indexPods adds the indexes by node and, for markers, by namespace.
-func indexPods(pods cache.SharedIndexInformer) error {
-	return errors.Join(caches.AddNodeIndex(pods), caches.AddNamespaceIndex(pods))
 }
 
 // kind describes nodes to the shell.
@@ -70,20 +65,20 @@ func (r *reconciler) forget(key types.NamespacedName) {
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	s := &Snapshot{Namespace: r.options.Namespace, Now: r.options.Clock.Now(), Wrote: r.wrote.Get(key), Markers: map[string][]*v1alpha1.PodProbeMarker{}}
 	var err error
-	if s.Node, err = apiwriter.Found(r.options.Reader.Node(key.Name)); err != nil {
+	if s.Node, err = apiwriter.Found(caches.Get[*corev1.Node](r.options.Reader, caches.Nodes, "", key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)
 	}
-	if s.NodePodProbe, err = apiwriter.Found(r.options.Reader.NodePodProbe(key.Name)); err != nil {
+	if s.NodePodProbe, err = apiwriter.Found(caches.Get[*v1alpha1.NodePodProbe](r.options.Reader, resourceNodePodProbes, "", key.Name)); err != nil {
 		return nil, fmt.Errorf("read NodePodProbe %s: %w", key.Name, err)
 	}
 	if s.Node == nil && s.NodePodProbe == nil {
 		return nil, nil
 	}
-	if s.Pods, err = r.options.Reader.PodsOn(key.Name); err != nil {
+	if s.Pods, err = caches.PodsOn(r.options.Reader, key.Name); err != nil {
 		return nil, fmt.Errorf("read the pods on node %s: %w", key.Name, err)
 	}
 	for _, namespace := range s.namespaces() {
-		if s.Markers[namespace], err = r.options.Reader.Markers(namespace); err != nil {
+		if s.Markers[namespace], err = caches.All[*v1alpha1.PodProbeMarker](r.options.Reader, resourceMarkers, namespace); err != nil {
 			return nil, fmt.Errorf("read the PodProbeMarkers of namespace %s: %w", namespace, err)
 		}
 	}

@@ -30,9 +30,6 @@ type Options struct {
 	// the first and the third. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	NodePodProbes, Nodes, Pods, Markers cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 }
 
 func (o *Options) check(c *controller.Checks) {

@@ -5,7 +5,6 @@ package nodepodprobe
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,15 +12,14 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -67,37 +65,14 @@ func simulated(bug *bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a reconcile of a node reads the caches, and markerReader when one of a marker does.
-type observer struct {
-	Reader
-	process *simulation.Process
-}
+// blind is a Reader that shows no NodePodProbes.
+type blind struct{ podwright.Reader }
 
-func (o observer) Node(name string) (*corev1.Node, error) {
-	o.process.Observe()
-	return o.Reader.Node(name)
-}
-
-type markerReader struct {
-	caches.Reader
-	process *simulation.Process
-	blind   bool // it sees no NodePodProbes
-}
-
-func (r markerReader) Marker(namespace, name string) (*v1alpha1.PodProbeMarker, error) {
-	r.process.Observe()
-	return caches.Get[*v1alpha1.PodProbeMarker](r.Reader, "podprobemarkers", namespace, name)
-}
-
-func (r markerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
-	return caches.List[*corev1.Pod](r.Reader, resourcePods, namespace, selector)
-}
-
-func (r markerReader) NodePodProbes(marker types.NamespacedName) ([]*v1alpha1.NodePodProbe, error) {
-	if r.blind {
+func (r blind) ByIndex(resource podwright.Resource, namespace string, index podwright.Index, key string) ([]any, error) {
+	if resource == resourceNodePodProbes {
 		return nil, nil
 	}
-	return caches.NodesProbedFor(r.Reader[resourceNodePodProbes], marker)
+	return r.Reader.ByIndex(resource, namespace, index, key)
 }
 
 // both are the controllers of a process. What they do is judged by what they have observed last, so that each reconcile is of one
@@ -116,19 +91,13 @@ type both struct {
 
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	b := &both{reader: caches.Reader{}, due: map[types.NamespacedName]time.Time{}, seen: map[types.NamespacedName]bool{}}
-	for resource, index := range map[podwright.Resource]func(cache.SharedIndexInformer) error{
-		resourceMarkers: caches.AddNamespaceIndex, resourceNodePodProbes: caches.AddMarkerIndex, resourcePods: caches.AddNodeIndex, caches.Nodes: caches.AddNamespaceIndex,
-	} {
-		informer := p.Informer(string(resource))
-		if err := errors.Join(index(informer), caches.AddNamespaceIndex(informer)); err != nil {
-			return simulation.Controller{}, err
-		}
-		b.reader[resource] = informer.GetIndexer()
+	for _, resource := range []podwright.Resource{resourceMarkers, resourceNodePodProbes, resourcePods, caches.Nodes} {
+		b.reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
 	var err error
 	var options Options
 	b.nodes, err = bug.controller.Start(p, func(p *simulation.Process) (o Options, err error) {
-		o.Reader = observer{informerReader{b.reader}, p}
+		o.Reader = readers.Noting{Reader: b.reader, Resource: caches.Nodes, Note: p.Observe}
 		if o.Kubernetes, err = p.Kubernetes(); err == nil {
 			o.Lifecycle, err = client.NewForConfig(p.Config)
 		}
@@ -138,8 +107,12 @@ func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, err
 	if err != nil {
 		return simulation.Controller{}, err
 	}
-	b.markers, err = podprobemarker.NewReconciler(podprobemarker.Options{
-		Kubernetes: options.Kubernetes, Lifecycle: options.Lifecycle, Reader: markerReader{b.reader, p, bug.blind}})
+	ofMarkers := podprobemarker.Options{Kubernetes: options.Kubernetes, Lifecycle: options.Lifecycle}
+	if ofMarkers.Reader = b.reader; bug.blind {
+		ofMarkers.Reader = blind{b.reader}
+	}
+	ofMarkers.Reader = readers.Noting{Reader: ofMarkers.Reader, Resource: resourceMarkers, Note: p.Observe}
+	b.markers, err = podprobemarker.NewReconciler(ofMarkers)
 	return simulation.Controller{Reconcile: b.reconcile, Unfinished: b.unfinished}, err
 }
 

@@ -9,24 +9,21 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/testing/fakecluster/mutation"
-	"github.com/podwright/podwright/lifecycle/client"
-	"github.com/podwright/podwright/lifecycle/client/fake"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 func withMarkers(t *testing.T, markers ...*v1alpha1.PodProbeMarker) *Options {
 	t.Helper()
-	o := &Options{Markers: client.NewPodProbeMarkerInformer(fake.NewClient(), "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})}
+	reader := readers.Memory{}
 	for _, m := range markers {
-		if err := o.Markers.GetIndexer().Add(m); err != nil {
-			t.Fatal(err)
-		}
+		reader[resourceMarkers] = append(reader[resourceMarkers], m)
 	}
-	return o
+	return &Options{ControllerOptions: podwright.ControllerOptions{Reader: reader}}
 }
 
 // The filter of events against the planner itself: whatever changes about a pod, if that changes the plan, the marker

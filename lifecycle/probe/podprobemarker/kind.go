@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -34,14 +33,14 @@ const podFields = controller.Labels | controller.NodeName | controller.Phase | c
 // markers that are there at the start.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{
-		{Resource: resourceMarkers, LiveReader: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
+		{Resource: resourceMarkers, Object: &v1alpha1.PodProbeMarker{}, LiveReader: apiwriter.Typed(o.Lifecycle.PodProbeMarkers), Informer: &o.Markers, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewPodProbeMarkerInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		}, Index: caches.AddNamespaceIndex, Fields: controller.Generation | controller.Finalizers | controller.Status, IsReconciled: true},
-		{Resource: caches.Pods, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-			Index: caches.AddNamespaceIndex, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
-		{Resource: resourceNodePodProbes, Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
+		}, Indexes: []podwright.Index{caches.ByNamespace}, Fields: controller.Generation | controller.Finalizers | controller.Status, IsReconciled: true},
+		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Indexes: []podwright.Index{caches.ByNamespace}, Fields: podFields, Concern: controller.On(o.podChanged), ConcernsKnown: true, CollectEvents: true, SkipInitial: true},
+		{Resource: resourceNodePodProbes, Object: &v1alpha1.NodePodProbe{}, Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodePodProbeInformer(o.Lifecycle, 0, cache.Indexers{})
-		}, Index: caches.AddMarkerIndex, Fields: controller.Generation | controller.Status, Concern: controller.On(o.nodePodProbeChanged), CollectEvents: true, SkipInitial: true},
+		}, Indexes: []podwright.Index{caches.ByMarker}, Fields: controller.Generation | controller.Status, Concern: controller.On(o.nodePodProbeChanged), CollectEvents: true, SkipInitial: true},
 	}
 }
 
@@ -52,7 +51,7 @@ func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enque
 	if pod == nil {
 		pod = before
 	}
-	markers, err := caches.List[*v1alpha1.PodProbeMarker](caches.Reader{resourceMarkers: o.Markers.GetIndexer()}, resourceMarkers, pod.Namespace, labels.Everything())
+	markers, err := caches.All[*v1alpha1.PodProbeMarker](o.Reader, resourceMarkers, pod.Namespace)
 	if err != nil {
 		return // it has the index of namespaces, or needs none
 	}
@@ -78,10 +77,9 @@ func (o *Options) nodePodProbeChanged(before, after *v1alpha1.NodePodProbe, enqu
 	for _, key := range slices.Compact(slices.SortedFunc(slices.Values(slices.Concat(before.Markers(), left)), func(a, b types.NamespacedName) int {
 		return strings.Compare(a.String(), b.String())
 	})) {
-		found, exists, err := o.Markers.GetIndexer().GetByKey(key.String())
-		m, ok := found.(*v1alpha1.PodProbeMarker)
+		m, err := caches.Get[*v1alpha1.PodProbeMarker](o.Reader, resourceMarkers, key.Namespace, key.Name)
 		switch {
-		case err != nil || !exists || !ok:
+		case err != nil:
 		case m.DeletionTimestamp != nil:
 			if !slices.Contains(left, key) {
 				enqueue(key)
@@ -105,7 +103,7 @@ func (o *Options) kind() controller.Definition[Snapshot, Plan] {
 // observe reads everything that a plan for the marker depends on. It returns nil
 // when the marker does not exist.
 func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	marker, err := apiwriter.Found(r.options.Reader.Marker(key.Namespace, key.Name))
+	marker, err := apiwriter.Found(caches.Get[*v1alpha1.PodProbeMarker](r.options.Reader, resourceMarkers, key.Namespace, key.Name))
 	if marker == nil && err == nil {
 		return nil, nil
 	}
@@ -114,7 +112,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	s := &Snapshot{Marker: marker, HeldSince: r.writer.HeldSince(marker), Now: r.options.Clock.Now()}
 	if marker.DeletionTimestamp != nil || withoutCondition(marker) {
-		if s.Probed, err = r.options.Reader.NodePodProbes(key); err != nil {
+		if s.Probed, err = caches.NodesProbedFor(r.options.Reader, resourceNodePodProbes, key); err != nil {
 			return nil, fmt.Errorf("read the NodePodProbes with probes of PodProbeMarker %s: %w", key, err)
 		}
 	}
@@ -122,7 +120,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return s, nil
 	}
 	selector, _ := marker.PodSelector() // the plan reports it
-	if s.Pods, err = r.options.Reader.Pods(key.Namespace, selector); err != nil {
+	if s.Pods, err = caches.List[*corev1.Pod](r.options.Reader, caches.Pods, key.Namespace, selector); err != nil {
 		return nil, fmt.Errorf("read the pods of PodProbeMarker %s: %w", key, err)
 	}
 	return s, nil

@@ -28,9 +28,6 @@ type Options struct {
 	// controller adds an index to the last one. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	Markers, Pods, NodePodProbes cache.SharedIndexInformer
-
-	// Reader replaces the informers in a Reconciler; New ignores it.
-	Reader Reader
 }
 
 func (o *Options) check(c *controller.Checks) {

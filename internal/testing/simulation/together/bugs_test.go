@@ -21,25 +21,10 @@ import (
 
 // bug is a bug of the controllers.
 type bug struct {
-	// cloneSetSees and sidecarSetSees change what the controllers see of pods.
-	cloneSetSees, sidecarSetSees misreading
+	// cloneSetSees and sidecarSetSees change copies of pods that the controllers read; nil changes none.
+	cloneSetSees, sidecarSetSees func(*corev1.Pod)
 	// cloneSetWrites changes what the controller of CloneSets writes.
 	cloneSetWrites func(http.RoundTripper) http.RoundTripper
-}
-
-// misreading changes copies of pods that a controller reads; nil leaves them as they are.
-type misreading func(*corev1.Pod)
-
-func (m misreading) of(pods []*corev1.Pod, err error) ([]*corev1.Pod, error) {
-	if m == nil {
-		return pods, err
-	}
-	pods = slices.Clone(pods)
-	for i, pod := range pods {
-		pods[i] = pod.DeepCopy()
-		m(pods[i])
-	}
-	return pods, err
 }
 
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.

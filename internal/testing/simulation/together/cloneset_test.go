@@ -9,12 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/scenario"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -59,33 +58,15 @@ func pushCloneSet(u *simulation.User) {
 	}
 }
 
-// cloneSetReader reads the caches of a process, and may misread pods.
-type cloneSetReader struct {
-	caches.Reader
-	process *simulation.Process
-	misread misreading
-}
-
-func (r cloneSetReader) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
-	r.process.Observe()
-	return caches.Get[*v1alpha1.CloneSet](r.Reader, cloneset.ResourceCloneSets, namespace, name)
-}
-
-func (r cloneSetReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
-	return r.misread.of(r.Reader.Pods(namespace, owner))
-}
-
 func startCloneSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	p.Config.Wrap(injecting(p))
 	if bug.cloneSetWrites != nil {
 		p.Config.Wrap(bug.cloneSetWrites)
 	}
-	reader, err := readerOf(p)
-	o := cloneset.Options{NoNodes: true, Reader: cloneSetReader{reader, p, bug.cloneSetSees}}
-	if err == nil {
-		o.Kubernetes, err = p.Kubernetes()
-	}
-	if err == nil {
+	var err error
+	o := cloneset.Options{NoNodes: true}
+	o.Reader = readers.Noting{Reader: readers.ChangingPods(readerOf(p), bug.cloneSetSees), Resource: cloneset.ResourceCloneSets, Note: p.Observe}
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Workloads, err = client.NewForConfig(p.Config)
 	}
 	if err != nil {

@@ -9,15 +9,13 @@ import (
 	"math/rand/v2"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/client"
@@ -61,37 +59,11 @@ func inOrder(_ *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Po
 	return sorted
 }
 
-// sidecarSetReader reads the caches of a process, and may misread pods.
-type sidecarSetReader struct {
-	caches.Reader
-	process *simulation.Process
-	misread misreading
-}
-
-func (r sidecarSetReader) SidecarSet(name string) (*v1alpha1.SidecarSet, error) {
-	r.process.Observe()
-	return caches.Get[*v1alpha1.SidecarSet](r.Reader, "sidecarsets", "", name)
-}
-
-func (r sidecarSetReader) PodsFor(set *v1alpha1.SidecarSet) ([]*corev1.Pod, error) {
-	return r.misread.of(caches.PodsFor(r.Reader[caches.Pods], set))
-}
-
-func (r sidecarSetReader) Revisions(owner types.UID) ([]*appsv1.ControllerRevision, error) {
-	return caches.ControlledBy[*appsv1.ControllerRevision](r.Reader[caches.Revisions], owner)
-}
-
-func (r sidecarSetReader) Namespace(name string) (*corev1.Namespace, error) { // no SidecarSet asks for its labels
-	return nil, apierrors.NewNotFound(corev1.Resource("namespaces"), name)
-}
-
 func startSidecarSets(p *simulation.Process, bug *bug) (simulation.Controller, error) {
-	reader, err := readerOf(p)
-	o := sidecarset.Options{Reader: sidecarSetReader{reader, p, bug.sidecarSetSees}}
-	if err == nil {
-		o.Kubernetes, err = p.Kubernetes()
-	}
-	if err == nil {
+	var err error
+	o := sidecarset.Options{}
+	o.Reader = readers.Noting{Reader: readers.ChangingPods(readerOf(p), bug.sidecarSetSees), Resource: "sidecarsets", Note: p.Observe}
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Sidecar, err = client.NewForConfig(p.Config)
 	}
 	if err != nil {

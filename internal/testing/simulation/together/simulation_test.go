@@ -49,21 +49,12 @@ func simulated(bug *bug) *simulation.Workload {
 }
 
 // readerOf reads the caches of a process.
-func readerOf(p *simulation.Process) (caches.Reader, error) {
+func readerOf(p *simulation.Process) caches.Reader {
 	reader := caches.Reader{}
 	for _, resource := range []podwright.Resource{cloneset.ResourceCloneSets, "sidecarsets", caches.Pods, caches.Claims, caches.Revisions} {
-		informer := p.Informer(string(resource))
-		if err := caches.AddOwnerIndex(informer); err != nil {
-			return nil, err
-		}
-		if resource == caches.Pods {
-			if err := caches.AddLabelPairIndex(informer); err != nil {
-				return nil, err
-			}
-		}
-		reader[resource] = informer.GetIndexer()
+		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
-	return reader, nil
+	return reader
 }
 
 // injecting injects into the pods that a process creates what the SidecarSets in its

@@ -25,18 +25,6 @@ import (
 // resourceRequests is the cache that a Reconciler reads.
 const resourceRequests podwright.Resource = "containerrecreaterequests"
 
-// Reader reads caches. What it returns is shared with the cache: a Reconciler
-// never changes it. Its methods are called by several goroutines.
-// Reconcile does not wait until a cache that cannot tell how far it is has come to
-// its last write. New makes a Reader over informers; another lets a Reconciler run on
-// the caches of another framework.
-type Reader interface {
-	podwright.Caches
-	// Requests returns the active requests for the pods of this node in a
-	// namespace: those with the labels that NewRequestInformer selects.
-	Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error)
-}
-
 // NewRequestInformer returns an informer of the active requests for the pods of
 // one node. The caller runs it.
 func NewRequestInformer(c client.Interface, node string) cache.SharedIndexInformer {
@@ -49,18 +37,9 @@ func NewRequestInformer(c client.Interface, node string) cache.SharedIndexInform
 		func(options *metav1.ListOptions) { options.LabelSelector = selector })
 }
 
-// informerReader reads an informer.
-type informerReader struct{ caches.Reader }
-
-func newInformerReader(c caches.Reader) Reader { return informerReader{c} }
-
-func (r informerReader) Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error) {
-	return caches.List[*v1alpha1.ContainerRecreateRequest](r.Reader, resourceRequests, namespace, labels.Everything())
-}
-
 // requests returns the requests for a pod.
 func (r *reconciler) requests(pod types.NamespacedName) (of []*v1alpha1.ContainerRecreateRequest, err error) {
-	all, err := r.reader.Requests(pod.Namespace)
+	all, err := caches.All[*v1alpha1.ContainerRecreateRequest](r.reader, resourceRequests, pod.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read ContainerRecreateRequests of namespace %s: %w", pod.Namespace, err)
 	}
