@@ -93,7 +93,7 @@ func fourKinds(config *rest.Config) (*manager.Set, error) {
 		return nil, err
 	}
 	// What the webhooks know of objects, in every replica.
-	injector, err := sidecarset.NewCachedInjector(sidecarset.AdmissionOptions{Kubernetes: kube, Sidecar: sidecars, Namespace: namespace})
+	injector, err := sidecarset.NewCachedInjector(sidecarset.AdmissionOptions{Kubernetes: kube, Sidecar: sidecars, ManagerNamespace: namespace})
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,10 @@ var deviations = map[string]string{
 	"distribution/persistentpodstate PlacerOptions.Namespace": "it restricts informers as that of ControllerOptions, of which a Placer has no other use",
 	"nodeagent/policies Options.Namespace":                    "that of the agents' ServiceAccount, beside its Name: there are no informers",
 
+	"manager Options.Namespace": "that of the program's ServiceAccount",
+	"manager Set.HasSynced":     "a kind starts when its CRD appears, so there is no moment at which all caches are filled",
+	"manager Set.Rules":         "its Permissions say, too, in which namespace a rule is needed",
+
 	"distribution/image/nodeimage Default": "what has no time yet gets the present one, and pure code reads no clock",
 	"lifecycle/recreate Default":           "the container's probes and hooks are copied from the pod",
 	"sidecar/sidecarset Default":           "the hash of what cannot be encoded is an error",
