@@ -75,7 +75,7 @@ func TestStatefulSet(t *testing.T) {
 				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedReadyReplicas":7,"updatedAvailableReplicas":6}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},`+
 				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedAvailableReplicas":6,"updatedReadyReplicas":7}}`) + `},"spec":{},"status":{}`},
-		{"STS-31, STS-32, STS-40: what 1.7 and 1.8 added",
+		{"STS-V3: what 1.7 and 1.8 added",
 			`"metadata":{"name":"web"},"spec":{"ordinals":{"start":5},"reserveOrdinals":[1,"3-5",3000000000],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}},` +
 				`"status":{"volumeClaims":[{"compatibleReadyReplicas":1,"compatibleReplicas":2,"volumeClaimName":"data"}]}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"ordinals":{"start":5},"reserveOrdinals":[1,"3-5",3000000000],"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}},`+

@@ -4,6 +4,7 @@ package statefulset
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -260,10 +261,16 @@ func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 	return len(claim.OwnerReferences) > 0
 }
 
-// newClaim makes a claim. Its labels are those that the selector matches; who
-// owns it is written down at once if the whole set does. (STS-23)
+// newClaim makes a claim. Its labels are those that the selector matches, over those of the template if they are kept; who
+// owns it is written down at once if the whole set does. (STS-23, STS-38)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
 	claim := p.NewClaim(claimName(template.Name, p.Set.Name, ordinal), template)
+	if p.Features.KeepClaimLabels {
+		own := claim.Labels
+		claim.Labels = map[string]string{}
+		maps.Copy(claim.Labels, template.Labels)
+		maps.Copy(claim.Labels, own)
+	}
 	if p.setOwnsClaims() {
 		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(p.Owner())}
 	}

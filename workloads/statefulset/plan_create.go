@@ -152,7 +152,7 @@ func (p *planner) newCreation() *creation {
 		p.plan.Revisions.Update: &p.Set.Spec.Template,
 	}}
 	for _, s := range p.wanted {
-		if s.pod != nil && !s.pod.Updated {
+		if s.pod != nil && !s.pod.Updated && !p.goesAhead(s.pod) {
 			c.old++
 		}
 	}
@@ -229,9 +229,11 @@ func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevis
 	pod := c.NewPod(name, template)
 	c.LabelRevision(from.Name, func(key, value string) { pod.Labels[key] = value })
 	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
-	pod.Labels[appsv1.PodIndexLabel] = strconv.Itoa(ordinal)
+	if !c.Features.NoPodIndexLabel { // (STS-39)
+		pod.Labels[appsv1.PodIndexLabel] = strconv.Itoa(ordinal)
+	}
 	pod.Spec.Hostname, pod.Spec.Subdomain = name, c.Set.Spec.ServiceName
-	lifecycle.SetInitialState(&pod.ObjectMeta, lifecyclev1alpha1.StateNormal, c.Now)
+	lifecycle.SetInitialState(&pod.ObjectMeta, c.firstState(pod), c.Now)
 	readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
 	c.mountClaims(&pod.Spec, ordinal)
 	if c.Features.LaunchPriority {
@@ -240,6 +242,14 @@ func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevis
 		}
 	}
 	return pod, nil
+}
+
+// firstState is the state of a new pod: it is Normal unless its preNormal hook is not met. (STS-5, STS-36)
+func (c *creation) firstState(pod *corev1.Pod) lifecyclev1alpha1.StateType {
+	if hooks := c.hooks(); hooks != nil && hooks.PreNormal != nil && !lifecycle.HookedAll(hooks.PreNormal, pod) {
+		return lifecyclev1alpha1.StatePreparingNormal
+	}
+	return lifecyclev1alpha1.StateNormal
 }
 
 func (c *creation) template(from *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/heldup"
-	"github.com/podwright/podwright/internal/validation"
 )
 
 // mostMissing limits how many missing pods are named.
@@ -38,7 +37,7 @@ func (p *planner) planHeld() {
 	}
 	p.holdClaims()
 	p.HoldWaits()
-	p.HoldBad(validation.Lifecycle(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), "preDelete", "inPlaceUpdate"))
+	p.HoldBad(validateHooks(p.Set.Spec.Lifecycle, field.NewPath("spec", "lifecycle"), p.Features))
 }
 
 // holdClaims lists the first claim that asks for less than its template does by now: claims that are there are left as they

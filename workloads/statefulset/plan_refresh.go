@@ -25,7 +25,7 @@ func (p *planner) planRefresh() {
 		patch, readable := p.Refresh(&pod.View, atTarget)
 		kind := rollout.PatchRefresh
 		if readable && pod.misnamed() {
-			pod.identify(patch)
+			p.identify(pod, patch)
 			kind = rollout.PatchIdentify
 		}
 		p.WriteRefresh(&pod.View, patch, kind)
@@ -39,8 +39,10 @@ func (p *pod) misnamed() bool {
 	return p.Labels[appsv1.StatefulSetPodNameLabel] != p.Name || found && index != strconv.Itoa(p.ordinal)
 }
 
-// identify has a patch write the labels that name a pod.
-func (p *pod) identify(patch *podpatch.Patch) {
-	patch.SetLabel(appsv1.StatefulSetPodNameLabel, p.Name)
-	patch.SetLabel(appsv1.PodIndexLabel, strconv.Itoa(p.ordinal))
+// identify has a patch write the labels that name a pod. (STS-10, STS-39)
+func (p *planner) identify(pod *pod, patch *podpatch.Patch) {
+	patch.SetLabel(appsv1.StatefulSetPodNameLabel, pod.Name)
+	if _, found := pod.Labels[appsv1.PodIndexLabel]; found || !p.Features.NoPodIndexLabel {
+		patch.SetLabel(appsv1.PodIndexLabel, strconv.Itoa(pod.ordinal))
+	}
 }

@@ -110,13 +110,18 @@ func (p *planner) partitionReason() *rollout.Reason {
 		Message: fmt.Sprintf("partition %d: %s", p.limits.partition, held)}
 }
 
+// goesAhead tells whether a pod whose update is being prepared counts as updated. (STS-37)
+func (p *planner) goesAhead(pod *pod) bool {
+	return p.Features.PreparingUpdateAsUpdate && pod.own && pod.PreparedUpdate()
+}
+
 // unordered is the order under unorderedUpdate. Replicas less partition pods are
 // updated, first those that are updated or are on their way out, then the others by
 // priority. (STS-17)
 func (p *planner) unordered() reach {
 	var updated, others []slot
 	for _, s := range p.wanted {
-		if s.pod == nil || s.pod.Updated || s.pod.terminating {
+		if s.pod == nil || s.pod.Updated || s.pod.terminating || p.goesAhead(s.pod) {
 			updated = append(updated, s)
 			continue
 		}
@@ -149,6 +154,10 @@ func (p *planner) unordered() reach {
 // wherever they are and for whatever reason. (STS-18)
 func (p *planner) walk(sequence []slot) {
 	b, unavailable, updated := p.newUpdateBudget(), int32(0), false
+	if p.deleteSpecified(b); p.Features.UpdateUnavailable {
+		p.walkBeyond(sequence, b)
+		return
+	}
 	for i, s := range sequence {
 		if unavailable >= p.limits.maxUnavailable {
 			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
@@ -183,7 +192,7 @@ func (p *planner) walk(sequence []slot) {
 
 // mustUpdate tells whether the pod of a place has to be updated.
 func mustUpdate(s slot) bool {
-	return s.pod != nil && s.pod.own && !s.pod.Updated && !s.pod.terminating && !s.pod.ended && !s.pod.Deleted
+	return s.pod != nil && s.pod.own && !s.pod.Updated && !s.pod.terminating && !s.pod.ended && !s.pod.Deleted && !s.pod.specified
 }
 
 // waitAll says why the pods that have to be updated stay.
@@ -219,6 +228,9 @@ func (p *planner) update(pod *pod) {
 
 // recreates tells whether the update deletes a pod, now or later.
 func (p *planner) recreates(pod *pod) bool {
+	if pod.specified {
+		return true
+	}
 	if p.rolling == nil || p.rolling.Paused || p.unfit != nil || pod.Updated || pod.held || p.Workload.InPlace.Only {
 		return false
 	}

@@ -58,7 +58,7 @@ type slot struct {
 }
 
 // pod is a pod with what every step wants to know of it. It is available if
-// it is Running, and Ready for minReadySeconds. (STS-8)
+// it is Running, and Ready for minReadySeconds. With PreNormal no hook has taken it aside, either. (STS-8, STS-36)
 type pod struct {
 	podplan.View
 	ordinal     int
@@ -67,6 +67,7 @@ type pod struct {
 	ended       bool // Failed or Succeeded
 	held        bool // the partition holds it back
 	claims      []rollout.ClaimPatch
+	specified   bool // a user has marked it for deletion
 	leaving     bool // the plan replaces it, or takes it out of service for that
 	unserving   bool // that it is not ready is why the plan may delete it
 }
@@ -100,6 +101,9 @@ func (p *pod) healthy() bool {
 	state := lifecycle.StateOf(p.Pod)
 	return !p.terminating && p.ready() && (state == "" || state == lifecyclev1alpha1.StateNormal)
 }
+
+// aside tells whether a hook or an update has taken a pod out of service.
+func (p *pod) aside() bool { return p.State != "" && p.State != lifecyclev1alpha1.StateNormal }
 
 // ready tells whether a pod may be serving, for however short a time.
 func (p *pod) ready() bool { return p.Status.Phase == corev1.PodRunning && readiness.Ready(p.Pod) }
@@ -195,8 +199,10 @@ func (p *planner) classify() {
 		pod.ordinal = ordinal
 		pod.terminating = shared.DeletionTimestamp != nil
 		pod.ended = podstate.Ended(shared)
+		_, marked := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
+		pod.specified = marked && p.Features.SpecifiedDelete && p.rolling != nil && !p.rolling.Paused
 		pod.Updated = shared.Labels[podplan.RevisionLabel] == update && p.Reaches(&pod.View)
-		if shared.Status.Phase == corev1.PodRunning {
+		if shared.Status.Phase == corev1.PodRunning && !(p.Features.PreNormal && pod.aside()) {
 			pod.Available = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
 		}
 		p.settleOwner(pod)
@@ -259,17 +265,17 @@ func (p *planner) finishPatches() {
 				p.plan.PatchClaims = append(p.plan.PatchClaims, pod.claims...)
 			}
 			if pod.Patch != nil && pod.Patch.Metadata != nil { // its template may name another pod (STS-10)
-				pod.identify(pod.Patch)
+				p.identify(pod, pod.Patch)
 			}
 			p.Finish(&pod.View)
 		}
 	}
 }
 
-// hooks are those that a StatefulSet knows: not preNormal. (LC-18)
+// hooks are those that a StatefulSet knows: preNormal by a feature alone. (LC-18, STS-36)
 func (s *Snapshot) hooks() *lifecyclev1alpha1.Lifecycle {
 	hooks := s.Set.Spec.Lifecycle
-	if hooks == nil || hooks.PreNormal == nil {
+	if hooks == nil || hooks.PreNormal == nil || s.Features.PreNormal {
 		return hooks
 	}
 	return &lifecyclev1alpha1.Lifecycle{PreDelete: hooks.PreDelete, InPlaceUpdate: hooks.InPlaceUpdate}

@@ -8,16 +8,22 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // laterFeatures switches on what the releases after 1.4 of OpenKruise added.
-var laterFeatures = Features{StartOrdinal: true, RepeatedOrdinals: true, PartitionCountsPods: true}
+var laterFeatures = func() Features {
+	f := FeaturesOf(podwright.Release19)
+	f.StartOrdinal, f.PreparingUpdateAsUpdate = true, true
+	return f
+}()
 
 // laterRules are the same for the judge.
-var laterRules = invariants.StatefulSetFeatures{StartOrdinal: true, PartitionCountsPods: true}
+var laterRules = invariants.StatefulSetFeatures{StartOrdinal: true, PartitionCountsPods: true, UpdateUnavailable: true, SpecifiedDelete: true,
+	PreNormal: true, PreparingUpdateAsUpdate: true, KeepClaimLabels: true}
 
 // TestSimulationOfLaterReleases has users edit what later releases added, too, and controllers that do as those releases.
 func TestSimulationOfLaterReleases(t *testing.T) { simulation.Check(t, later(bug{})) }
@@ -34,11 +40,14 @@ func later(b bug) *simulation.Workload {
 		return set
 	}
 	w.Act = b.Act(func(u *simulation.User, r *rand.Rand) {
-		switch r.IntN(8) {
-		case 0, 1:
+		pod := u.AnyPod(r)
+		switch n := r.IntN(9); {
+		case n < 2:
 			u.Edit(simulation.AnyEdit(r, laterEdits))
-		case 2:
+		case n == 2:
 			u.Err(r, laterMistakes)
+		case n == 3 && pod != nil:
+			u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
 		default:
 			act(u, r)
 		}
@@ -56,6 +65,7 @@ func later(b bug) *simulation.Workload {
 var laterEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"ordinals":%v}}`, "null", `{"start":0}`, `{"start":1}`, `{"start":3}`),
 	simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", `["0-1"]`, `[1,"2-3"]`, `["1-1",4]`, `["1-3","2-4",3,3]`),
+	simulation.Pick(`{"spec":{"volumeClaimTemplates":%v}}`, `[{"metadata":{"name":"data","labels":{"app":"other","tier":"1"}}}]`, `[{"metadata":{"name":"data"}}]`),
 	simulation.Pick(`{"spec":{"volumeClaimUpdateStrategy":%v}}`, "null", `{"type":"OnDelete"}`, `{"type":"OnPodRollingUpdate"}`),
 }
 

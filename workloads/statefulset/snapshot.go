@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -76,6 +77,31 @@ type Features struct {
 	// PartitionCountsPods makes the partition of an update in order a number of pods, as OpenKruise 1.8 has it. Without it, it is an
 	// ordinal. (STS-33)
 	PartitionCountsPods bool
+	// UpdateUnavailable updates every pod that does not serve, however many they are, as OpenKruise 1.6 does. The first pod that
+	// serves ends the walk while maxUnavailable pods do not. (STS-34)
+	UpdateUnavailable bool
+	// SpecifiedDelete deletes pods that have the label apps.kruise.io/specified-delete, and creates them anew, as OpenKruise 1.5.5
+	// does. (STS-35)
+	SpecifiedDelete bool
+	// PreNormal has the preNormal hook hold new pods back, and asks of available pods that no hook has taken them aside, as
+	// OpenKruise 1.8 does. (STS-36)
+	PreNormal bool
+	// PreparingUpdateAsUpdate counts pods in the state PreparingUpdate as updated when an unordered update chooses pods. The gate of
+	// that name of OpenKruise 1.5. (STS-37)
+	PreparingUpdateAsUpdate bool
+	// KeepClaimLabels gives claims the labels of their claim template beside those of the selector, as OpenKruise 1.9 does. (STS-38)
+	KeepClaimLabels bool
+	// NoPodIndexLabel leaves the label apps.kubernetes.io/pod-index out of new pods. The gate PodIndexLabel of OpenKruise 1.7,
+	// turned off. (STS-39)
+	NoPodIndexLabel bool
+}
+
+// FeaturesOf returns the features as a release has them by default. For a release that is not known it returns those of 1.4.
+func FeaturesOf(release podwright.Release) Features {
+	if release != podwright.Release19 {
+		return Features{}
+	}
+	return Features{RepeatedOrdinals: true, PartitionCountsPods: true, UpdateUnavailable: true, SpecifiedDelete: true, PreNormal: true, KeepClaimLabels: true}
 }
 
 // selector returns the StatefulSet's selector, which selects something.

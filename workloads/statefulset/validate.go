@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -35,7 +36,7 @@ func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 func validateCreate(set *v1beta1.StatefulSet, features Features) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := append(validateName(set.Name), validateSpec(&set.Spec, path, features)...)
-	errs = append(errs, unworkable(&set.Spec, path)...)
+	errs = append(errs, unworkable(&set.Spec, path, features)...)
 	return append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 }
 
@@ -58,7 +59,7 @@ func validateUpdate(set, old *v1beta1.StatefulSet, features Features, o inplace.
 	}
 	path := field.NewPath("spec")
 	errs := append(validateSpec(&set.Spec, path, features), validateImmutable(&set.Spec, &old.Spec, path)...)
-	errs = append(errs, admission.Introduced(unworkable(&set.Spec, path), unworkable(&old.Spec, path))...)
+	errs = append(errs, admission.Introduced(unworkable(&set.Spec, path, features), unworkable(&old.Spec, path, features))...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}
@@ -91,13 +92,22 @@ func validateName(name string) field.ErrorList {
 }
 
 // unworkable refuses values that OpenKruise takes and that never work: the API server takes no pod, or a hook never holds one. (STS-V8)
-func unworkable(spec *v1beta1.StatefulSetSpec, path *field.Path) (errs field.ErrorList) {
+func unworkable(spec *v1beta1.StatefulSetSpec, path *field.Path, features Features) (errs field.ErrorList) {
 	errs = validation.Subdomain(spec.ServiceName, path.Child("serviceName"))
 	if s := spec.VolumeClaimUpdateStrategy; s != nil {
 		errs = append(errs, validation.Enum(s.Type, path.Child("volumeClaimUpdateStrategy", "type"),
 			v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType, v1beta1.OnDeleteVolumeClaimUpdateStrategyType)...)
 	}
-	return append(errs, validation.Lifecycle(spec.Lifecycle, path.Child("lifecycle"), "preDelete", "inPlaceUpdate")...) // preNormal has no effect
+	return append(errs, validateHooks(spec.Lifecycle, path.Child("lifecycle"), features)...)
+}
+
+// validateHooks refuses hooks that no pod can have, of those that have an effect. (STS-36)
+func validateHooks(hooks *lifecyclev1alpha1.Lifecycle, path *field.Path, features Features) field.ErrorList {
+	known := []string{"preDelete", "inPlaceUpdate"}
+	if features.PreNormal {
+		known = append(known, "preNormal")
+	}
+	return validation.Lifecycle(hooks, path, known...)
 }
 
 // templates are what a StatefulSet makes its pods of.

@@ -28,7 +28,7 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 		return nil // it is gone, and nothing of it is touched but by the garbage collector
 	}
 	hooks := set.Spec.Lifecycle.DeepCopy()
-	if hooks != nil {
+	if hooks != nil && !(p != nil && p.StatefulSets.PreNormal) {
 		hooks.PreNormal = nil // (LC-18)
 	}
 	checkHooks(&v, w, hooks, set.Spec.Selector)
@@ -148,7 +148,24 @@ func (j *statefulSetJudge) owned(pod *corev1.Pod) bool {
 
 // available tells whether a pod is there and ready for long enough. (STS-8)
 func (j *statefulSetJudge) available(pod *corev1.Pod) bool {
-	return j.owned(pod) && pod.DeletionTimestamp == nil && readyFor(pod, j.minReadySeconds, j.Known.Now)
+	return j.owned(pod) && pod.DeletionTimestamp == nil && j.readyAt(pod, j.Known)
+}
+
+// readyAt tells whether a pod was ready for long enough, and not aside if that counts. (STS-8, STS-36)
+func (j *statefulSetJudge) readyAt(pod *corev1.Pod, s *State) bool {
+	return readyFor(pod, j.minReadySeconds, s.Now) && (!j.features.PreNormal || normal(pod))
+}
+
+// normal tells whether nothing has taken a pod aside.
+func normal(pod *corev1.Pod) bool {
+	state := stateOf(pod)
+	return state == "" || state == lifecyclev1alpha1.StateNormal
+}
+
+// marked tells whether a user wants a pod deleted, in an update that goes on. (STS-35)
+func (j *statefulSetJudge) marked(pod *corev1.Pod) bool {
+	_, marked := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
+	return marked && j.features.SpecifiedDelete && j.rolling != nil && !j.rolling.Paused
 }
 
 // servesUpdated tells whether a pod is available at the update revision and runs

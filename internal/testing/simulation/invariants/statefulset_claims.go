@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,6 +46,7 @@ func (j *statefulSetJudge) checkClaim() {
 		return
 	case before == nil:
 		before = &corev1.PersistentVolumeClaim{}
+		j.checkClaimLabels(after)
 	case !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !equality.Semantic.DeepEqual(before.Labels, after.Labels):
 		j.add(Claims, "changes more of claim %s than its owners", j.name())
 	}
@@ -59,6 +61,20 @@ func (j *statefulSetJudge) checkClaim() {
 		if !has && !j.mayDisown(after, owner) {
 			j.add(Claims, "claim %s loses the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
 		}
+	}
+}
+
+// checkClaimLabels: a new claim has the labels of the selector, and those of its template if they are kept. (STS-38)
+func (j *statefulSetJudge) checkClaimLabels(claim *corev1.PersistentVolumeClaim) {
+	want := map[string]string{}
+	for _, template := range j.set.Spec.VolumeClaimTemplates {
+		if j.features.KeepClaimLabels && strings.HasPrefix(claim.Name, template.Name+"-"+j.set.Name+"-") {
+			maps.Copy(want, template.Labels)
+		}
+	}
+	maps.Copy(want, j.set.Spec.Selector.MatchLabels)
+	if !maps.Equal(claim.Labels, want) {
+		j.add(Claims, "creates claim %s with the labels %v, want %v", claim.Name, claim.Labels, want)
 	}
 }
 

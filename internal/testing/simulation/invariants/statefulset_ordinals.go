@@ -16,6 +16,16 @@ type StatefulSetFeatures struct {
 	StartOrdinal bool
 	// PartitionCountsPods makes the partition a number of pods. (STS-33)
 	PartitionCountsPods bool
+	// UpdateUnavailable lets it update all pods that do not serve. (STS-34)
+	UpdateUnavailable bool
+	// SpecifiedDelete lets it delete pods that users have marked. (STS-35)
+	SpecifiedDelete bool
+	// PreNormal has the preNormal hook count, and no pod be available that is aside. (STS-36)
+	PreNormal bool
+	// PreparingUpdateAsUpdate has it count pods in PreparingUpdate as updated. (STS-37)
+	PreparingUpdateAsUpdate bool
+	// KeepClaimLabels has claims get the labels of their template. (STS-38)
+	KeepClaimLabels bool
 }
 
 // span is the ordinals from first to last.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -60,8 +61,20 @@ func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 	if down >= j.scaleUnavailable {
 		j.add(ScaleRate, "creates pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
 	}
+	j.checkFirstState(pod)
 	j.checkRevision(pod, ordinal)
 	j.checkClaimsOf(pod)
+}
+
+// checkFirstState: a new pod is Normal, or waits for its preNormal hook. (STS-5, STS-36)
+func (j *statefulSetJudge) checkFirstState(pod *corev1.Pod) {
+	want := lifecyclev1alpha1.StateNormal
+	if l := j.set.Spec.Lifecycle; l != nil && j.features.PreNormal && !met(l.PreNormal, pod) {
+		want = lifecyclev1alpha1.StatePreparingNormal
+	}
+	if state := stateOf(pod); state != want {
+		j.add(Hooks, "creates pod %s in the state %q, want %q", pod.Name, state, want)
+	}
 }
 
 // checkDeletion: a pod is deleted if it is left over, has ended, is in the
@@ -81,6 +94,8 @@ func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 		j.checkReplacement(pod)
 	case held(pod):
 		j.checkHeld(pod)
+	case j.marked(pod):
+		j.checkBudget(pod, "deletes, since it is marked,")
 	default:
 		j.checkUpdate(pod, "deletes")
 		if j.rolling != nil && j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
@@ -134,6 +149,8 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 		j.checkScaleIn(known)
 		j.checkTurn(known)
 	case held(after) && ended(known):
+	case held(after) && j.marked(known):
+		j.checkBudget(known, "prepares, since it is marked,")
 	default:
 		j.checkUpdate(known, "prepares")
 	}
@@ -237,7 +254,7 @@ func (j *statefulSetJudge) older(revision, than string) bool {
 // that the same reconcile brings there is as good as not there: its requests are in no order.
 func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string) {
 	current := j.observedCurrent()
-	if down <= j.unavailable || preparesUpdate(pod) || j.past == nil || j.past.hasWorked(j.update) || shortHash(pod.Labels[revisionLabel]) != current || j.older(j.update, current) {
+	if j.features.UpdateUnavailable || down <= j.unavailable || preparesUpdate(pod) || j.past == nil || j.past.hasWorked(j.update) || shortHash(pod.Labels[revisionLabel]) != current || j.older(j.update, current) {
 		return
 	}
 	for _, ordinal := range j.wanted {
@@ -259,7 +276,7 @@ func (j *statefulSetJudge) wasPrepared(pod *corev1.Pod) bool {
 // pods do not, wherever they stand and whatever keeps them. One that is out of service already
 // takes nothing more. (STS-18)
 func (j *statefulSetJudge) checkBudget(pod *corev1.Pod, verb string) {
-	if !ready(pod) || !serves(pod) {
+	if !ready(pod) || !serves(pod) || j.features.UpdateUnavailable && !j.inService(pod) {
 		return
 	}
 	if down := 1 + j.countOut(pod, nil); down > j.unavailable {

@@ -66,7 +66,7 @@ func (j *statefulSetJudge) advances() bool {
 		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
 			continue
 		}
-		if pod.DeletionTimestamp != nil || !readyFor(pod, j.minReadySeconds, j.Observed.Now) || shortHash(pod.Labels[revisionLabel]) != j.update {
+		if pod.DeletionTimestamp != nil || !j.readyAt(pod, j.Observed) || shortHash(pod.Labels[revisionLabel]) != j.update {
 			return false
 		}
 		updated[j.ordinalOf(pod.Name)] = true
@@ -130,7 +130,9 @@ func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 			continue
 		}
 		known, observed := j.at(other), j.observedAt(other)
-		old := func(p *corev1.Pod) bool { return p != nil && shortHash(p.Labels[revisionLabel]) != j.update }
+		old := func(p *corev1.Pod) bool {
+			return p != nil && shortHash(p.Labels[revisionLabel]) != j.update && !(j.features.PreparingUpdateAsUpdate && preparesUpdate(p))
+		}
 		if old(known) && old(observed) {
 			least++
 		}

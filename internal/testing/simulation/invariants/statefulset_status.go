@@ -67,7 +67,7 @@ func (j *statefulSetJudge) reached(of *State, current string) bool {
 	old, held := 0, 0
 	for _, ordinal := range j.wanted {
 		pod := of.Pods[j.podName(ordinal)]
-		if !j.owned(pod) || pod.DeletionTimestamp != nil || !readyFor(pod, j.minReadySeconds, of.Now) {
+		if !j.owned(pod) || pod.DeletionTimestamp != nil || !j.readyAt(pod, of) {
 			return false
 		}
 		if shortHash(pod.Labels[revisionLabel]) != j.update && (unordered || !j.below(ordinal)) {
@@ -117,7 +117,7 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 				updatedReady++
 			}
 		}
-		if readyFor(pod, j.minReadySeconds, of.Now) {
+		if j.readyAt(pod, of) {
 			isAvailable++
 			if atUpdate {
 				updatedAvailable++

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"slices"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// deleteSpecified deletes pods that users have marked, from the highest ordinal down, whatever the partition. One that does not
+// serve goes at once, another while fewer than maxUnavailable do not. One that has to wait holds up no other. (STS-35)
+func (p *planner) deleteSpecified(b *updateBudget) {
+	for _, s := range slices.Backward(p.wanted) {
+		switch pod := s.pod; {
+		case pod == nil || !pod.own || !pod.specified || pod.terminating || pod.ended || pod.Deleted:
+		case !p.out(s) && b.out >= p.limits.maxUnavailable:
+			b.wait(pod)
+		default:
+			count(&b.out, !p.out(s))
+			pod.unserving = !pod.ready()
+			p.delete(pod, rollout.DeleteForScale)
+		}
+	}
+}
+
+// walkBeyond goes down the sequence as OpenKruise 1.6 does: pods that do not serve are updated however many they are, and the
+// first that serves ends the walk while maxUnavailable do not. Pods that are prepared go on behind it. (STS-34)
+func (p *planner) walkBeyond(sequence []slot, b *updateBudget) {
+	for i, s := range sequence {
+		switch {
+		case !mustUpdate(s):
+		case p.stuck(s), p.out(s):
+			p.update(s.pod)
+		case b.out < p.limits.maxUnavailable:
+			b.out++
+			p.update(s.pod)
+		default:
+			b.wait(s.pod)
+			p.finishPrepared(sequence[i+1:], b.reason, nil)
+			return
+		}
+	}
+}
