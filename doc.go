@@ -24,6 +24,8 @@
 //   - Webhooks: Webhook of the package sets defaults and validates, and
 //     workloads.Webhooks() is what the API server has to be told of it. Without a
 //     webhook the rules in the CRD still hold, and pods are still created.
+//   - Several kinds: Describe of each package says all this of its kind, and
+//     [github.com/podwright/podwright/manager] makes one program of them, and its manifests.
 //   - Leader election is yours: run the controller while you lead.
 //   - Shared caches: give two controllers the same informers, trimmed by
 //     workloads.Trim. [github.com/podwright/podwright/workloads/client] has

@@ -19,7 +19,7 @@ type Kind struct {
 	// Name is that of the controller: events and user agents have it.
 	Name string
 	// Resource has to be served before the controller runs, and before the caches of the webhook do.
-	// Its CRD is the one of CRDs that is installed.
+	// Its CRD is the one of CRDs that is installed. Empty: nothing is waited for.
 	Resource schema.GroupVersionResource
 	// New makes the controller. It is called once, when Resource is served. Nil: there is only a webhook.
 	New func(context.Context) (Runner, error)

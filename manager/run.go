@@ -88,6 +88,9 @@ func tell(who func(podwright.Kind), k podwright.Kind) {
 }
 
 func (s *Set) await(ctx context.Context, resource schema.GroupVersionResource, missing func()) error {
+	if resource.Empty() {
+		return nil
+	}
 	if s.options.Kubernetes == nil {
 		return errors.New("manager: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one")
 	}
@@ -120,13 +123,14 @@ func untilDone(ctx context.Context) error {
 }
 
 // Served tells whether the API server serves a resource now.
-func Served(ctx context.Context, client discovery.DiscoveryInterface, resource schema.GroupVersionResource) (bool, error) {
-	path := "/apis/" + resource.GroupVersion().String()
-	if resource.Group == "" {
-		path = "/api/" + resource.Version
+func Served(ctx context.Context, client discovery.ServerResourcesInterface, resource schema.GroupVersionResource) (bool, error) {
+	ask := func(context.Context, string) (*metav1.APIResourceList, error) {
+		return client.ServerResourcesForGroupVersion(resource.GroupVersion().String())
 	}
-	list := &metav1.APIResourceList{}
-	err := client.RESTClient().Get().AbsPath(path).Do(ctx).Into(list)
+	if cancelled, ok := client.(withContext); ok {
+		ask = cancelled.ServerResourcesForGroupVersionWithContext
+	}
+	list, err := ask(ctx, resource.GroupVersion().String())
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -136,10 +140,15 @@ func Served(ctx context.Context, client discovery.DiscoveryInterface, resource s
 	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource }), nil
 }
 
+// withContext is what clients of client-go v0.37 and newer have beside: a question that ends with the context.
+type withContext interface {
+	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
+}
+
 // Await returns nil once the API server serves a resource, or else why the context is done. It looks every so often,
 // plus up to half of that by chance. Missing is called once it is known that the resource is not served; nil: only a
 // line of the log says it.
-func Await(ctx context.Context, client discovery.DiscoveryInterface, resource schema.GroupVersionResource, every time.Duration, missing func()) error {
+func Await(ctx context.Context, client discovery.ServerResourcesInterface, resource schema.GroupVersionResource, every time.Duration, missing func()) error {
 	said := false
 	pause := wait.DelayFunc(func() time.Duration { return wait.Jitter(every, 0.5) })
 	return pause.Until(ctx, true, true, func(ctx context.Context) (bool, error) {

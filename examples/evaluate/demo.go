@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -25,6 +24,7 @@ import (
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/examples/tests/cluster"
+	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"
 )
@@ -206,7 +206,7 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) (err error) {
 // installCRDs makes the API server serve what the demo needs. A CRD that is there is left alone.
 func (d *demo) installCRDs(ctx context.Context, _ *errgroup.Group) error {
 	for _, resource := range d.resources {
-		served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.Kubernetes.Discovery()), resource)
+		served, err := manager.Served(ctx, d.Kubernetes.Discovery(), resource)
 		if err == nil && !served && !d.own && !d.InstallCRDs {
 			err = fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
 		}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/podwright/podwright/examples/process/webhooks"
+	"github.com/podwright/podwright/manager"
 )
 
 // render returns what Helm would install of a chart, and the notes.
@@ -110,7 +111,7 @@ func TestChartNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{webhooks.MutatingName, webhooks.ValidatingName, "crd " + webhooks.ConvertedName, "deployment/" + managerName, "-n " + shipped(t).Namespaces[0].GetName()} {
+	for _, name := range []string{manager.MutatingName, manager.ValidatingName, "crd " + webhooks.ConvertedName, "deployment/" + managerName, "-n " + shipped(t).Namespaces[0].GetName()} {
 		if !strings.Contains(released.Notes(), name) {
 			t.Errorf("the notes do not name %s:\n%s", name, released.Notes())
 		}

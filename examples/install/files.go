@@ -3,12 +3,12 @@
 package install
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/manager"
 )
 
 // Generated is what begins every file that is not written by hand.
@@ -39,7 +39,7 @@ func Files(o Options) (map[string][]byte, error) {
 		{"chart/templates/manager.yaml", templates.Manager, toTemplate},
 		{"chart/templates/nodeagent.yaml", templates.NodeAgent, agentTemplate},
 	} {
-		text, err := documents(file.objects)
+		text, err := manager.YAML(file.objects...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.path, err)
 		}
@@ -49,19 +49,6 @@ func Files(o Options) (map[string][]byte, error) {
 		files[file.path] = append([]byte(Generated), text...)
 	}
 	return files, nil
-}
-
-// documents returns objects as YAML.
-func documents(objects []*unstructured.Unstructured) ([]byte, error) {
-	var manifest bytes.Buffer
-	for _, object := range objects {
-		document, err := yaml.Marshal(object.Object)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&manifest, "---\n%s", document)
-	}
-	return manifest.Bytes(), nil
 }
 
 // KeepAnnotation has Helm never delete an object.

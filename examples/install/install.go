@@ -16,6 +16,7 @@ import (
 	manager "github.com/podwright/podwright/examples/manager/app"
 	nodeagent "github.com/podwright/podwright/examples/nodeagent/app"
 	"github.com/podwright/podwright/examples/process/permissions"
+	podwrightmanager "github.com/podwright/podwright/manager"
 )
 
 // The images, without the registry that the release workflow pushes them to: a user who installs them from there names it.
@@ -88,10 +89,10 @@ func addManager(o Options, objects *Objects) error {
 	if err != nil {
 		return err
 	}
-	runs, err := toUnstructured(deployment)
+	runs, err := podwrightmanager.Unstructured(deployment)
 	if err == nil && config.Webhook.Enabled {
 		var hooks []*unstructured.Unstructured
-		hooks, err = toUnstructured(service(config))
+		hooks, err = podwrightmanager.Unstructured(service(config))
 		runs = append(hooks, runs...)
 	}
 	objects.Manager = slices.Concat(rbac, policies, runs)
@@ -115,7 +116,7 @@ func addNodeAgent(o Options, objects *Objects) error {
 	if err != nil {
 		return err
 	}
-	runs, err := toUnstructured(daemons)
+	runs, err := podwrightmanager.Unstructured(daemons)
 	objects.NodeAgent = slices.Concat(rbac, policies, runs)
 	return err
 }
@@ -136,7 +137,7 @@ func addNamespaces(_ Options, objects *Objects) (err error) {
 		}
 		namespaces = append(namespaces, namespace)
 	}
-	objects.Namespaces, err = toUnstructured(namespaces...)
+	objects.Namespaces, err = podwrightmanager.Unstructured(namespaces...)
 	return err
 }
 
@@ -171,16 +172,4 @@ func objectsOf(manifest []byte, err error) ([]*unstructured.Unstructured, error)
 		return nil, err
 	}
 	return permissions.Objects(manifest)
-}
-
-func toUnstructured(objects ...runtime.Object) (all []*unstructured.Unstructured, _ error) {
-	for _, object := range objects {
-		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-		if err != nil {
-			return nil, err
-		}
-		delete(fields, "status")
-		all = append(all, &unstructured.Unstructured{Object: fields})
-	}
-	return all, nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/podwright/podwright"
@@ -100,7 +99,7 @@ func Describe(p Parts) podwright.Kind {
 		}
 	}
 	a.Conditions = map[string]func(context.Context) (string, error){MutatePath: p.MatchExpression}
-	return podwright.Kind{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Webhooks: lifecycle.Webhooks, Admission: a}
+	return podwright.Kind{Webhooks: lifecycle.Webhooks, Admission: a}
 }
 
 // namespaced is a Step that reads more in one namespace.

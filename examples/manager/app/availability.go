@@ -6,19 +6,18 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/podwright/podwright"
 	availabilityclient "github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/availability/v1alpha1"
-	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/workloads"
@@ -44,7 +43,7 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 		name: v1alpha1.PubEventSource, gate: features.PodUnavailableBudgetDeleteGate, orGate: features.PodUnavailableBudgetUpdateGate,
 		resource: podUnavailableBudgetsResource,
 		optional: these(cloneSetsResource, statefulSetsResource), without: "PodUnavailableBudgets do not know these workloads",
-		compose: func(_ context.Context, p *parts) (_ controllers.Composed, err error) {
+		compose: func(_ context.Context, p *parts) (_ podwright.Kind, err error) {
 			o := podunavailablebudget.Options{
 				Kubernetes: p.Kubernetes, Availability: p.Availability, ControllerOptions: p.options(*workers),
 				BudgetMetrics: budgetMetrics, Mirror: mirror,
@@ -60,13 +59,15 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 				others = append(others, schema.ParseGroupResource(name))
 			}
 			if o.Scales, err = scales(p.Config, others); err != nil {
-				return controllers.Composed{}, err
+				return podwright.Kind{}, err
 			}
-			return controllers.Of(o, podunavailablebudget.New, func(o podunavailablebudget.Options) []rbacv1.PolicyRule {
-				return append(podunavailablebudget.Rules(o), podunavailablebudget.ScaleRules(others...)...)
-			}), nil
+			described := podunavailablebudget.Describe(o, nil)
+			described.Permissions = append(described.Permissions, podwright.Permission{Namespace: p.namespace, Rules: podunavailablebudget.ScaleRules(others...)})
+			return described, nil
 		},
-		webhook: func(a *admissions) webhook { return a.budgets },
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return podunavailablebudget.Describe(podunavailablebudget.Options{}, a.budgets), nil
+		},
 	}
 }
 
@@ -115,15 +116,15 @@ func evictionResponder(f *pflag.FlagSet) kind {
 	return kind{
 		name: "eviction-responder", gate: features.EvictionResponder, resource: evictionsResource,
 		optional: these(cloneSetsResource), without: "Pods of CloneSets that are evicted declaratively wait for no room",
-		compose: func(_ context.Context, p *parts) (_ controllers.Composed, err error) {
+		compose: func(_ context.Context, p *parts) (_ podwright.Kind, err error) {
 			o := evictionresponder.Options{
 				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(), RoomTimeout: *timeout,
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets),
 			}
 			if o.EvictionClient, err = evictionresponder.NewClient(p.Config, nil); err != nil {
-				return controllers.Composed{}, err
+				return podwright.Kind{}, err
 			}
-			return controllers.Of(o, evictionresponder.New, evictionresponder.Rules), nil
+			return evictionresponder.Describe(o), nil
 		},
 	}
 }
@@ -133,7 +134,7 @@ func evictionResponder(f *pflag.FlagSet) kind {
 func deletionProtection(f *pflag.FlagSet) kind {
 	more := f.StringSlice("deletion-protection-crds", nil,
 		"further CRDs, like carts.shop.io or *.shop.io, that can be deleted while they have the label policy.kruise.io/delete-protection=Cascading: the manager may list their objects")
-	return kind{webhook: func(a *admissions) webhook {
+	return kind{webhook: func(a *admissions) (podwright.Kind, error) {
 		var listed []schema.GroupResource
 		for _, definition := range a.definitions {
 			listed = append(listed, schema.ParseGroupResource(definition.GetName()))
@@ -141,8 +142,8 @@ func deletionProtection(f *pflag.FlagSet) kind {
 		for _, name := range *more {
 			listed = append(listed, schema.ParseGroupResource(name))
 		}
-		return &deletion.Webhook{
+		return deletion.Describe(&deletion.Webhook{
 			Disabled: !a.gates.Enabled(features.ResourcesDeletionProtection), List: deletion.Metadata(a.metadata), Resources: listed,
-		}
+		}, deletion.PolicyOptions{})
 	}}
 }

@@ -25,9 +25,9 @@ import (
 
 	"github.com/podwright/podwright/examples/manager/app"
 	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/examples/tests/cluster"
 	"github.com/podwright/podwright/examples/tests/testbed"
+	podwrightmanager "github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -179,9 +179,9 @@ func (w *fixture) versions() map[string]string {
 	ctx, admission := w.Context(), w.kubernetes.AdmissionregistrationV1()
 	secret, err := w.kubernetes.CoreV1().Secrets("kruise-system").Get(ctx, "kruise-webhook-certs", metav1.GetOptions{})
 	note(secret, err)
-	mutating, err := admission.MutatingWebhookConfigurations().Get(ctx, webhooks.MutatingName, metav1.GetOptions{})
+	mutating, err := admission.MutatingWebhookConfigurations().Get(ctx, podwrightmanager.MutatingName, metav1.GetOptions{})
 	note(mutating, err)
-	validating, err := admission.ValidatingWebhookConfigurations().Get(ctx, webhooks.ValidatingName, metav1.GetOptions{})
+	validating, err := admission.ValidatingWebhookConfigurations().Get(ctx, podwrightmanager.ValidatingName, metav1.GetOptions{})
 	note(validating, err)
 	for _, definition := range workloads.CRDs() {
 		crd, err := w.dynamic.Resource(crds.Resource).Get(ctx, definition.GetName(), metav1.GetOptions{})
@@ -278,16 +278,16 @@ func (w *fixture) podsRun(name string) {
 func (w *fixture) handEditIsReverted() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	before, err := configurations.Get(w.Context(), webhooks.ValidatingName, metav1.GetOptions{})
+	before, err := configurations.Get(w.Context(), podwrightmanager.ValidatingName, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
-	_, err = configurations.Patch(w.Context(), webhooks.ValidatingName, types.MergePatchType, []byte(`{"webhooks":null}`), metav1.PatchOptions{})
+	_, err = configurations.Patch(w.Context(), podwrightmanager.ValidatingName, types.MergePatchType, []byte(`{"webhooks":null}`), metav1.PatchOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.eventually("PF-5: a hand edit is reverted", func() error {
-		configuration, err := configurations.Get(w.Context(), webhooks.ValidatingName, metav1.GetOptions{})
+		configuration, err := configurations.Get(w.Context(), podwrightmanager.ValidatingName, metav1.GetOptions{})
 		if err == nil && !cmp.Equal(before.Webhooks, configuration.Webhooks) {
 			err = fmt.Errorf("%d webhooks", len(configuration.Webhooks))
 		}
@@ -322,7 +322,7 @@ func (w *fixture) leaseIsLost(m *manager) {
 func (w *fixture) adoptsAConfiguration() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations()
-	if err := configurations.Delete(w.Context(), webhooks.MutatingName, metav1.DeleteOptions{}); err != nil {
+	if err := configurations.Delete(w.Context(), podwrightmanager.MutatingName, metav1.DeleteOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	entry := func(name, path, resource string) admissionregistrationv1.MutatingWebhook {
@@ -339,7 +339,7 @@ func (w *fixture) adoptsAConfiguration() {
 		}
 	}
 	installed := &admissionregistrationv1.MutatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: webhooks.MutatingName},
+		ObjectMeta: metav1.ObjectMeta{Name: podwrightmanager.MutatingName},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
 			entry("mworkloadspread.kb.io", "/mutate-apps-kruise-io-v1alpha1-workloadspread", "workloadspreads"),
 			entry("mpod.kb.io", "/mutate-pod", "pods"),
@@ -350,7 +350,7 @@ func (w *fixture) adoptsAConfiguration() {
 		w.Fatal(err)
 	}
 	third := w.start(w.config)
-	stands, err := configurations.Get(w.Context(), webhooks.MutatingName, metav1.GetOptions{})
+	stands, err := configurations.Get(w.Context(), podwrightmanager.MutatingName, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func (w *fixture) adoptsAConfiguration() {
 	} else if len(got[0].MatchConditions) == 0 {
 		w.Errorf("want that only pods are sent which the webhook changes: %+v", got[0])
 	}
-	if template := stands.Annotations[webhooks.TemplateAnnotation]; !strings.Contains(template, `"mworkloadspread.kb.io"`) {
+	if template := stands.Annotations[podwrightmanager.TemplateAnnotation]; !strings.Contains(template, `"mworkloadspread.kb.io"`) {
 		w.Errorf("PF-5: the template lacks what was installed: %s", template)
 	}
 	if err := third.stop(); err != nil {

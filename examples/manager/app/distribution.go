@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -20,7 +20,6 @@ import (
 	"github.com/podwright/podwright/distribution/resource"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/distribution/workloadspread"
-	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
 )
@@ -39,24 +38,24 @@ func resourceDistributions(f *pflag.FlagSet) kind {
 	workers := f.Int("resourcedistribution-workers", 3, "ResourceDistributions reconciled at the same time")
 	sources := f.Bool("resourcedistribution-sources", false, "read spec.sourceRef of ResourceDistributions, which webhooks answer for: nothing is read with --enable-webhooks=false")
 	return kind{
-		name: "resourcedistribution-controller", gate: features.ResourceDistributionGate, inCluster: true,
+		name: "resourcedistribution-controller", gate: features.ResourceDistributionGate,
 		resource: v1alpha1.SchemeGroupVersion.WithResource("resourcedistributions"),
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(resource.Options{ // informers of copies alone are not worth sharing
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return resource.Describe(resource.Options{ // informers of copies alone are not worth sharing
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), TargetMetrics: distributions,
 				Distributions: p.caches.resourceDistributions(), Namespaces: p.caches.namespaces(),
 				Sources: *sources && p.webhooks,
-			}, resource.New, resource.Rules), nil
+			}, nil), nil
 		},
-		webhook: func(a *admissions) webhook {
+		webhook: func(a *admissions) (podwright.Kind, error) {
 			if !a.gates.Enabled(features.ResourceDistributionGate) {
-				return &resource.Webhook{}
+				return resource.Describe(resource.Options{}, &resource.Webhook{}), nil
 			}
 			w := &resource.Webhook{Kubernetes: a.Interface, Namespace: a.ownNamespace}
 			if *sources {
 				w.Access = a.AuthorizationV1().SubjectAccessReviews()
 			}
-			return w
+			return resource.Describe(resource.Options{}, w), nil
 		},
 	}
 }
@@ -73,8 +72,15 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 		name: v1alpha1.WorkloadSpreadEventSource, gate: features.WorkloadSpread, resource: workloadSpreadsResource,
 		beside: these(cloneSetsResource, statefulSetsResource), optional: these(cloneSetsResource, statefulSetsResource),
 		without: "WorkloadSpreads do not know these workloads",
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			start := func(o workloadspread.Options) (workloadspread.Controller, error) {
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			o := workloadspread.Options{
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), SpreadMetrics: spreads,
+				Spreads: p.caches.workloadSpreads(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), Deployments: p.caches.deployments(),
+				ReplicaSets: p.caches.replicaSets(), StatefulSets: p.caches.builtInStatefulSets(), Jobs: p.caches.jobs(),
+				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
+			}
+			described := workloadspread.Describe(o, nil)
+			described.New = func(context.Context) (podwright.Runner, error) {
 				placer, err := workloadspread.NewPlacer(o) // which runs nothing of its own
 				if err != nil {
 					return nil, err
@@ -82,19 +88,14 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 				p.caches.spreads.Set(placer)
 				return workloadspread.New(o)
 			}
-			return controllers.Of(workloadspread.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), SpreadMetrics: spreads,
-				Spreads: p.caches.workloadSpreads(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), Deployments: p.caches.deployments(),
-				ReplicaSets: p.caches.replicaSets(), StatefulSets: p.caches.builtInStatefulSets(), Jobs: p.caches.jobs(),
-				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
-			}, start, workloadspread.Rules), nil
+			return described, nil
 		},
-		webhook: func(a *admissions) webhook {
+		webhook: func(a *admissions) (podwright.Kind, error) {
 			w := &workloadspread.Webhook{Distribution: a.clients.Distribution, Workloads: a.clients.Workloads}
 			if a.gates.Enabled(features.PodWebhook) { // without it, pods of Kubernetes' own workloads are not spread
 				w.Kubernetes = a.clients.Kubernetes
 			}
-			return w
+			return workloadspread.Describe(workloadspread.Options{}, w), nil
 		},
 	}
 }
@@ -110,8 +111,15 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 	return kind{
 		name: v1alpha1.PersistentPodStateEventSource, resource: persistentPodStatesResource,
 		beside: these(statefulSetsResource), optional: these(statefulSetsResource), without: "PersistentPodStates do not know these workloads",
-		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
-			start := func(o persistentpodstate.Options) (persistentpodstate.Controller, error) {
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			o := persistentpodstate.Options{
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), StateMetrics: podStates,
+				States: p.caches.persistentPodStates(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), StatefulSets: p.caches.builtInStatefulSets(),
+				AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
+			}
+			described := persistentpodstate.Describe(o, nil)
+			described.Permissions = append(described.Permissions, podwright.Permission{Namespace: p.ownNamespace, Rules: persistentpodstate.WhitelistRules()})
+			described.New = func(ctx context.Context) (podwright.Runner, error) {
 				placer, err := persistentpodstate.NewPlacer(persistentpodstate.PlacerOptions{
 					Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, States: o.States, Nodes: o.Nodes})
 				if err != nil {
@@ -130,18 +138,12 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 				}
 				return persistentpodstate.New(o)
 			}
-			return controllers.OfNamespace(persistentpodstate.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), StateMetrics: podStates,
-				States: p.caches.persistentPodStates(), Pods: p.caches.pods(), Nodes: p.caches.nodes(), StatefulSets: p.caches.builtInStatefulSets(),
-				AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
-			}, start, persistentpodstate.Rules, func(persistentpodstate.Options) (string, []rbacv1.PolicyRule) {
-				return p.ownNamespace, persistentpodstate.WhitelistRules()
-			}), nil
+			return described, nil
 		},
-		webhook: func(a *admissions) webhook {
-			return &persistentpodstate.Webhook{Distribution: a.clients.Distribution, Whitelist: func(ctx context.Context) (podstate.Whitelist, error) {
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return persistentpodstate.Describe(persistentpodstate.Options{}, &persistentpodstate.Webhook{Distribution: a.clients.Distribution, Whitelist: func(ctx context.Context) (podstate.Whitelist, error) {
 				return persistentpodstate.ReadWhitelist(ctx, a.Interface, a.ownNamespace)
-			}}
+			}}), nil
 		},
 	}
 }
@@ -157,16 +159,16 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 	return kind{
 		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
 		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.OfNamespace(imagepulljob.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return imagepulljob.Describe(imagepulljob.Options{
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
 				ReferToSourceSecrets: *referToSource,
 				ImagePullJobs:        p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
-			}, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), nil
+			}, nil), nil
 		},
-		webhook: func(a *admissions) webhook {
-			return &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return imagepulljob.Describe(imagepulljob.Options{}, &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}), nil
 		},
 	}
 }
@@ -184,8 +186,7 @@ func nodeImages(f *pflag.FlagSet) kind {
 		"time that an agent may be silent about an image before the pull has failed; agents of OpenKruise 1.4 are silent while they pull")
 	return kind{
 		name: "nodeimage-controller", gate: features.KruiseDaemon, resource: v1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
-		inCluster: true, // nodes hold tasks of jobs of all namespaces
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
 			o := nodeimage.Options{
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers),
 				NodeImages: p.caches.nodeImages(), Nodes: p.caches.nodes(),
@@ -200,10 +201,10 @@ func nodeImages(f *pflag.FlagSet) kind {
 			if p.namespace == "" {
 				o.ImagePullJobs, o.Pods = p.caches.imagePullJobs(), p.caches.pods()
 			}
-			return controllers.Of(o, nodeimage.New, nodeimage.Rules), nil
+			return nodeimage.Describe(o, nil), nil
 		},
-		webhook: func(a *admissions) webhook {
-			return &nodeimage.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return nodeimage.Describe(nodeimage.Options{}, &nodeimage.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}), nil
 		},
 	}
 }

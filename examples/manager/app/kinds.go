@@ -5,7 +5,6 @@ package app
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -23,6 +22,7 @@ import (
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/workloads"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -37,9 +37,10 @@ import (
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f), unitedDeployments(f),
-		imagePullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f), sidecarSets(f), sidecarSetPolicies(f),
-		launchPriorities(), podReadiness(), podProbeMarkers(f), nodePodProbes(f), containerRecreateRequests(f), ephemeralJobs(f), sidecarTerminator(f), podUnavailableBudgets(f), evictionResponder(f), pods(),
-		deletionProtection(f),
+		imagePullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f),
+		launchPriorities(), podReadiness(), podProbeMarkers(f), nodePodProbes(f), containerRecreateRequests(f), ephemeralJobs(f), pods(),
+		sidecarSets(f), sidecarSetPolicies(f), sidecarTerminator(f),
+		podUnavailableBudgets(f), evictionResponder(f), deletionProtection(f),
 	}
 }
 
@@ -51,22 +52,15 @@ type kind struct {
 	gate, orGate featuregate.Feature
 	// resource must be served before the controller runs.
 	resource schema.GroupVersionResource
-	// inCluster says that the controller works in the cluster as a whole also if others work in one namespace.
-	inCluster bool
 	// beside are resources that are installed together with its own: it waits for them, for a bit.
 	beside []schema.GroupVersionResource
 	// optional are resources that it can do without, and without is what the log says if one is not served.
 	optional []schema.GroupVersionResource
 	without  string
-	// compose returns the controller, made of its options.
-	compose func(context.Context, *parts) (controllers.Composed, error)
-	// webhook returns what is served; nil if nothing is. Default nil: nothing.
-	webhook func(*admissions) webhook
-}
-
-// webhook is a Webhook of the library. Those that ask something of the API server have Rules, too.
-type webhook interface {
-	Handlers() map[string]http.Handler
+	// compose describes the controller, made of its options, without a webhook.
+	compose func(context.Context, *parts) (podwright.Kind, error)
+	// webhook describes what is served in every replica. Default nil: nothing.
+	webhook func(*admissions) (podwright.Kind, error)
 }
 
 // parts are what a controller is composed of.
@@ -97,10 +91,10 @@ func cloneSets(f *pflag.FlagSet) kind {
 	excludePreparingDelete := f.Bool("cloneset-scaling-exclude-preparing-delete", false, "do not count pods that prepare for their deletion as replicas")
 	return kind{
 		name: "cloneset-controller", resource: cloneSetsResource,
-		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
-			return controllers.Of(cloneset.Options{
+			return cloneset.Describe(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
 				Jobs: jobs, Budget: budget, Placement: p.caches.spreads, Features: cloneset.Features{
@@ -119,17 +113,17 @@ func cloneSets(f *pflag.FlagSet) kind {
 					ProgressReasons:         p.gates.Enabled(features.CloneSetProgressReasons),
 					NormalOnceBound:         p.gates.Enabled(features.CloneSetNormalOnceBound),
 				},
-			}, cloneset.New, cloneset.Rules), errors.Join(err, err2)
+			}, nil), errors.Join(err, err2)
 		},
-		webhook: func(a *admissions) webhook {
-			return &cloneset.Webhook{
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return cloneset.Describe(cloneset.Options{}, &cloneset.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
 				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 				PercentSigns:              a.gates.Enabled(features.CloneSetPercentSigns),
 				Pods:                      podGetter(a),
 				Templates:                 workloads.DryRun(a.CoreV1()),
-			}
+			}), nil
 		},
 	}
 }
@@ -142,10 +136,10 @@ func statefulSets(f *pflag.FlagSet) kind {
 	workers := f.Int("statefulset-workers", 3, "StatefulSets reconciled at the same time")
 	return kind{
 		name: "statefulset-controller", resource: statefulSetsResource,
-		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
-			return controllers.Of(statefulset.Options{
+			return statefulset.Describe(statefulset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				AdvancedStatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
 				Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: statefulset.Features{
@@ -155,15 +149,15 @@ func statefulSets(f *pflag.FlagSet) kind {
 					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
 					PreDownload:        jobs != nil,
 				},
-			}, statefulset.New, statefulset.Rules), errors.Join(err, err2)
+			}, nil), errors.Join(err, err2)
 		},
-		webhook: func(a *admissions) webhook {
-			return &statefulset.Webhook{
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return statefulset.Describe(statefulset.Options{}, &statefulset.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
 				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 				Templates:                 workloads.DryRun(a.CoreV1()),
-			}
+			}), nil
 		},
 	}
 }
@@ -179,15 +173,15 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 	return kind{
 		name: "advancedcronjob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"),
 		beside: these(broadcastJobsResource), optional: these(broadcastJobsResource), without: "No BroadcastJobs are created on schedule",
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(cronjob.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return cronjob.Describe(cronjob.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				ScheduleMetrics: schedules, CronJobs: p.caches.advancedCronJobs(), Jobs: p.caches.jobs(),
 				BroadcastJobs: p.optional(broadcastJobsResource, p.caches.broadcastJobs), NoBroadcastJobs: !p.served[broadcastJobsResource],
-			}, cronjob.New, cronjob.Rules), nil
+			}, nil), nil
 		},
-		webhook: func(a *admissions) webhook {
-			return &cronjob.Webhook{TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults)}
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return cronjob.Describe(cronjob.Options{}, &cronjob.Webhook{TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults)}), nil
 		},
 	}
 }
@@ -198,11 +192,12 @@ func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
 
 // pods are given what several of the kinds above need; see newAdmissions for what that is.
 func pods() kind {
-	return kind{webhook: func(a *admissions) webhook {
+	return kind{webhook: func(a *admissions) (podwright.Kind, error) {
+		described := podwebhook.Describe(a.pods)
 		if !a.gates.Enabled(features.PodWebhook) {
-			return nil
+			described.Admission.Handlers = nil // the webhooks of the kinds read the same caches
 		}
-		return &a.pods
+		return described, nil
 	}}
 }
 

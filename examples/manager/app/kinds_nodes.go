@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/workloads"
@@ -29,10 +29,10 @@ func daemonSets(f *pflag.FlagSet) kind {
 	byScheduler := f.Bool("assign-pods-by-scheduler", true, "have the scheduler bind the pods of DaemonSets to their nodes")
 	return kind{
 		name: "daemonset-controller", resource: daemonSetsResource,
-		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
 			budget, err2 := p.budget(ctx)
-			return controllers.Of(daemonset.Options{
+			return daemonset.Describe(daemonset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
 				SetMetrics: sets, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
@@ -40,10 +40,10 @@ func daemonSets(f *pflag.FlagSet) kind {
 					InPlaceResize:     p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					PreDownload:       jobs != nil,
 				},
-			}, daemonset.New, daemonset.Rules), errors.Join(err, err2)
+			}, nil), errors.Join(err, err2)
 		},
-		webhook: func(a *admissions) webhook {
-			return &daemonset.Webhook{Templates: workloads.DryRun(a.CoreV1())}
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return daemonset.Describe(daemonset.Options{}, &daemonset.Webhook{Templates: workloads.DryRun(a.CoreV1())}), nil
 		},
 	}
 }
@@ -59,18 +59,18 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 	byScheduler := f.Bool("assign-bcj-pods-by-scheduler", true, "have the scheduler bind the pods of BroadcastJobs to their nodes")
 	return kind{
 		name: "broadcastjob-controller", resource: broadcastJobsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(broadcastjob.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return broadcastjob.Describe(broadcastjob.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				BroadcastJobs: p.caches.broadcastJobs(), Pods: p.caches.pods(), Nodes: p.caches.nodes(),
 				JobMetrics: jobs, AssignDirectly: !*byScheduler,
-			}, broadcastjob.New, broadcastjob.Rules), nil
+			}, nil), nil
 		},
-		webhook: func(a *admissions) webhook {
-			return &broadcastjob.Webhook{
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return broadcastjob.Describe(broadcastjob.Options{}, &broadcastjob.Webhook{
 				TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults),
 				Templates:          workloads.DryRun(a.CoreV1()),
-			}
+			}), nil
 		},
 	}
 }

@@ -22,7 +22,6 @@ import (
 
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/examples/process/controllers"
-	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
@@ -64,7 +63,7 @@ func serve(t *testing.T, m *Manager) {
 	if err := m.serve(without); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range m.admissions.steps {
+	for _, step := range m.admissions.pods.Steps() {
 		go func() { _ = step.Run(t.Context()) }()
 	}
 	m.admissions.budgets.Missing()
@@ -74,7 +73,8 @@ func serve(t *testing.T, m *Manager) {
 func TestWebhooks(t *testing.T) {
 	m := newManager(t, nowhere)
 	serve(t, m)
-	r, served := m.hooks, maps.Clone(m.hooks.Handlers)
+	mutating, validating := m.served.Webhooks()
+	served := maps.Clone(m.hooks.Handlers)
 	var got []string
 	list := func(name string, client admissionv1.WebhookClientConfig, rule admissionv1.RuleWithOperations) {
 		got = append(got, fmt.Sprint(name, " ", *client.Service.Path, " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions))
@@ -83,10 +83,10 @@ func TestWebhooks(t *testing.T) {
 		}
 		delete(served, *client.Service.Path)
 	}
-	for _, w := range r.Mutating {
+	for _, w := range mutating {
 		list(w.Name, w.ClientConfig, w.Rules[0])
 	}
-	for _, w := range r.Validating {
+	for _, w := range validating {
 		list(w.Name, w.ClientConfig, w.Rules[0])
 	}
 	want := []string{
@@ -98,9 +98,9 @@ func TestWebhooks(t *testing.T) {
 		"muniteddeployment.kb.io /mutate-apps-kruise-io-v1alpha1-uniteddeployment [CREATE UPDATE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"mnodeimage.kb.io /mutate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
-		"msidecarset.kb.io /mutate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 		"mpod.kb.io /mutate-pod [CREATE] [pods] [] [v1]",
 		"mcontainerrecreaterequest.kb.io /mutate-apps-kruise-io-v1alpha1-containerrecreaterequest [CREATE UPDATE] [containerrecreaterequests] [apps.kruise.io] [v1alpha1]",
+		"msidecarset.kb.io /mutate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 		"vcloneset.kb.io /validate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE DELETE] [clonesets] [apps.kruise.io] [v1alpha1]",
 		"vstatefulset.kb.io /validate-apps-kruise-io-statefulset [CREATE UPDATE DELETE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
 		"vdaemonset.kb.io /validate-apps-kruise-io-v1alpha1-daemonset [CREATE UPDATE] [daemonsets] [apps.kruise.io] [v1alpha1]",
@@ -112,8 +112,8 @@ func TestWebhooks(t *testing.T) {
 		"vresourcedistribution.kb.io /validate-apps-kruise-io-v1alpha1-resourcedistribution [CREATE UPDATE] [resourcedistributions] [apps.kruise.io] [v1alpha1]",
 		"vworkloadspread.kb.io /validate-apps-kruise-io-v1alpha1-workloadspread [CREATE UPDATE] [workloadspreads] [apps.kruise.io] [v1alpha1]",
 		"vpersistentpodstate.kb.io /validate-apps-kruise-io-persistentpodstate [CREATE UPDATE] [persistentpodstates] [apps.kruise.io] [v1alpha1]",
-		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 		"vpodprobemarker.kb.io /validate-apps-kruise-io-podprobemarker [CREATE UPDATE] [podprobemarkers] [apps.kruise.io] [v1alpha1]",
+		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 		"vpodunavailablebudget.kb.io /validate-policy-kruise-io-podunavailablebudget [CREATE UPDATE] [podunavailablebudgets] [policy.kruise.io] [v1alpha1]",
 		"vpod.kb.io /validate-pod [UPDATE DELETE] [pods] [] [v1]",
 		"vpodeviction.kb.io /validate-pod [CREATE] [pods/eviction] [] [v1]",
@@ -130,13 +130,13 @@ func TestWebhooks(t *testing.T) {
 	if diff := cmp.Diff(conversions, slices.Sorted(maps.Keys(served))); diff != "" {
 		t.Errorf("served, and not registered (-want +got):\n%s", diff)
 	}
-	for _, w := range r.Validating {
+	for _, w := range validating {
 		selectors := len(w.ObjectSelector.MatchExpressions)
 		if deletions := slices.Equal(w.Rules[0].Operations, []admissionv1.OperationType{admissionv1.Delete}); deletions != (selectors == 1) {
 			t.Errorf("PF-5.1: %s has %d selectors of labels", w.Name, selectors)
 		}
 	}
-	pods := r.Mutating[slices.IndexFunc(r.Mutating, func(w admissionv1.MutatingWebhook) bool { return w.Name == "mpod.kb.io" })]
+	pods := mutating[slices.IndexFunc(mutating, func(w admissionv1.MutatingWebhook) bool { return w.Name == "mpod.kb.io" })]
 	if s := pods.NamespaceSelector; s == nil || len(s.MatchExpressions) != 1 || s.MatchExpressions[0].Key != "control-plane" || s.MatchExpressions[0].Operator != "DoesNotExist" {
 		t.Errorf("PF-5.1: the namespaces of pods: %v", s)
 	}
@@ -155,7 +155,7 @@ func TestGatesOfPodUnavailableBudgets(t *testing.T) {
 	} {
 		m := newManager(t, nowhere, "--feature-gates="+gates)
 		serve(t, m)
-		conditions, err := m.hooks.Conditions(t.Context())
+		conditions, err := m.served.Conditions(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 		if served != test.served {
 			t.Errorf("%s: served %t", test.gates, served)
 		}
-		conditions, err := m.hooks.Conditions(t.Context())
+		conditions, err := m.served.Conditions(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,23 +227,6 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 	}
 }
 
-// The API server asks about the pods too that something may be injected into, outside of the manager's own namespace.
-func TestPodConditions(t *testing.T) {
-	gates, err := features.Flags{}.Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	some := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
-	for _, test := range []struct{ changed, want string }{
-		{"false", some},
-		{"(i) || (p)", some + " || request.namespace != 'own' && ((i) || (p))"},
-	} {
-		if diff := cmp.Diff(test.want, podCondition(gates, "own", test.changed)); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", test, diff)
-		}
-	}
-}
-
 // Until it is known whether SidecarSets and what places pods are served, no pod is let through that one might be about; if they
 // are not, pods are left as they are.
 func TestKindsOfThePodWebhookUnknown(t *testing.T) {
@@ -253,27 +236,27 @@ func TestKindsOfThePodWebhookUnknown(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if len(m.admissions.steps) != 3 {
-		t.Fatalf("%d steps", len(m.admissions.steps))
+	steps := m.admissions.pods.Steps()
+	if len(steps) != 3 {
+		t.Fatalf("%d steps", len(steps))
 	}
-	for i, step := range m.admissions.steps {
+	for i, step := range steps {
 		if err := step.Mutate(over, nil, nil); err == nil || !strings.Contains(err.Error(), "not known yet") {
 			t.Errorf("step %d: error %v", i, err)
 		}
 	}
-	if _, err := m.hooks.Conditions(over); err == nil {
+	if _, err := m.served.Conditions(over); err == nil {
 		t.Error("it is said what to be asked about")
 	}
-	for i, step := range m.admissions.steps {
-		go func() { _ = step.Run(t.Context()) }()
+	go func() { _ = m.served.RunWebhooks(t.Context()) }()
+	for i, step := range steps {
 		if err := step.Mutate(t.Context(), nil, nil); err != nil {
 			t.Errorf("step %d without its CRD: error %v", i, err)
 		}
 	}
-	go func() { _ = m.admissions.runBudgets(t.Context()) }()
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := m.hooks.Conditions(soon); err != nil {
+	if _, err := m.served.Conditions(soon); err != nil {
 		t.Errorf("without the CRDs: error %v", err)
 	}
 }
@@ -282,8 +265,8 @@ func TestKindsOfThePodWebhookUnknown(t *testing.T) {
 func TestGateWorkloadSpread(t *testing.T) {
 	m := newManager(t, nowhere, "--feature-gates=WorkloadSpread=false")
 	serve(t, m)
-	if m.admissions.pods.Spread != nil || len(m.admissions.steps) != 2 {
-		t.Errorf("%d steps", len(m.admissions.steps))
+	if m.admissions.pods.Spread != nil || len(m.admissions.pods.Steps()) != 2 {
+		t.Errorf("%d steps", len(m.admissions.pods.Steps()))
 	}
 	caches, err := m.newCaches(nowhere)
 	if err != nil {
@@ -300,7 +283,8 @@ func TestPodFailurePolicy(t *testing.T) {
 	for policy, flags := range map[admissionv1.FailurePolicyType][]string{admissionv1.Fail: nil, admissionv1.Ignore: {"--pod-webhook-failure-policy=Ignore"}} {
 		m := newManager(t, nowhere, flags...)
 		serve(t, m)
-		for _, w := range m.hooks.Mutating {
+		mutating, _ := m.served.Webhooks()
+		for _, w := range mutating {
 			want := admissionv1.Fail
 			if w.Name == "mpod.kb.io" {
 				want = policy

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -33,13 +33,15 @@ func podProbeMarkers(f *pflag.FlagSet) kind {
 	return kind{
 		name: "podprobemarker-controller", gate: features.PodProbeMarkerGate, resource: podProbeMarkersResource,
 		beside: these(nodePodProbesResource),
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(podprobemarker.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return podprobemarker.Describe(podprobemarker.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
 				Markers: p.caches.podProbeMarkers(), Pods: p.caches.pods(), NodePodProbes: p.caches.nodePodProbes(),
-			}, podprobemarker.New, podprobemarker.Rules), nil
+			}, nil), nil
 		},
-		webhook: func(*admissions) webhook { return &podprobemarker.Webhook{} },
+		webhook: func(*admissions) (podwright.Kind, error) {
+			return podprobemarker.Describe(podprobemarker.Options{}, &podprobemarker.Webhook{}), nil
+		},
 	}
 }
 
@@ -52,11 +54,11 @@ func nodePodProbes(f *pflag.FlagSet) kind {
 	return kind{
 		name: "nodepodprobe-controller", gate: features.PodProbeMarkerGate, resource: nodePodProbesResource,
 		beside: these(podProbeMarkersResource),
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(nodepodprobe.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return nodepodprobe.Describe(nodepodprobe.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
 				NodePodProbes: p.caches.nodePodProbes(), Nodes: p.caches.nodes(), Markers: p.caches.podProbeMarkers(), Pods: p.caches.pods(),
-			}, nodepodprobe.New, nodepodprobe.Rules), nil
+			}), nil
 		},
 	}
 }
@@ -71,11 +73,11 @@ func ephemeralJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("ephemeraljob-workers", 10, "EphemeralJobs reconciled at the same time")
 	return kind{
 		name: "ephemeraljob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("ephemeraljobs"),
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(ephemeraljob.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return ephemeraljob.Describe(ephemeraljob.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers), JobMetrics: debugging,
 				EphemeralJobs: p.caches.ephemeralJobs(), Pods: p.caches.pods(),
-			}, ephemeraljob.New, ephemeraljob.Rules), nil
+			}), nil
 		},
 	}
 }
@@ -89,14 +91,14 @@ func containerRecreateRequests(f *pflag.FlagSet) kind {
 	return kind{
 		name: "containerrecreaterequest-controller", gate: features.KruiseDaemon,
 		resource: containerRecreateRequestsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(recreate.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return recreate.Describe(recreate.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers),
 				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(),
-			}, recreate.New, recreate.Rules), nil
+			}, nil), nil
 		},
-		webhook: func(a *admissions) webhook {
-			return &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return recreate.Describe(recreate.Options{}, &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}), nil
 		},
 	}
 }
@@ -109,10 +111,10 @@ func (c *caches) containerRecreateRequests() cache.SharedIndexInformer {
 func launchPriorities() kind {
 	return kind{
 		name: "container-launch-priority-controller", resource: podsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(launchpriority.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return launchpriority.Describe(launchpriority.Options{
 				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
-			}, launchpriority.New, launchpriority.Rules), nil
+			}), nil
 		},
 	}
 }
@@ -120,10 +122,10 @@ func launchPriorities() kind {
 func podReadiness() kind {
 	return kind{
 		name: "pod-readiness-controller", resource: podsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(podreadiness.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return podreadiness.Describe(podreadiness.Options{
 				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
-			}, podreadiness.New, podreadiness.Rules), nil
+			}), nil
 		},
 	}
 }

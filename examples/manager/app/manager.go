@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -33,18 +31,15 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/podwright/podwright/availability"
-	"github.com/podwright/podwright/distribution"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/examples/process/webhooks"
-	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
-	"github.com/podwright/podwright/sidecar"
-	"github.com/podwright/podwright/workloads"
+	podwrightmanager "github.com/podwright/podwright/manager"
 )
 
 // registrationTimeout is how long certificates and registration may take at the start.
@@ -64,8 +59,9 @@ type Manager struct {
 	config Config
 	gates  featuregate.FeatureGate
 	hooks  *webhooks.Server // nil without webhooks
-	// admissions are what the webhooks are made of, and recorder receives their events; nil without them.
+	// admissions are what the webhooks are made of, served are the kinds with webhooks, and recorder receives their events; nil without them.
 	admissions *admissions
+	served     *podwrightmanager.Set
 	recorder   record.EventRecorder
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
@@ -143,7 +139,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	ready := healthz.Ping
 	if m.hooks != nil {
 		ready = m.hooks.Check
-		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(m.admissions.steps.Run)), runs.Add(everywhere(m.admissions.runBudgets)))
+		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(m.served.RunWebhooks)))
 	}
 	err = errors.Join(err,
 		runs.AddHealthzCheck("ping", healthz.Ping),
@@ -185,8 +181,8 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kuberne
 	}
 	if m.config.InstallCRDs {
 		client, err := dynamic.NewForConfig(config)
-		definitions := m.definitions()
-		if err == nil && m.config.Webhook.ServeV1beta1 {
+		definitions, err2 := m.definitions()
+		if err = errors.Join(err, err2); err == nil && m.config.Webhook.ServeV1beta1 {
 			err = webhooks.KeepV1beta1(ctx, client, definitions)
 		}
 		if err == nil {
@@ -237,10 +233,10 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 		if k.name != "" {
 			run = append(run, controllers.Controller{
 				Name: k.name, Gate: k.gate, OrGate: k.orGate, Resource: k.resource,
-				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
+				Compose: func(ctx context.Context, own *controllers.Own) (podwright.Kind, error) {
 					p := &parts{Own: own, caches: caches, namespace: m.config.Namespace, ownNamespace: m.config.OwnNamespace, gates: m.gates, webhooks: m.config.Webhook.Enabled}
 					if err := p.look(ctx, &k); err != nil {
-						return controllers.Composed{}, err
+						return podwright.Kind{}, err
 					}
 					return k.compose(ctx, p)
 				},
@@ -250,25 +246,45 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 	return controllers.Enabled(run, m.gates)
 }
 
-// definitions returns the CRDs of what the controllers manage.
-func (m *Manager) definitions() []*unstructured.Unstructured {
-	var resources []schema.GroupVersionResource
-	for _, controller := range m.controllers(nil) {
-		resources = append(resources, controller.Resource)
+// describe returns the controllers that run, as they are for manifests. Nothing is asked of the API server.
+func (m *Manager) describe() (*podwrightmanager.Set, error) {
+	caches, err := m.newCaches(&rest.Config{})
+	if err != nil {
+		return nil, err
 	}
-	return crds.Of(slices.Concat(workloads.CRDsWithDefaults(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs(), availability.CRDs()), resources...)
+	kinds, err := controllers.Describe(m.controllers(caches))
+	if err != nil {
+		return nil, err
+	}
+	return podwrightmanager.New(podwrightmanager.Options{}, kinds...)
 }
 
-// webhooks returns those that are served.
-func (m *Manager) webhooks() (served []webhook) {
-	for _, kind := range m.config.kinds {
-		if kind.webhook != nil {
-			if w := kind.webhook(m.admissions); w != nil {
-				served = append(served, w)
-			}
-		}
+// definitions returns the CRDs of what the controllers manage.
+func (m *Manager) definitions() ([]*unstructured.Unstructured, error) {
+	set, err := m.describe()
+	if err != nil {
+		return nil, err
 	}
-	return served
+	return set.CRDs(), nil
+}
+
+// webhooks returns the kinds with webhooks.
+func (m *Manager) webhooks() (*podwrightmanager.Set, error) {
+	var kinds []podwright.Kind
+	for _, kind := range m.config.kinds {
+		if kind.webhook == nil {
+			continue
+		}
+		described, err := kind.webhook(m.admissions)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, described.WebhookOnly())
+	}
+	return podwrightmanager.New(podwrightmanager.Options{
+		Kubernetes: m.admissions.Interface, LookAgain: lookAgain,
+		FailurePolicies: map[string]admissionv1.FailurePolicyType{podwebhook.MutatePath: admissionv1.FailurePolicyType(m.config.PodFailurePolicy)},
+	}, kinds...)
 }
 
 // serve tells the webhook server what it serves.
@@ -276,21 +292,10 @@ func (m *Manager) serve(config *rest.Config) (err error) {
 	if m.admissions, err = m.newAdmissions(config); err != nil {
 		return err
 	}
-	m.hooks.Conditions = m.admissions.conditions
-	m.hooks.Handlers = webhooks.Conversions()
-	for _, webhook := range m.webhooks() {
-		maps.Copy(m.hooks.Handlers, webhook.Handlers())
+	if m.served, err = m.webhooks(); err != nil {
+		return err
 	}
-	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){
-		workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks,
-	} {
-		mutating, validating := area()
-		m.hooks.Mutating, m.hooks.Validating = append(m.hooks.Mutating, mutating...), append(m.hooks.Validating, validating...)
-	}
-	for i := range m.hooks.Mutating {
-		if w := &m.hooks.Mutating[i]; *w.ClientConfig.Service.Path == podwebhook.MutatePath {
-			w.FailurePolicy = new(admissionv1.FailurePolicyType(m.config.PodFailurePolicy))
-		}
-	}
-	return m.admissions.onMatchChange(m.hooks.Look)
+	m.hooks.Webhooks, m.hooks.Handlers = m.served, webhooks.Conversions()
+	maps.Copy(m.hooks.Handlers, m.served.Handlers())
+	return m.served.OnMatchChange(m.hooks.Look)
 }

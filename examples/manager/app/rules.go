@@ -4,7 +4,6 @@ package app
 
 import (
 	"fmt"
-	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/availability/deletion"
-	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/permissions"
@@ -56,7 +54,7 @@ func Definitions(config Config) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&Manager{config: config, gates: gates}).definitions(), nil
+	return (&Manager{config: config, gates: gates}).definitions()
 }
 
 // Permissions returns what a manager with this configuration asks of the API server, by its parts. Rules to read stand
@@ -67,75 +65,38 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		return nil, err
 	}
 	m := &Manager{config: config, gates: gates}
+	kinds, err := m.describe()
+	if err != nil {
+		return nil, err
+	}
 	var rules []rbacv1.PolicyRule // of the program as a whole
 	if config.CreateOwnNamespace {
 		rules = append(rules, permissions.Rule("create", "", "namespaces"))
 	}
 	if config.InstallCRDs { // they are applied, and for that the name is known at the creation too
 		var names []string
-		for _, definition := range m.definitions() {
+		for _, definition := range kinds.CRDs() {
 			names = append(names, definition.GetName())
 		}
 		rules = append(rules, permissions.Rule("get create patch", crds.Resource.Group, crds.Resource.Resource, names...))
 	}
-	needed := config.Webhook.Permissions(config.OwnNamespace)
+	needed := append(config.Webhook.Permissions(config.OwnNamespace), permissions.Part{Rules: rules})
 	if config.Webhook.Enabled {
 		m.recorder = &record.FakeRecorder{}
 		if m.admissions, err = m.newAdmissions(&rest.Config{}); err != nil { // which is asked nothing
 			return nil, err
 		}
-		needed = append(needed, m.admissions.permissions(config.Namespace)...)
-		for _, webhook := range m.webhooks() {
-			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
-				rules = append(rules, asks.Rules()...)
-			}
+		served, err := m.webhooks()
+		if err != nil {
+			return nil, err
 		}
+		needed = append(needed, served.Permissions()...)
 	}
-	needed = append(needed, permissions.Part{Rules: rules})
 	if l := config.LeaderElection; l.Enabled {
 		needed = append(needed, permissions.Part{Name: "leader-election", Namespace: config.leaseNamespace(), Rules: []rbacv1.PolicyRule{
 			permissions.Rule("create", "coordination.k8s.io", "leases"),
 			permissions.Rule("get update", "coordination.k8s.io", "leases", l.ID),
 		}})
 	}
-	ofKinds, err := m.rulesOfKinds()
-	return append(needed, ofKinds...), err
+	return append(needed, kinds.Permissions()...), nil
 }
-
-// rulesOfKinds returns what the controllers ask, in the cluster and in the namespace that the manager works in.
-func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
-	caches, err := m.newCaches(&rest.Config{}) // which is asked nothing
-	if err != nil {
-		return nil, err
-	}
-	all, err := controllers.Permissions(m.controllers(caches))
-	for _, part := range all {
-		if part.Namespace != "" { // whatever namespace the manager works in
-			needed = append(needed, part)
-			continue
-		}
-		kind := slices.IndexFunc(m.config.kinds, func(k kind) bool { return k.name == part.Name })
-		if m.config.kinds[kind].inCluster {
-			needed = append(needed, part)
-		} else {
-			needed = append(needed, confined(part.Name, m.config.Namespace, part.Rules)...)
-		}
-	}
-	return needed, err
-}
-
-// confined confines the rules of a part to a namespace, as far as they are about what has one.
-func confined(name, namespace string, rules []rbacv1.PolicyRule) []permissions.Part {
-	inCluster, where := permissions.Part{Name: name}, permissions.Part{Name: name, Namespace: namespace}
-	for _, rule := range rules {
-		if slices.Contains(withoutNamespace, rule.Resources[0]) {
-			inCluster.Rules = append(inCluster.Rules, rule)
-		} else {
-			where.Rules = append(where.Rules, rule)
-		}
-	}
-	return []permissions.Part{inCluster, where}
-}
-
-// withoutNamespace are resources that controllers use which have no namespace.
-var withoutNamespace = []string{"nodes", "namespaces", "nodeimages", "nodeimages/status", "nodepodprobes", "sidecarsets", "sidecarsets/status", "sidecarsets/finalizers"}

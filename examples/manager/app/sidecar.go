@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/sidecar/client"
@@ -28,7 +28,7 @@ func sidecarSets(f *pflag.FlagSet) kind {
 	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
 	return kind{
 		name: "sidecarset-controller", resource: sidecarSetsResource,
-		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			budget, err := p.budget(ctx)
 			o := sidecarset.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, ManagerNamespace: p.ownNamespace, ControllerOptions: p.options(*workers),
@@ -38,13 +38,13 @@ func sidecarSets(f *pflag.FlagSet) kind {
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()
 			}
-			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), err
+			return sidecarset.Describe(o, nil), err
 		},
-		webhook: func(a *admissions) webhook {
-			return &sidecarset.Webhook{
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return sidecarset.Describe(sidecarset.Options{}, &sidecarset.Webhook{
 				Reader: a.sidecars, PatchPodMetadataAllowed: a.gates.Enabled(features.SidecarSetPatchPodMetadataDefaultsAllowed),
 				Containers: &sidecarset.ContainerChecker{Client: a.CoreV1(), Namespace: a.ownNamespace},
-			}
+			}), nil
 		},
 	}
 }
@@ -60,8 +60,7 @@ func sidecarSetPolicies(f *pflag.FlagSet) kind {
 		"what the API server does with new pods that the policy of a SidecarSet cannot change: Fail refuses them, Ignore creates them without sidecars")
 	return kind{
 		name: "sidecarset-policy-controller", gate: features.SidecarSetPolicies, resource: sidecarSetsResource,
-		inCluster: true, // policies have no namespace
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
 			o := policies.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, ManagerNamespace: p.ownNamespace, ControllerOptions: p.options(0),
 				SidecarSets: p.caches.sidecarSets(), FailurePolicy: admissionregistrationv1.FailurePolicyType(*failurePolicy),
@@ -70,7 +69,7 @@ func sidecarSetPolicies(f *pflag.FlagSet) kind {
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()
 			}
-			return controllers.OfNamespace(o, policies.New, policies.Rules, policies.NamespaceRules), nil
+			return policies.Describe(o), nil
 		},
 	}
 }
@@ -81,11 +80,11 @@ func sidecarTerminator(f *pflag.FlagSet) kind {
 	workers := f.Int("sidecarterminator-workers", 3, "pods reconciled at the same time whose sidecars are to be terminated")
 	return kind{
 		name: sidecarv1alpha1.SidecarTerminatorEventSource, gate: features.SidecarTerminator, resource: containerRecreateRequestsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			return controllers.Of(terminator.Options{
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return terminator.Describe(terminator.Options{
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, ControllerOptions: p.options(*workers), PodMetrics: terminations,
 				Pods: p.caches.pods(), Nodes: p.caches.nodes(), Requests: p.caches.containerRecreateRequests(),
-			}, terminator.New, terminator.Rules), nil
+			}), nil
 		},
 	}
 }

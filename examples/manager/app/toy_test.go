@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/permissions"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/toy"
@@ -27,11 +27,11 @@ func toys(f *pflag.FlagSet) kind {
 	workers := f.Int("toy-workers", 3, "Toys reconciled at the same time")
 	return kind{
 		name: "toy-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("toys"),
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
 			clients, err := client.NewForConfig(p.Config) // a kind of an area finds its client among those of the parts
-			return controllers.Of(toy.Options{
+			return toy.Describe(toy.Options{
 				Kubernetes: p.Kubernetes, Toy: clients, ControllerOptions: p.options(*workers), Toys: p.caches.toys(clients), Pods: p.caches.pods(),
-			}, toy.New, toy.Rules), err
+			}), err
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/workloads"
@@ -27,7 +27,7 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 		name: "uniteddeployment-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("uniteddeployments"),
 		beside: these(cloneSetsResource, statefulSetsResource), optional: these(cloneSetsResource, statefulSetsResource),
 		without: "UnitedDeployments of this kind create nothing",
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
 			o := uniteddeployment.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers), SubsetMetrics: subsets,
 				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
@@ -40,15 +40,15 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 			if o.AdvancedStatefulSets == nil {
 				o.Without = append(o.Without, uniteddeployment.AdvancedStatefulSet)
 			}
-			return controllers.Of(o, uniteddeployment.New, uniteddeployment.Rules), nil
+			return uniteddeployment.Describe(o, nil), nil
 		},
-		webhook: func(a *admissions) webhook {
-			return &uniteddeployment.Webhook{
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return uniteddeployment.Describe(uniteddeployment.Options{}, &uniteddeployment.Webhook{
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				AdaptiveScheduling:        *adaptive,
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
 				Templates:                 workloads.DryRun(a.CoreV1()),
-			}
+			}), nil
 		},
 	}
 }

@@ -45,7 +45,11 @@ func served(t *testing.T) []fakecluster.Resource {
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: "namespaces", ClusterScoped: true, Type: func() any { return &corev1.Namespace{} }},
 	}
 	m := &Manager{config: mustParse(t), gates: openGates(t)}
-	for _, crd := range m.definitions() {
+	definitions, err := m.definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, crd := range definitions {
 		var d apiextensionsv1.CustomResourceDefinition
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(crd.Object, &d); err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/examples/process/permissions"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
@@ -52,7 +53,7 @@ type shared struct {
 func (s *shared) features() []controllers.Controller {
 	all := []controllers.Controller{{
 		Name: containermeta.EventSource, Gate: features.DaemonWatchingPod, Resource: corev1.SchemeGroupVersion.WithResource("pods"),
-		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+		Compose: func(_ context.Context, own *controllers.Own) (podwright.Kind, error) {
 			return controllers.Of(containermeta.Options{
 				Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, Pods: s.caches.pods(), ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles, Workers: s.config.Concurrency},
 				RestartWorkers: s.config.RestartConcurrency, MaxGracePeriod: s.config.MaxGracePeriod,
@@ -62,7 +63,7 @@ func (s *shared) features() []controllers.Controller {
 		},
 	}, {
 		Name: recreate.EventSource, Gate: features.KruiseDaemon, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
-		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+		Compose: func(_ context.Context, own *controllers.Own) (podwright.Kind, error) {
 			return controllers.Of(recreate.Options{
 				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, Requests: s.caches.requests(), ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles},
 				MaxGracePeriod: s.config.MaxGracePeriod,
@@ -70,7 +71,7 @@ func (s *shared) features() []controllers.Controller {
 		},
 	}, {
 		Name: probe.EventSource, Gate: features.PodProbeMarkerGate, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("nodepodprobes"),
-		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+		Compose: func(_ context.Context, own *controllers.Own) (podwright.Kind, error) {
 			return controllers.Of(probe.Options{
 				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, NodePodProbes: s.caches.nodePodProbes(), ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles}, ProbeMetrics: probes,
 			}, probe.New, probe.Rules), nil
@@ -86,12 +87,15 @@ func (s *shared) features() []controllers.Controller {
 func (s *shared) pulls() controllers.Controller {
 	return controllers.Controller{
 		Name: image.EventSource, Gate: features.KruiseDaemon, Resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
-		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
-			return controllers.OfNamespace(image.Options{
+		Compose: func(_ context.Context, own *controllers.Own) (podwright.Kind, error) {
+			described := controllers.Of(image.Options{
 				Distribution: own.Distribution, Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, NodeImages: s.caches.nodeImages(),
 				Concurrency: s.config.Concurrency, ControllerOptions: podwright.ControllerOptions{Recorders: own.Recorders, Metrics: reconciles},
 				Filter: s.config.pullFilter(), ReadSourceSecrets: s.config.ReadSourceSecrets, Credentials: s.credentials,
-			}, image.New, image.Rules, image.NamespaceRules), nil
+			}, image.New, image.Rules)
+			where, there := image.NamespaceRules(image.Options{})
+			described.Permissions = append(described.Permissions, podwright.Permission{Namespace: where, Rules: there})
+			return described, nil
 		},
 	}
 }
@@ -111,11 +115,19 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		return nil, err
 	}
 	all := &shared{config: &config, gates: gates, caches: caches}
-	needed, err := controllers.Permissions(controllers.Enabled(all.features(), gates))
-	if err == nil && config.endpoint() == "" {
+	kinds, err := controllers.Describe(controllers.Enabled(all.features(), gates))
+	if err != nil {
+		return nil, err
+	}
+	set, err := manager.New(manager.Options{}, kinds...)
+	if err != nil {
+		return nil, err
+	}
+	needed := set.Permissions()
+	if config.endpoint() == "" {
 		needed = append(needed, permissions.Part{Rules: nodeagent.RuntimeOfRules()})
 	}
-	return needed, err
+	return needed, nil
 }
 
 // Manifest returns the RBAC objects for the agents of all nodes with this configuration. RBAC knows no nodes, so each may

@@ -14,11 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/examples/tests/cluster/registry"
 	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/examples/tests/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	podwrightmanager "github.com/podwright/podwright/manager"
 )
 
 // If no webhook fills requests in, they say what their author likes. The agent believes what the kubelet has told the
@@ -124,8 +124,8 @@ func withoutWebhooks(t *testing.T) *testbed.Manager {
 	bed.Manager.Kill()
 	registrations := bed.Core.AdmissionregistrationV1()
 	if err := errors.Join(
-		registrations.MutatingWebhookConfigurations().Delete(t.Context(), webhooks.MutatingName, metav1.DeleteOptions{}),
-		registrations.ValidatingWebhookConfigurations().Delete(t.Context(), webhooks.ValidatingName, metav1.DeleteOptions{})); err != nil {
+		registrations.MutatingWebhookConfigurations().Delete(t.Context(), podwrightmanager.MutatingName, metav1.DeleteOptions{}),
+		registrations.ValidatingWebhookConfigurations().Delete(t.Context(), podwrightmanager.ValidatingName, metav1.DeleteOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

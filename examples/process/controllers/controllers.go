@@ -12,30 +12,27 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
-	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright"
 	availabilityclient "github.com/podwright/podwright/availability/client"
 	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process"
-	"github.com/podwright/podwright/examples/process/crds"
-	"github.com/podwright/podwright/examples/process/permissions"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/manager"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
@@ -62,8 +59,8 @@ type Controller struct {
 	OrGate featuregate.Feature
 	// Resource must be served before it runs.
 	Resource schema.GroupVersionResource
-	// Compose returns what runs; see Of.
-	Compose func(context.Context, *Own) (Composed, error)
+	// Compose returns what runs: Describe of the kind's package, or Of.
+	Compose func(context.Context, *Own) (podwright.Kind, error)
 }
 
 // Enabled returns the controllers whose gates are open.
@@ -85,32 +82,12 @@ type Own struct {
 	Synced []cache.InformerSynced
 }
 
-// Composed is a controller that is not made yet, and the RBAC rules that it needs.
-type Composed struct {
-	rules []rbacv1.PolicyRule
-	// where is a namespace in which more is needed, and there is what that is. Empty: there is none.
-	where string
-	there []rbacv1.PolicyRule
-	make  func() (runner, error)
-}
-
-// runner is a Controller of the library.
-type runner interface {
-	Run(ctx context.Context) error
-}
-
-// Of returns the controller of options: New and Rules are those of its package.
-func Of[O any, C runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule) Composed {
-	return Composed{rules: Rules(options), make: func() (runner, error) { return New(options) }}
-}
-
-// OfNamespace is Of for a controller that needs more in one namespace: NamespaceRules is that of its package, too.
-func OfNamespace[O any, C runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule,
-	NamespaceRules func(O) (namespace string, rules []rbacv1.PolicyRule),
-) Composed {
-	composed := Of(options, New, Rules)
-	composed.where, composed.there = NamespaceRules(options)
-	return composed
+// Of returns the kind of a controller whose package has no Describe: New and Rules are those of the package.
+func Of[O any, C podwright.Runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule) podwright.Kind {
+	return podwright.Kind{
+		New:         func(context.Context) (podwright.Runner, error) { return New(options) },
+		Permissions: []podwright.Permission{{Rules: Rules(options)}},
+	}
 }
 
 // Clients are those of one part of a program, which its user agent names.
@@ -156,66 +133,76 @@ type Program struct {
 // Run runs every controller until the context is done or one of them fails, and waits for all.
 func (p *Program) Run(ctx context.Context, all []Controller) error {
 	defer p.Caches.Shutdown()
-	running, ctx := errgroup.WithContext(ctx)
-	for _, one := range all {
-		running.Go(func() error {
-			if err := p.run(ctx, one); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("%s: %w", one.Name, err)
-			}
-			return nil
-		})
+	clients, err := NewClients(p.Config, p.Name)
+	if err != nil {
+		return err
 	}
-	running.Go(func() error { <-ctx.Done(); return nil }) // also without controllers
-	return running.Wait()
+	var kinds []podwright.Kind
+	byName := map[string]Controller{}
+	for _, c := range all {
+		byName[c.Name] = c
+		kinds = append(kinds, podwright.Kind{Name: c.Name, Resource: c.Resource, New: func(ctx context.Context) (podwright.Runner, error) {
+			return p.compose(ctx, c)
+		}})
+	}
+	told := func(who func(Controller)) func(podwright.Kind) {
+		return func(k podwright.Kind) {
+			if who != nil {
+				who(byName[k.Name])
+			}
+		}
+	}
+	set, err := manager.New(manager.Options{
+		Kubernetes: clients.Kubernetes, LookAgain: p.LookAgain, Start: p.Caches.StartWithContext, Waits: told(p.Waits), Runs: told(p.Runs),
+	}, kinds...)
+	if err != nil {
+		return err
+	}
+	return set.RunControllers(ctx)
 }
 
-// run makes a controller when what it is about is served, and runs it until the context is done.
-func (p *Program) run(ctx context.Context, c Controller) error {
+// compose makes a controller, with clients and events of its own.
+func (p *Program) compose(ctx context.Context, c Controller) (podwright.Runner, error) {
 	config := rest.CopyConfig(p.Config)
 	config.UserAgent = p.Name + "/" + c.Name
 	clients, err := NewClients(config, config.UserAgent)
 	if err != nil {
-		return err
-	}
-	named := klog.NewContext(ctx, klog.FromContext(ctx).WithName(c.Name))
-	resources := discovery.ToDiscoveryInterfaceWithContext(clients.Kubernetes.Discovery())
-	if err := crds.Await(named, resources, c.Resource, p.LookAgain, func() { tell(p.Waits, c) }); err != nil {
-		return err
+		return nil, err
 	}
 	// They outlive the controller, whose last reconcile may record one.
 	events := &events{context: context.WithoutCancel(ctx), client: clients.Kubernetes, host: p.Host}
-	defer events.shutdown()
 	own := &Own{
 		Clients: clients, Config: config, Recorders: events.recorder,
 		Serves: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
-			return crds.Served(ctx, resources, resource)
+			return manager.Served(ctx, clients.Kubernetes.Discovery(), resource)
 		},
 	}
-	composed, err := c.Compose(named, own)
+	composed, err := c.Compose(ctx, own)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	made, err := composed.make()
-	if err != nil {
-		return err
-	}
-	p.Caches.StartWithContext(ctx)
-	if !cache.WaitForCacheSync(ctx.Done(), own.Synced...) {
+	made, err := composed.New(ctx)
+	return &running{made, own, events}, err
+}
+
+// running is a controller that has what is its own.
+type running struct {
+	podwright.Runner
+	own    *Own
+	events *events
+}
+
+// Run implements podwright.Runner.
+func (r *running) Run(ctx context.Context) error {
+	defer r.events.shutdown()
+	if !cache.WaitForCacheSync(ctx.Done(), r.own.Synced...) {
 		return context.Cause(ctx)
 	}
-	tell(p.Runs, c)
-	return made.Run(ctx)
+	return r.Runner.Run(ctx)
 }
 
-func tell(who func(Controller), c Controller) {
-	if who != nil {
-		who(c)
-	}
-}
-
-// Permissions returns what the controllers ask of an API server that serves everything, by their names. Rules to read
-// stand with the controllers that read, though they share caches. Nothing is asked of the API server.
-func Permissions(all []Controller) (needed []permissions.Part, err error) {
+// Describe returns the kinds of controllers, as they are if the API server serves everything: for manifests. Nothing is asked of it.
+func Describe(all []Controller) (kinds []podwright.Kind, err error) {
 	own := &Own{
 		Config:    &rest.Config{},
 		Recorders: func(string) record.EventRecorder { return &record.FakeRecorder{} },
@@ -225,14 +212,12 @@ func Permissions(all []Controller) (needed []permissions.Part, err error) {
 		return nil, err
 	}
 	for _, one := range all {
-		composed, err := one.Compose(context.Background(), own)
+		kind, err := one.Compose(context.Background(), own)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", one.Name, err)
 		}
-		needed = append(needed, permissions.Part{Name: one.Name, Rules: composed.rules})
-		if composed.where != "" {
-			needed = append(needed, permissions.Part{Name: one.Name, Namespace: composed.where, Rules: composed.there})
-		}
+		kind.Name, kind.Resource = one.Name, one.Resource
+		kinds = append(kinds, kind)
 	}
-	return needed, nil
+	return kinds, nil
 }

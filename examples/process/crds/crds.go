@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crds installs CustomResourceDefinitions and tells whether a kind is served.
+// Package crds installs CustomResourceDefinitions.
 package crds
 
 import (
@@ -10,20 +10,17 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/klog/v2"
 )
 
 // Resource is that of CustomResourceDefinitions.
 var Resource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// Of returns the definitions of some resources: a manager installs what it manages, and nothing that no program serves.
+// Of returns the definitions of some resources: a program installs what it manages, and nothing that no program serves.
 func Of(definitions []*unstructured.Unstructured, resources ...schema.GroupVersionResource) []*unstructured.Unstructured {
 	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool {
 		return !slices.ContainsFunc(resources, func(r schema.GroupVersionResource) bool { return d.GetName() == r.GroupResource().String() })
@@ -73,38 +70,4 @@ func notEstablished(definition *unstructured.Unstructured) error {
 		}
 	}
 	return reason
-}
-
-// Served tells whether the API server serves a resource now.
-func Served(ctx context.Context, client discovery.ServerResourcesInterfaceWithContext, resource schema.GroupVersionResource) (bool, error) {
-	list, err := client.ServerResourcesForGroupVersionWithContext(ctx, resource.GroupVersion().String())
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("asking whether %s is served: %w", resource.GroupResource(), err)
-	}
-	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource }), nil
-}
-
-// Await returns nil once the API server serves a resource, or else why the context is done. It looks every so often,
-// plus up to half of that by chance. Missing is called once it is known that the resource is not served; nil: only a
-// line of the log says it.
-func Await(ctx context.Context, client discovery.ServerResourcesInterfaceWithContext, resource schema.GroupVersionResource, every time.Duration, missing func()) error {
-	said := false
-	pause := wait.DelayFunc(func() time.Duration { return wait.Jitter(every, 0.5) })
-	return pause.Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-		served, err := Served(ctx, client, resource)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			klog.FromContext(ctx).Error(err, "Trying again", "after", every)
-		case err == nil && !served && !said:
-			said = true
-			if missing != nil {
-				missing()
-			}
-			klog.FromContext(ctx).Info("Not started, because its CRD is not installed; it starts when the CRD appears", "crd", resource.GroupResource())
-		}
-		return served, nil
-	})
 }

@@ -6,11 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/kubernetes/fake"
 )
 
 func TestNotEstablished(t *testing.T) {
@@ -36,23 +33,6 @@ func TestNotEstablished(t *testing.T) {
 				t.Errorf("notEstablished gives %v, want %q", err, c.want)
 			}
 		})
-	}
-}
-
-func TestServed(t *testing.T) {
-	client := fake.NewClientset()
-	client.Resources = []*metav1.APIResourceList{{
-		GroupVersion: "apps.kruise.io/v1alpha1", APIResources: []metav1.APIResource{{Name: "clonesets"}},
-	}}
-	for resource, want := range map[schema.GroupVersionResource]bool{
-		{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "clonesets"}:   true,
-		{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "daemonsets"}:  false,
-		{Group: "policy.kruise.io", Version: "v1alpha1", Resource: "clonesets"}: false,
-	} {
-		got, err := Served(t.Context(), discovery.ToDiscoveryInterfaceWithContext(client.Discovery()), resource)
-		if err != nil || got != want {
-			t.Errorf("Served(%s) gives %v, %v, want %v", resource, got, err, want)
-		}
 	}
 }
 

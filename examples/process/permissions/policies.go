@@ -12,32 +12,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/manager"
 )
 
 // Policies returns policies and their bindings as YAML.
 func Policies(policies []admissionregistrationv1.ValidatingAdmissionPolicy, bindings []admissionregistrationv1.ValidatingAdmissionPolicyBinding) ([]byte, error) {
-	var objects []any
+	var objects []runtime.Object
 	for i := range policies {
 		objects = append(objects, &policies[i])
 	}
 	for i := range bindings {
 		objects = append(objects, &bindings[i])
 	}
-	var manifest bytes.Buffer
-	for _, object := range objects {
-		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-		if err != nil {
-			return nil, err
-		}
-		delete(fields, "status")
-		document, err := yaml.Marshal(fields)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&manifest, "---\n%s", document)
-	}
-	return manifest.Bytes(), nil
+	return manager.YAML(objects...)
 }
 
 // Objects returns the objects of a manifest, in its order.

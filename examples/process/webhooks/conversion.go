@@ -22,9 +22,16 @@ import (
 
 	distribution "github.com/podwright/podwright/distribution/conversion"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/manager"
 	sidecar "github.com/podwright/podwright/sidecar/conversion"
 	workloads "github.com/podwright/podwright/workloads/conversion"
 )
+
+// ConvertedName is the CustomResourceDefinition whose objects are always converted between versions.
+const ConvertedName = "statefulsets.apps.kruise.io"
+
+// managedBy is the field manager of what is written.
+const managedBy = "podwright-manager"
 
 // edit changes a definition to have the API server ask a webhook.
 type edit func(*unstructured.Unstructured, admissionv1.WebhookClientConfig) error
@@ -55,14 +62,11 @@ func namesOnDemand() (names []string) {
 }
 
 // convert makes the target the conversion webhook of a definition, by an edit, on a path.
-func convert(definition *unstructured.Unstructured, target Target, path string, edit edit) error {
-	if !target.Serves(path) {
-		return nil
-	}
+func convert(definition *unstructured.Unstructured, target manager.Target, path string, edit edit) error {
 	// OpenKruise's manager names more review versions. While both run, the two must not undo each other's work.
 	field := []string{"spec", "conversion", "webhook", "conversionReviewVersions"}
 	versions, _, err := unstructured.NestedStringSlice(definition.Object, field...)
-	err = cmp.Or(err, edit(definition, target.clientConfig(onPath(path))))
+	err = cmp.Or(err, edit(definition, target.ClientConfig(path)))
 	if err == nil && slices.Contains(versions, "v1") {
 		err = unstructured.SetNestedStringSlice(definition.Object, versions, field...)
 	}
@@ -74,7 +78,7 @@ func convert(definition *unstructured.Unstructured, target Target, path string, 
 
 // registerConversion writes what is to be other in the definitions whose objects are converted, and nothing else of them. It
 // returns whether it has written.
-func (s *Server) registerConversion(ctx context.Context, target Target) (bool, error) {
+func (s *Server) registerConversion(ctx context.Context, target manager.Target) (bool, error) {
 	written, err := s.registerIn(ctx, s.client, ConvertedName, target, workloads.Path, workloads.SetWebhook)
 	if !s.ServeV1beta1 {
 		return written, err
@@ -92,7 +96,10 @@ func (s *Server) registerConversion(ctx context.Context, target Target) (bool, e
 	return written, errors.Join(errs...)
 }
 
-func (s *Server) registerIn(ctx context.Context, reader client.Reader, name string, target Target, path string, edit edit) (bool, error) {
+func (s *Server) registerIn(ctx context.Context, reader client.Reader, name string, target manager.Target, path string, edit edit) (bool, error) {
+	if s.Handlers[path] == nil {
+		return false, nil
+	}
 	crd := definition(name)
 	limited, cancel := context.WithTimeout(ctx, limit/5) // Get waits until the definition may be read
 	defer cancel()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
@@ -41,12 +42,11 @@ func webhookAt(client dict, versions ...any) dict {
 }
 
 func TestConversion(t *testing.T) {
-	service, url := byService, byURL
-	service.Serves, url.Serves = serves(conversion.Path), serves(conversion.Path)
+	service, url := manager.Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca")}, byURL
 	atService := dict{"service": dict{"namespace": "kruise-system", "name": "hooks", "path": "/convert", "port": int64(443)}, "caBundle": "Y2E="}
 	at := dict{"url": "https://10.0.0.1:9876/convert", "caBundle": "Y2E="}
 	cases := map[string]struct {
-		target    Target
+		target    manager.Target
 		name      string // default: ConvertedName
 		standing  dict
 		want      dict
@@ -65,7 +65,6 @@ func TestConversion(t *testing.T) {
 		"PF-5: a kind with one version": {
 			target: url, name: "clonesets.apps.kruise.io", standing: dict{"strategy": "None"}, want: dict{"strategy": "None"}, unchanged: true,
 		},
-		"no conversion is served": {target: byURL, standing: dict{"strategy": "None"}, want: dict{"strategy": "None"}, unchanged: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +126,7 @@ func TestServeV1beta1(t *testing.T) {
 		}
 	}
 	const patch = "patch CustomResourceDefinition"
-	first := []string{"create Secret", "use", "create MutatingWebhookConfiguration", "create ValidatingWebhookConfiguration", patch}
+	first := []string{"create Secret", "use", "register", patch}
 	f.reconcile("it is not to be served", first...)
 
 	f.s.ServeV1beta1 = true
@@ -163,7 +162,7 @@ func TestKeepV1beta1(t *testing.T) {
 	standing := definitionsOnDemand(t)
 	for _, crd := range standing[1:] {
 		for _, area := range onDemand {
-			if err := area.serve(crd, byURL.clientConfig(onPath(area.path))); err != nil {
+			if err := area.serve(crd, byURL.ClientConfig(area.path)); err != nil {
 				t.Fatal(err)
 			}
 		}

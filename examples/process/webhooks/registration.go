@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -25,12 +24,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/podwright/podwright/examples/process/webhooks/certificates"
+	podwrightmanager "github.com/podwright/podwright/manager"
 )
 
 // The rhythm: a change is answered after a second, everything is looked at once a minute. Two replicas that do not agree
@@ -59,16 +58,12 @@ func definition(name string) *unstructured.Unstructured {
 func (s *Server) Configure(options *manager.Options) {
 	named := func(name string) fields.Selector { return fields.OneTermEqualSelector(metav1.ObjectNameField, name) }
 	options.Cache.ByObject = map[client.Object]cache.ByObject{
-		&corev1.Secret{}: {Namespaces: map[string]cache.Config{s.Namespace: {FieldSelector: named(s.Secret)}}},
-		&admissionv1.MutatingWebhookConfiguration{}:   {Field: named(MutatingName)},
-		&admissionv1.ValidatingWebhookConfiguration{}: {Field: named(ValidatingName)},
-		definition(ConvertedName):                     {Field: named(ConvertedName)},
+		&corev1.Secret{}:          {Namespaces: map[string]cache.Config{s.Namespace: {FieldSelector: named(s.Secret)}}},
+		definition(ConvertedName): {Field: named(ConvertedName)},
 	}
 	options.Client.Cache = &client.CacheOptions{Unstructured: true}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
-	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"), meta.RESTScopeRoot)
-	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"), meta.RESTScopeRoot)
 	mapper.Add(definition(ConvertedName).GroupVersionKind(), meta.RESTScopeRoot)
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
 }
@@ -87,7 +82,10 @@ func (s *Server) AddTo(m manager.Manager) error {
 		watched = append(watched, &corev1.Secret{})
 	}
 	if s.Register {
-		watched = append(watched, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}, definition(ConvertedName))
+		watched = append(watched, definition(ConvertedName))
+		if err := m.Add(watching(func(ctx context.Context) error { return s.Webhooks.Watch(ctx, func() { ask(s.soon) }) })); err != nil {
+			return err
+		}
 	}
 	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		queue.Add(reconcile.Request{})
@@ -98,6 +96,8 @@ func (s *Server) AddTo(m manager.Manager) error {
 					return
 				case <-s.again:
 					queue.Add(reconcile.Request{})
+				case <-s.soon:
+					queue.AddAfter(reconcile.Request{}, answer)
 				}
 			}
 		}()
@@ -116,6 +116,12 @@ func (s *Server) AddTo(m manager.Manager) error {
 		return nil
 	}))
 }
+
+// watching watches in every replica.
+type watching func(context.Context) error
+
+func (f watching) Start(ctx context.Context) error { return f(ctx) }
+func (watching) NeedLeaderElection() bool          { return false }
 
 // Reconcile implements reconcile.Reconciler. Conflicts are how replicas take turns: the next look sees what the other
 // one has written.
@@ -161,16 +167,7 @@ func (s *Server) look(ctx context.Context) (notConverted, err error) {
 	}
 	written := false
 	if s.Register {
-		var conditions map[string]string
-		if s.Conditions != nil {
-			if conditions, err = s.Conditions(ctx); err != nil {
-				return nil, fmt.Errorf("what to be asked about: %w", err)
-			}
-		}
-		target := Target{
-			URL: s.url, Namespace: s.Namespace, Service: s.Service, CABundle: bundle[certificates.CACert],
-			Serves: func(path string) bool { return s.Handlers[path] != nil }, Conditions: conditions,
-		}
+		target := podwrightmanager.Target{URL: s.url, Namespace: s.Namespace, Service: s.Service, CABundle: bundle[certificates.CACert]}
 		if written, notConverted, err = s.register(ctx, target); err != nil {
 			return nil, err
 		}
@@ -194,39 +191,12 @@ func (s *Server) change(ctx context.Context, bundle certificates.Bundle) error {
 }
 
 // register writes the configurations and the definition if they differ. It returns whether it has written.
-func (s *Server) register(ctx context.Context, target Target) (written bool, notConverted, err error) {
-	mutating := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: MutatingName}}
-	first, err := s.write(ctx, mutating, func() error {
-		return rebuild(&mutating.ObjectMeta, &mutating.Webhooks, s.Mutating, target)
-	})
-	if err != nil {
-		return false, nil, err
-	}
-	validating := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: ValidatingName}}
-	second, err := s.write(ctx, validating, func() error {
-		return rebuild(&validating.ObjectMeta, &validating.Webhooks, s.Validating, target)
-	})
-	if err != nil {
+func (s *Server) register(ctx context.Context, target podwrightmanager.Target) (written bool, notConverted, err error) {
+	limited, cancel := context.WithTimeout(ctx, limit/2) // it waits for what it reads
+	defer cancel()
+	if written, err = s.Webhooks.Register(limited, target); err != nil {
 		return false, nil, err
 	}
 	converting, notConverted := s.registerConversion(ctx, target)
-	return first || second || converting, notConverted, nil
-}
-
-// write creates a configuration, or updates it if it differs. It returns whether it has written.
-func (s *Server) write(ctx context.Context, configuration client.Object, rebuild func() error) (bool, error) {
-	done, err := controllerutil.CreateOrUpdate(ctx, s.client, configuration, func() error {
-		if configuration.GetResourceVersion() == "" {
-			configuration.SetLabels(map[string]string{managedByLabel: managedBy})
-		}
-		return rebuild()
-	})
-	if err != nil {
-		return false, fmt.Errorf("registering webhooks in %s: %w", configuration.GetName(), err)
-	}
-	if done == controllerutil.OperationResultNone {
-		return false, nil
-	}
-	klog.FromContext(ctx).Info("Registered webhooks", "configuration", configuration.GetName(), "done", done)
-	return true, nil
+	return written || converting, notConverted, nil
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,8 +23,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/podwright/podwright/examples/process/webhooks/certificates"
+	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/workloads/conversion"
 )
+
+var byURL = manager.Target{URL: "https://10.0.0.1:9876", CABundle: []byte("ca")}
 
 // fixture is an API server with the definition of StatefulSet, and a Server whose cache is never behind.
 type fixture struct {
@@ -70,8 +72,6 @@ func newFixture(t *testing.T) *fixture {
 	f.s = &Server{
 		Options:   Options{Register: true, Host: "10.0.0.1", Secret: "certs", CertWriter: "secret"},
 		Namespace: "kruise-system", client: f.api, url: byURL.URL, Handlers: map[string]http.Handler{},
-		Mutating:   []admissionv1.MutatingWebhook{{Name: "mcloneset.kb.io", ClientConfig: onPath(mutatePath)}},
-		Validating: []admissionv1.ValidatingWebhook{{Name: "vcloneset.kb.io", ClientConfig: onPath(validatePath)}},
 		present: func(_ context.Context, bundle certificates.Bundle) error {
 			f.used = bundle
 			f.done = append(f.done, "use")
@@ -79,10 +79,30 @@ func newFixture(t *testing.T) *fixture {
 		},
 		succeeded: func() { f.done = append(f.done, "succeeded") },
 	}
-	for _, path := range []string{mutatePath, validatePath, conversion.Path} {
-		f.s.Handlers[path] = http.NotFoundHandler()
-	}
+	f.s.Handlers[conversion.Path], f.s.Webhooks = http.NotFoundHandler(), &configurations{f: f}
 	return f
+}
+
+// configurations note when they are registered with another authority than before.
+type configurations struct {
+	f          *fixture
+	registered []byte
+}
+
+func (c *configurations) Register(_ context.Context, target manager.Target) (bool, error) {
+	if target.URL != byURL.URL {
+		c.f.Errorf("URL %q", target.URL)
+	}
+	if bytes.Equal(c.registered, target.CABundle) {
+		return false, nil
+	}
+	c.f.done, c.registered = append(c.f.done, "register"), target.CABundle
+	return true, nil
+}
+
+func (*configurations) Watch(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return nil
 }
 
 func (f *fixture) note(verb string, object client.Object) string {
@@ -131,9 +151,9 @@ func (f *fixture) keepOnly(entries ...string) {
 
 func TestReconcile(t *testing.T) {
 	f := newFixture(t)
-	const mutatingKind, validatingKind, crd = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "CustomResourceDefinition"
+	const crd = "CustomResourceDefinition"
 	f.reconcile("PF-5: the server has its certificate before anybody is sent to it",
-		"create Secret", "use", "create "+mutatingKind, "create "+validatingKind, "patch "+crd)
+		"create Secret", "use", "register", "patch "+crd)
 	f.reconcile("PF-5: everything stands")
 	stands := definition(ConvertedName)
 	if err := f.api.Get(t.Context(), client.ObjectKey{Name: ConvertedName}, stands); err != nil {
@@ -144,19 +164,23 @@ func TestReconcile(t *testing.T) {
 		t.Errorf("URL %q (%v), want %q", got, err, want)
 	}
 
-	f.change(&admissionv1.MutatingWebhookConfiguration{}, MutatingName, `{"webhooks":null}`)
-	f.reconcile("PF-5: after a hand edit", "update "+mutatingKind)
 	f.change(definition(ConvertedName), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
 	f.reconcile("PF-5: somebody has removed the conversion", "patch "+crd)
 	f.change(definition(ConvertedName), ConvertedName, `{"spec":{"scope":"Namespaced"}}`)
 	f.reconcile("something else has changed")
+	converts := f.s.Handlers[conversion.Path]
+	delete(f.s.Handlers, conversion.Path)
+	f.change(definition(ConvertedName), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+	f.reconcile("PF-5: no conversion is served")
+	f.s.Handlers[conversion.Path] = converts
+	f.reconcile("PF-5: and again one", "patch "+crd)
 
 	f.keepOnly(certificates.CAKey, certificates.CACert)
 	f.reconcile("another certificate of the same authority", "patch Secret", "use")
 
 	before := f.used
 	f.keepOnly(certificates.CACert, "tls.crt")
-	f.reconcile("another authority: both are registered first", "patch Secret", "update "+mutatingKind, "update "+validatingKind, "patch "+crd)
+	f.reconcile("another authority: both are registered first", "patch Secret", "register", "patch "+crd)
 	if !cmp.Equal(before, f.used) {
 		t.Error("the certificate changes before the API server can know the new authority")
 	}
@@ -170,7 +194,7 @@ func TestReconcile(t *testing.T) {
 	f.reconcile("by a replica that begins", "use")
 	f.keepOnly()
 	f.reconcile("everything was removed: the server changes over at once",
-		"patch Secret", "use", "update "+mutatingKind, "update "+validatingKind, "patch "+crd)
+		"patch Secret", "use", "register", "patch "+crd)
 	if err := f.api.Delete(t.Context(), definition(ConvertedName)); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +213,7 @@ func TestReconcileWithoutConversion(t *testing.T) {
 		t.Run("PF-5: no permission to "+refused, func(t *testing.T) {
 			f := newFixture(t)
 			f.refused = refused
-			f.reconcile("at first", append([]string{"create Secret", "use", "create MutatingWebhookConfiguration", "create ValidatingWebhookConfiguration"}, tried...)...)
+			f.reconcile("at first", append([]string{"create Secret", "use", "register"}, tried...)...)
 			f.reconcile("then", tried...)
 		})
 	}

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package webhooks serves admission and conversion webhooks, and tells the API server to call them. It keeps the
-// certificates of the server, the two webhook configurations and the conversion webhook of a CustomResourceDefinition in
-// order.
-//
-// A configuration that was installed with OpenKruise's manifests carries the whole list. The annotation "template" keeps
-// it as it was, and what stands in the configuration is always rebuilt from there. A configuration that this server has
-// created is rebuilt from its own list.
+// certificates of the server and the conversion webhook of a CustomResourceDefinition in order. The two webhook configurations
+// are for package manager of the library: it is told of a new authority, and asked to look again.
 package webhooks
 
 import (
@@ -22,7 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,6 +28,7 @@ import (
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/permissions"
 	"github.com/podwright/podwright/examples/process/webhooks/certificates"
+	podwrightmanager "github.com/podwright/podwright/manager"
 )
 
 // Options says how webhooks are served; the flags of the manager say what the fields mean.
@@ -54,14 +50,9 @@ func (o *Options) InFolder() bool {
 // Permissions returns what a server asks of the API server for itself; the namespace is that of its Secret.
 func (o *Options) Permissions(namespace string) (needed []permissions.Part) {
 	if o.Enabled && o.Register {
-		const group = "admissionregistration.k8s.io"
 		needed = append(needed, permissions.Part{Rules: []rbacv1.PolicyRule{
-			permissions.Rule("create", group, "mutatingwebhookconfigurations"),
-			permissions.Rule("list watch update", group, "mutatingwebhookconfigurations", MutatingName),
-			permissions.Rule("create", group, "validatingwebhookconfigurations"),
-			permissions.Rule("list watch update", group, "validatingwebhookconfigurations", ValidatingName),
 			permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, ConvertedName),
-		}})
+		}}, permissions.Part{Rules: podwrightmanager.RegistrationRules()})
 		if o.ServeV1beta1 {
 			needed[0].Rules = append(needed[0].Rules, permissions.Rule("get patch", crds.Resource.Group, crds.Resource.Resource, namesOnDemand()...))
 		}
@@ -73,6 +64,12 @@ func (o *Options) Permissions(namespace string) (needed []permissions.Part) {
 		}})
 	}
 	return needed
+}
+
+// Registrar keeps the configurations of webhooks in order; a Set of package manager does.
+type Registrar interface {
+	Register(context.Context, podwrightmanager.Target) (written bool, err error)
+	Watch(ctx context.Context, changed func()) error
 }
 
 // Server serves webhooks with certificates that may change meanwhile. It watches the certificates and what is registered,
@@ -87,11 +84,8 @@ type Server struct {
 	Namespace string
 	// Handlers are what is served, by path.
 	Handlers map[string]http.Handler
-	// Mutating and Validating are the server's own lists; what has no handler is left out.
-	Mutating   []admissionv1.MutatingWebhook
-	Validating []admissionv1.ValidatingWebhook
-	// Conditions returns those of Target, at every look. An error is that they are not known yet. Nil: there are none.
-	Conditions func(context.Context) (map[string]string, error)
+	// Webhooks registers the handlers that are admission webhooks. Required if Options.Register is set.
+	Webhooks Registrar
 
 	listener net.Listener
 	url      string // where the API server reaches it without a Service; empty: by the Service
@@ -102,8 +96,8 @@ type Server struct {
 	used    certificates.Bundle
 	present func(context.Context, certificates.Bundle) error
 	last    atomic.Pointer[error] // of the registration
-	// again asks for a look.
-	again chan struct{}
+	// again asks for a look, and soon for one in a moment.
+	again, soon chan struct{}
 	// succeeded closes registered.
 	registered chan struct{}
 	succeeded  func()
@@ -115,7 +109,7 @@ func Listen(o Options, namespace string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Options: o, Namespace: namespace, listener: listener, registered: make(chan struct{}), again: make(chan struct{}, 1)}
+	s := &Server{Options: o, Namespace: namespace, listener: listener, registered: make(chan struct{}), again: make(chan struct{}, 1), soon: make(chan struct{}, 1)}
 	s.present, s.succeeded = s.use, sync.OnceFunc(func() { close(s.registered) })
 	if _, port, _ := net.SplitHostPort(s.Address()); o.Host != "" {
 		s.url = "https://" + net.JoinHostPort(o.Host, port)
@@ -130,10 +124,13 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 func (s *Server) Close() error { return s.listener.Close() }
 
 // Look has everything looked at again soon, since the conditions are others.
-func (s *Server) Look() {
+func (s *Server) Look() { ask(s.again) }
+
+// ask asks for a look, unless that was asked already.
+func ask(look chan struct{}) {
 	select {
-	case s.again <- struct{}{}:
-	default: // that was asked already
+	case look <- struct{}{}:
+	default:
 	}
 }
 

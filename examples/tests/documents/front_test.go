@@ -68,9 +68,13 @@ func code(t *testing.T, heading string) string {
 }
 
 // TestProgram builds the program that README shows.
-func TestProgram(t *testing.T) {
+func TestProgram(t *testing.T) { vet(t, code(t, "Embed it")) }
+
+// vet builds a file.
+func vet(t *testing.T, source string) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(code(t, "Embed it")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	build := exec.Command("go", "vet", file)
@@ -78,6 +82,26 @@ func TestProgram(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
+}
+
+// TestSet builds what README shows of several kinds, in a function that returns it.
+func TestSet(t *testing.T) {
+	const before, after = `package readme
+
+import (
+	"context"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/manager"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/daemonset"
+)
+
+func set(kube kubernetes.Interface, workloads client.Interface, target func(context.Context) (manager.Target, error)) (*manager.Set, error) {
+`, "}\n"
+	vet(t, before+code(t, "Embed several kinds")+after)
 }
 
 // TestExample wants what README shows of the arithmetic to be an Example, which is a test.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/process/webhooks"
+	"github.com/podwright/podwright/manager"
 )
 
 // PF-5: what others write into the webhook configurations is taken back.
@@ -19,19 +19,19 @@ func TestWebhookConfigurationsAreEdited(t *testing.T) {
 	s := newCloneSetFixture(t)
 	patch := []byte(`[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":29}]`)
 	mutating := s.Core.AdmissionregistrationV1().MutatingWebhookConfigurations()
-	if _, err := mutating.Patch(t.Context(), webhooks.MutatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := mutating.Patch(t.Context(), manager.MutatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	validating := s.Core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	if _, err := validating.Patch(t.Context(), webhooks.ValidatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := validating.Patch(t.Context(), manager.ValidatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.AwaitAsking("both are as before", func() string {
-		m, err := mutating.Get(t.Context(), webhooks.MutatingName, metav1.GetOptions{})
+		m, err := mutating.Get(t.Context(), manager.MutatingName, metav1.GetOptions{})
 		if err != nil {
 			return err.Error()
 		}
-		v, err := validating.Get(t.Context(), webhooks.ValidatingName, metav1.GetOptions{})
+		v, err := validating.Get(t.Context(), manager.ValidatingName, metav1.GetOptions{})
 		if err != nil {
 			return err.Error()
 		}

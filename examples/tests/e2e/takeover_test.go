@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/examples/tests/testbed/podstate"
+	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -104,9 +104,9 @@ func testTakeOver(t *testing.T, b *bed) {
 func (s *fixture[T]) withoutWebhooks() {
 	s.Helper()
 	admission := s.Core.AdmissionregistrationV1()
-	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), webhooks.MutatingName, metav1.DeleteOptions{})
+	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), manager.MutatingName, metav1.DeleteOptions{})
 	if err == nil {
-		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), webhooks.ValidatingName, metav1.DeleteOptions{})
+		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), manager.ValidatingName, metav1.DeleteOptions{})
 	}
 	if err != nil {
 		s.Fatalf("remove the webhook configurations: %v", err)

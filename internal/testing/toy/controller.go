@@ -87,6 +87,11 @@ func (o *Options) observe(_ context.Context, key types.NamespacedName) (*Snapsho
 	return &Snapshot{toy, pods}, err
 }
 
+// Describe returns what a program takes that runs toys, for package manager: the options are those of New.
+func Describe(o Options) podwright.Kind {
+	return controller.Describe("toy-controller", v1alpha1.SchemeGroupVersion.WithResource("toys"), o.Namespace, o, New, Rules)
+}
+
 // Rules returns the RBAC rules that a controller needs.
 func Rules(Options) []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
