@@ -15,7 +15,7 @@ var owned = []string{
 	"apps.kruise.io/specified-delete",
 	"lifecycle.apps.kruise.io/state", "lifecycle.apps.kruise.io/timestamp", "lifecycle.podwright.io/eviction-denied",
 	"apps.kruise.io/inplace-update-state", "inplace-update-state", "apps.kruise.io/inplace-update-grace", "inplace-update-grace",
-	"apps.kruise.io/runtime-containers-meta",
+	"apps.kruise.io/runtime-containers-meta", "apps.kruise.io/container-launch-priority-completed",
 	"apps.kruise.io/united-deployment-reserved-pod",
 	"apps.kruise.io/matched-workloadspread",
 	"kruise.io/injected-persistent-pod-state", "persistentpodstates.podwright.io/injected-node-selector",

@@ -22,7 +22,7 @@ func TestUnowned(t *testing.T) {
 	ownedKeys := []string{
 		lifecyclev1alpha1.SpecifiedDeleteLabel, lifecyclev1alpha1.StateLabel, lifecyclev1alpha1.TimestampAnnotation, lifecyclev1alpha1.EvictionDeniedAnnotation,
 		inplacev1alpha1.StateAnnotation, inplacev1alpha1.LegacyStateAnnotation, inplacev1alpha1.GraceAnnotation, inplacev1alpha1.LegacyGraceAnnotation,
-		inplacev1alpha1.RuntimeContainersMetaAnnotation, workloadsv1alpha1.ReservedPodLabel, distributionv1alpha1.MatchedWorkloadSpreadAnnotation,
+		inplacev1alpha1.RuntimeContainersMetaAnnotation, lifecyclev1alpha1.LaunchPriorityCompletedAnnotation, workloadsv1alpha1.ReservedPodLabel, distributionv1alpha1.MatchedWorkloadSpreadAnnotation,
 		distributionv1alpha1.InjectedPersistentPodStateAnnotation, distributionv1alpha1.InjectedNodeSelectorAnnotation, availabilityv1alpha1.RelatedPubAnnotation,
 		sidecarv1alpha1.SidecarSetHashAnnotation, sidecarv1alpha1.SidecarSetHashWithoutImageAnnotation, sidecarv1alpha1.SidecarSetInjectedListAnnotation,
 		sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation, sidecarv1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, sidecarv1alpha1.SidecarPhaseWrittenAnnotation,

@@ -51,6 +51,9 @@ type Input struct {
 	// or a percentage of the replicas, rounded down here.
 	MaxUnavailable intstr.IntOrString
 
+	// SandboxConfig gives the jobs labels and annotations of the pods for their sandbox. (IP-44)
+	SandboxConfig bool
+
 	// Jobs names the jobs that the workload controls.
 	Jobs []string
 }

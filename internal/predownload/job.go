@@ -93,7 +93,7 @@ func (in *Input) imagesBefore() []map[string]string {
 // job makes the job that pulls one image to the nodes that run pods of other
 // revisions.
 func (in *Input) job(template *corev1.PodTemplateSpec, wanted pull) *distributionv1alpha1.ImagePullJob {
-	return &distributionv1alpha1.ImagePullJob{
+	job := &distributionv1alpha1.ImagePullJob{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       in.workload.GetNamespace(),
 			Name:            jobName(in.to.Name, wanted.name),
@@ -114,6 +114,10 @@ func (in *Input) job(template *corev1.PodTemplateSpec, wanted pull) *distributio
 			},
 		},
 	}
+	if in.SandboxConfig {
+		job.Spec.SandboxConfig = &distributionv1alpha1.SandboxConfig{Labels: job.Labels, Annotations: maps.Clone(template.Annotations)}
+	}
+	return job
 }
 
 // number reads an annotation of the workload. What is no integer, or less than

@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // apply applies the plan: at most one write. A ConfigMap that came or went
@@ -31,6 +32,9 @@ func (r *reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		if err = r.add(ctx, s.ConfigMap, plan.Add); apierrors.IsNotFound(err) {
 			return controller.StaleRetry, nil
 		}
+	}
+	if err == nil && plan.Mark {
+		err = r.mark(ctx, s.Pod)
 	}
 	err = apply.WorthRetrying(err)
 	r.report(ctx, s.Pod, err)
@@ -71,6 +75,20 @@ func (r *reconciler) add(ctx context.Context, to *corev1.ConfigMap, keys []strin
 	}
 	if _, err := r.options.Kubernetes.CoreV1().ConfigMaps(to.Namespace).Patch(ctx, to.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("add %q to ConfigMap %s: %w", keys, to.Name, err)
+	}
+	return nil
+}
+
+// mark notes on a pod that all of its keys are written. One that is gone needs no note. (LP-18)
+func (r *reconciler) mark(ctx context.Context, pod *corev1.Pod) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": pod.UID, "annotations": map[string]string{lifecyclev1alpha1.LaunchPriorityCompletedAnnotation: "true"}}})
+	if err != nil {
+		return err
+	}
+	_, err = r.options.Kubernetes.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+	if err != nil && !apply.Gone(err) {
+		return fmt.Errorf("annotate pod %s: %w", pod.Name, err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestEventsThatMatter(t *testing.T) {
 				if describe(was) == describe(is) || describe(is) == "nothing" {
 					continue
 				}
-				if found++; !mayChangePlan(before, after) {
+				if found++; !(Features{}).mayChangePlan(before, after) {
 					t.Errorf("%s, with the ConfigMap %s: a change of %s makes %q of %q, and the pod is not enqueued", containers, name, m.Path, describe(is), describe(was))
 				}
 			}
@@ -78,13 +78,13 @@ func TestMayChangePlan(t *testing.T) {
 			if test.before != "" {
 				before = podOf(t, test.before)
 			}
-			if got := mayChangePlan(before, podOf(t, test.after)); got != test.want {
+			if got := (Features{}).mayChangePlan(before, podOf(t, test.after)); got != test.want {
 				t.Errorf("enqueued: %t, want %t", got, test.want)
 			}
 		})
 	}
 	another := podOf(t, "main=0:waiting log=5:waiting", func(pod *corev1.Pod) { pod.UID = "another" })
-	if !mayChangePlan(podOf(t, "main=0:waiting log=5:waiting"), another) {
+	if !(Features{}).mayChangePlan(podOf(t, "main=0:waiting log=5:waiting"), another) {
 		t.Error("another pod has taken the name, and the pod is not enqueued")
 	}
 }

@@ -26,27 +26,27 @@ const podFields = controller.Phase | controller.Containers | controller.Containe
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &o.Pods, MakeInformer: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
-		Fields: podFields, Concern: controller.On(podChanged),
+		Fields: podFields, Concern: controller.On(o.Features.podChanged),
 	}}
 }
 
 // podChanged enqueues a pod when it becomes the turn of other containers, and when
 // the kubelet refuses one whose turn it is: a user may have deleted the
 // ConfigMap. Nothing is done about a pod that is gone.
-func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
-	if after != nil && mayChangePlan(before, after) {
+func (f Features) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	if after != nil && f.mayChangePlan(before, after) {
 		enqueue(cache.MetaObjectToName(after).AsNamespacedName())
 	}
 }
 
 // mayChangePlan tells whether a plan may differ after a change of a pod; before is nil
 // for a new one.
-func mayChangePlan(before, after *corev1.Pod) bool {
-	now, found := turnOf(after)
+func (f Features) mayChangePlan(before, after *corev1.Pod) bool {
+	now, found := f.turnOf(after)
 	if !found || before == nil || before.UID != after.UID {
 		return found
 	}
-	was, had := turnOf(before)
+	was, had := f.turnOf(before)
 	return !had || now.priority != was.priority || !slices.Equal(now.containers, was.containers) || now.refused && !was.refused
 }
 
@@ -74,16 +74,16 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if err != nil {
 		return nil, fmt.Errorf("read pod %s: %w", key, err)
 	}
-	if _, found := turnOf(pod); !found {
+	if _, found := r.options.Features.turnOf(pod); !found {
 		return nil, nil
 	}
 	name := barrier.ConfigMapName(key.Name)
 	configMap, err := r.options.Kubernetes.CoreV1().ConfigMaps(key.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return &Snapshot{Pod: pod}, nil
+		return &Snapshot{Pod: pod, Features: r.options.Features}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", key.Namespace, name, err)
 	}
-	return &Snapshot{Pod: pod, ConfigMap: configMap}, nil
+	return &Snapshot{Pod: pod, ConfigMap: configMap, Features: r.options.Features}, nil
 }

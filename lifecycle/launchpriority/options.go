@@ -19,12 +19,15 @@ type Options struct {
 	Recorder record.EventRecorder
 
 	// Kubernetes reads pods, and reads, creates and patches ConfigMaps. It
-	// needs no other permissions, and none to list ConfigMaps.
+	// needs no other permissions, and none to list ConfigMaps; but see Features.MarkCompleted.
 	Kubernetes kubernetes.Interface
 
 	// Pods is an informer that the caller shares and runs. If it is nil, the
 	// controller makes and runs its own, whose objects it keeps small.
 	Pods cache.SharedIndexInformer
+
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
 }
 
 func (o *Options) check(c *controller.Checks) {

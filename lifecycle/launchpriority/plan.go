@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Plan is what to do about a pod now: data, to be looked at, compared and
@@ -24,6 +25,9 @@ type Plan struct {
 	// Add lists the keys to add to Snapshot.ConfigMap: those of one priority,
 	// and so almost always one.
 	Add []string
+
+	// Mark notes on the pod, after that, that all of its keys are written. (LP-18)
+	Mark bool
 
 	// Waiting lists the containers whose turn it is not yet, each with the reason.
 	Waiting []Wait
@@ -60,7 +64,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return &Plan{}
 	}
 	p := &Plan{}
-	next, found := turnOf(s.Pod)
+	next, found := s.Features.turnOf(s.Pod)
 	if !found {
 		return p
 	}
@@ -85,7 +89,27 @@ func NewPlan(s *Snapshot) *Plan {
 		}
 	}
 	p.wait(s, reason)
+	p.Mark = s.Features.MarkCompleted && s.Pod.Annotations[lifecyclev1alpha1.LaunchPriorityCompletedAnnotation] != "true" && p.completes(s)
 	return p
+}
+
+// completes tells whether no container is left that waits for a key, when the plan is applied. (LP-18)
+func (p *Plan) completes(s *Snapshot) bool {
+	if is := s.relation(); is == leaving || is == foreign && p.Problem != nil {
+		return false
+	}
+	for i := range s.Pod.Spec.Containers {
+		c := &s.Pod.Spec.Containers[i]
+		keys, _ := barriersOf(s.Pod, c)
+		status := podstate.ContainerStatus(s.Pod, c.Name)
+		if status != nil && (status.Ready || done(s.Pod, c, status)) {
+			continue
+		}
+		if slices.ContainsFunc(keys, func(key string) bool { return !s.has(key) && !p.writes(key) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // wait lists the containers that are held back.

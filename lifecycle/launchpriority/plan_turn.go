@@ -30,16 +30,16 @@ const reasonRefused = "CreateContainerConfigError"
 
 // turnOf finds out whose turn it is; false if it is no container's: the pod has no
 // barriers, all containers behind them are ready, or the kubelet has not
-// reported on them. (LP-8, LP-10)
-func turnOf(pod *corev1.Pod) (t turn, found bool) {
-	if !starting(pod) {
+// reported on them, unless that does not matter. (LP-8, LP-10, LP-17)
+func (f Features) turnOf(pod *corev1.Pod) (t turn, found bool) {
+	if !f.starting(pod) {
 		return turn{}, false
 	}
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		keys, priority := barriersOf(pod, c)
 		status := podstate.ContainerStatus(pod, c.Name)
-		if len(keys) == 0 || status == nil || status.Ready || done(pod, c, status) {
+		if len(keys) == 0 || !f.open(pod, c, status) {
 			continue
 		}
 		if !found || priority > t.priority {
@@ -52,6 +52,14 @@ func turnOf(pod *corev1.Pod) (t turn, found bool) {
 	return t, found
 }
 
+// open tells whether a container is not ready, and may become so; the status is nil without a report.
+func (f Features) open(pod *corev1.Pod, c *corev1.Container, status *corev1.ContainerStatus) bool {
+	if status == nil {
+		return f.KeyBeforeReport
+	}
+	return !status.Ready && !done(pod, c, status)
+}
+
 func (t *turn) add(container string, keys []string, status *corev1.ContainerStatus) {
 	t.containers = append(t.containers, container)
 	for _, key := range keys {
@@ -59,18 +67,23 @@ func (t *turn) add(container string, keys []string, status *corev1.ContainerStat
 			t.keys = append(t.keys, key)
 		}
 	}
-	waiting := status.State.Waiting
-	t.refused = t.refused || waiting != nil && waiting.Reason == reasonRefused
+	if status != nil {
+		waiting := status.State.Waiting
+		t.refused = t.refused || waiting != nil && waiting.Reason == reasonRefused
+	}
 }
 
-// starting tells whether the kubelet is at work on a pod and not all of its
+// starting tells whether the kubelet is at work on a pod, or is to be, and not all of its
 // containers are ready.
-func starting(pod *corev1.Pod) bool {
+func (f Features) starting(pod *corev1.Pod) bool {
 	if !podstate.Active(pod) {
 		return false
 	}
 	condition := readiness.Condition(pod, corev1.ContainersReady)
-	return condition != nil && condition.Status != corev1.ConditionTrue
+	if condition == nil {
+		return f.KeyBeforeReport
+	}
+	return condition.Status != corev1.ConditionTrue
 }
 
 // barriersOf returns the keys that a container waits for in the ConfigMap of

@@ -20,6 +20,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "list watch"),
 		manifests.Rule("", "configmaps", "get create patch"),
 	}
+	if o.Features.MarkCompleted {
+		rules = append(rules, manifests.Rule("", "pods", "patch"))
+	}
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}

@@ -14,6 +14,8 @@ type Snapshot struct {
 	// ConfigMap is the one that is named after the pod, whatever its owner; nil
 	// if there is none.
 	ConfigMap *corev1.ConfigMap
+	// Features switches behaviour.
+	Features Features
 }
 
 // relation says what a ConfigMap is to a pod.

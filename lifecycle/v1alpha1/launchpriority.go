@@ -7,6 +7,9 @@ const (
 	// their order in the spec if its value is LaunchPriorityOrdered. Any
 	// other value is ignored.
 	LaunchPriorityAnnotation = "apps.kruise.io/container-launch-priority"
+	// LaunchPriorityCompletedAnnotation on a pod, with the value "true", says that all keys for its containers have been
+	// written. OpenKruise 1.6 and later write it, and do nothing more for such a pod.
+	LaunchPriorityCompletedAnnotation = "apps.kruise.io/container-launch-priority-completed"
 	// LaunchPriorityOrdered gives the containers the priorities 0, -1, -2 and
 	// so on.
 	LaunchPriorityOrdered = "Ordered"

@@ -33,6 +33,9 @@ type Features struct {
 	// in workloads, still ask the registry when they start; they download
 	// nothing. With IfNotPresent they start without it.
 	PreDownload bool
+	// PreDownloadSandboxConfig gives jobs that pull images ahead the labels and annotations of the pods, for container runtimes
+	// that choose by them how they pull. OpenKruise does so from 1.5 on. (IP-44)
+	PreDownloadSandboxConfig bool
 
 	// PauseWithoutSurge makes maxSurge 0 while the update is paused, as OpenKruise does from 1.5 on: no pod is
 	// created beside the replicas, whatever for, and those that are there are scaled in. (CS-42)
@@ -55,5 +58,6 @@ type Features struct {
 // FeaturesOf returns the switches as a release of OpenKruise has them by default. Release14 is the zero Features.
 func FeaturesOf(release podwright.Release) Features {
 	later := release == podwright.Release19
-	return Features{PauseWithoutSurge: later, ClaimTemplateHash: later, KeepOrder: later, ProgressReasons: later, NormalOnceBound: later}
+	return Features{PauseWithoutSurge: later, ClaimTemplateHash: later, KeepOrder: later, ProgressReasons: later, NormalOnceBound: later,
+		PreDownloadSandboxConfig: later}
 }

@@ -15,7 +15,8 @@ func TestFeaturesOf(t *testing.T) {
 	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
 		t.Errorf("1.4 (-want +got):\n%s", diff)
 	}
-	want := Features{PauseWithoutSurge: true, ClaimTemplateHash: true, KeepOrder: true, ProgressReasons: true, NormalOnceBound: true}
+	want := Features{PauseWithoutSurge: true, ClaimTemplateHash: true, KeepOrder: true, ProgressReasons: true, NormalOnceBound: true,
+		PreDownloadSandboxConfig: true}
 	if diff := cmp.Diff(want, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("1.9 (-want +got):\n%s", diff)
 	}

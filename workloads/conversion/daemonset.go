@@ -18,6 +18,8 @@ type daemonSetScaleStrategy struct {
 	PartitionedScaling *bool `json:"partitionedScaling,omitempty"`
 }
 
+var scaleStrategyPath = admission.Path{"spec", "scaleStrategy"}
+
 // partitionPath is the path at which both versions of a DaemonSet have the partition.
 var partitionPath = admission.Path{"spec", "updateStrategy", "rollingUpdate", "partition"}
 
@@ -28,9 +30,9 @@ var daemonSet = &admission.Conversion{
 	Group: v1alpha1.GroupName, Kind: "DaemonSet", Resource: "daemonsets", Stored: admission.V1alpha1,
 	Fields: []admission.ConvertedField{
 		{
-			In: admission.V1beta1, Path: admission.Path{"spec", "scaleStrategy"}, Check: admission.Decodes[daemonSetScaleStrategy](),
+			In: admission.V1beta1, Path: scaleStrategyPath, Check: admission.Decodes[daemonSetScaleStrategy](),
 			Schema: `{"type":"object","description":"ScaleStrategy says how pods are created.","properties":{"partitionedScaling":{"type":"boolean",` +
-				`"description":"PartitionedScaling says that pods which are created on nodes that the partition holds back are of the old template. They are, whatever is said here."}}}`,
+				`"description":"PartitionedScaling creates pods on no more nodes, by name, than the partition lets be updated. Default: as the annotation daemonset.kruise.io/progressive-create-pod says."}}}`,
 		},
 		{
 			In: admission.V1beta1, Path: partitionPath, Twin: partitionPath, Near: heldBack, Check: isPartition,
@@ -81,6 +83,16 @@ func isPartition(value json.RawMessage) error {
 // KeptFieldsAnnotation holds.
 func DaemonSet(object []byte, apiVersion string) ([]byte, error) {
 	return daemonSet.Convert(object, apiVersion)
+}
+
+// DaemonSetPartitionedScaling returns what spec.scaleStrategy.partitionedScaling of v1beta1 says, which KeptFieldsAnnotation
+// keeps. Nil if it says nothing. (DS-6)
+func DaemonSetPartitionedScaling(set *v1alpha1.DaemonSet) *bool {
+	var strategy daemonSetScaleStrategy
+	if kept := admission.Kept(set.Annotations, admission.V1beta1, scaleStrategyPath); kept == nil || json.Unmarshal(kept, &strategy) != nil {
+		return nil
+	}
+	return strategy.PartitionedScaling
 }
 
 // DaemonSetPartition returns the partition of a DaemonSet: a number, or the

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/conversion"
 )
 
 // planPods brings pods to the nodes that should run one and lack it, and removes
@@ -167,10 +168,19 @@ func btoi(b bool) int {
 	return 0
 }
 
-// progressive is how many pods may be created, if the annotation holds that to what
+// scalesPartitioned tells whether pods are created only as the partition lets. The field of v1beta1 says it or, if it is not
+// there, the annotation. (DS-6)
+func (p *planner) scalesPartitioned() bool {
+	if says := conversion.DaemonSetPartitionedScaling(p.Set); says != nil {
+		return *says
+	}
+	return p.Set.Annotations[progressiveAnnotation] == "true"
+}
+
+// progressive is how many pods may be created, if that is held to what
 // the partition lets be updated. (DS-6)
 func (p *planner) progressive() (limit int, progressive bool) {
-	if p.rolling == nil || p.limits.partition == 0 || p.Set.Annotations[progressiveAnnotation] != "true" {
+	if p.rolling == nil || p.limits.partition == 0 || !p.scalesPartitioned() {
 		return 0, false
 	}
 	limit = int(p.desired - min(p.limits.partition, p.desired))

@@ -194,6 +194,10 @@ func (p *planner) readLimits() (err error) {
 // partition returns how many nodes stay at the old template. (DS-V3, DS-9)
 func (p *planner) partition() (int32, error) {
 	partition := ptr.Deref(conversion.DaemonSetPartition(p.Set), intstr.FromInt32(0))
+	if partition.Type == intstr.String && p.Features.PartitionRoundsDown { // (DS-25)
+		n, err := rollout.Count("partition", partition, p.desired, rollout.RoundDown)
+		return min(n, p.desired), err
+	}
 	if partition.Type == intstr.String {
 		return rollout.Partition(&partition, p.desired)
 	}

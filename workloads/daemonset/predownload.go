@@ -22,7 +22,8 @@ func (p *planner) planPreDownload() {
 		return
 	}
 	in := predownload.Input{PodPerNode: true, Replicas: p.desired, Partition: p.limits.partition,
-		MaxUnavailable: intstr.FromInt32(p.limits.maxUnavailable), Jobs: p.Jobs}
+		MaxUnavailable: intstr.FromInt32(p.limits.maxUnavailable), Jobs: p.Jobs,
+		SandboxConfig: p.Features.PreDownloadSandboxConfig}
 	live := map[string]bool{}
 	for _, n := range p.nodes {
 		for _, pod := range n.pods {

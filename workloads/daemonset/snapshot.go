@@ -59,20 +59,5 @@ type Snapshot struct {
 	Features Features
 }
 
-// Features switches what differs between installations.
-type Features struct {
-	// NoEnvFromMetadata treats a changed label or annotation as plain
-	// metadata, even if the environment of a container refers to it. For
-	// clusters whose nodes run no agent.
-	NoEnvFromMetadata bool
-	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize
-	// of pods (Kubernetes 1.33 and later). Pods that cannot be resized are recreated, as all
-	// are without it.
-	InPlaceResize bool
-	// PreDownload pulls images to the nodes ahead of an update. It needs
-	// Options.Jobs.
-	PreDownload bool
-}
-
 // selector returns the DaemonSet's selector, which selects something.
 func (s *Snapshot) selector() (labels.Selector, error) { return podplan.Selector(s.Set.Spec.Selector) }

@@ -29,6 +29,8 @@ const (
 // Requests for other kinds and for subresources are allowed as they are. An
 // object that cannot be decoded is refused with the code 400.
 type Webhook struct {
+	// FixedSelector refuses to change spec.selector, as OpenKruise does from 1.6 on. (DS-V9)
+	FixedSelector bool
 	// Templates judges new and changed templates by all the rules of a pod,
 	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
@@ -54,6 +56,14 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return w.admission().Validate(ctx, request)
 }
 
+// selectorUnchanged refuses another selector. (DS-V9)
+func (w *Webhook) selectorUnchanged(c change) field.ErrorList {
+	if !w.FixedSelector || c.Old == nil {
+		return nil
+	}
+	return validation.SelectorUnchanged(c.Object.Spec.Selector, c.Old.Spec.Selector, kind, field.NewPath("spec"))
+}
+
 type change = admission.Change[v1alpha1.DaemonSet]
 
 func (w *Webhook) admission() admission.Kind[v1alpha1.DaemonSet] {
@@ -64,7 +74,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.DaemonSet] {
 			return nil
 		},
 		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			return c.Errors(ValidateCreate, ValidateUpdate), nil
+			return append(c.Errors(ValidateCreate, ValidateUpdate), w.selectorUnchanged(c)...), nil
 		},
 		Confirm: validation.ConfirmTemplates(func(set *v1alpha1.DaemonSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates),
 	}

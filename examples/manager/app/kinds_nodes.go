@@ -36,14 +36,16 @@ func daemonSets(f *pflag.FlagSet) kind {
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
 				SetMetrics: sets, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
-					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
-					InPlaceResize:     p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
-					PreDownload:       jobs != nil,
+					NoEnvFromMetadata:        !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					InPlaceResize:            p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
+					PreDownload:              jobs != nil,
+					PreDownloadSandboxConfig: p.gates.Enabled(features.PreDownloadSandboxConfig),
+					PartitionRoundsDown:      p.gates.Enabled(features.DaemonSetPartitionRoundsDown),
 				},
 			}, nil), errors.Join(err, err2)
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
-			return daemonset.Describe(daemonset.Options{}, &daemonset.Webhook{Templates: workloads.DryRun(a.CoreV1())}), nil
+			return daemonset.Describe(daemonset.Options{}, &daemonset.Webhook{FixedSelector: a.gates.Enabled(features.DaemonSetFixedSelector), Templates: workloads.DryRun(a.CoreV1())}), nil
 		},
 	}
 }

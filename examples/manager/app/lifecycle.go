@@ -113,7 +113,10 @@ func launchPriorities() kind {
 		name: "container-launch-priority-controller", resource: podsResource,
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
 			return launchpriority.Describe(launchpriority.Options{
-				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(),
+				Kubernetes: p.Kubernetes, ControllerOptions: p.options(0), Pods: p.caches.pods(), Features: launchpriority.Features{
+					KeyBeforeReport: p.gates.Enabled(features.LaunchPriorityFirstKey),
+					MarkCompleted:   p.gates.Enabled(features.LaunchPriorityMark),
+				},
 			}), nil
 		},
 	}

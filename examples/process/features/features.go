@@ -54,6 +54,12 @@ const (
 	CloneSetProgressReasons   featuregate.Feature = "CloneSetProgressReasons"
 	CloneSetNormalOnceBound   featuregate.Feature = "CloneSetNormalOnceBound"
 	CloneSetPercentSigns      featuregate.Feature = "CloneSetPercentSigns"
+
+	LaunchPriorityFirstKey       featuregate.Feature = "LaunchPriorityFirstKey"
+	LaunchPriorityMark           featuregate.Feature = "LaunchPriorityMark"
+	PreDownloadSandboxConfig     featuregate.Feature = "PreDownloadSandboxConfig"
+	DaemonSetPartitionRoundsDown featuregate.Feature = "DaemonSetPartitionRoundsDown"
+	DaemonSetFixedSelector       featuregate.Feature = "DaemonSetFixedSelector"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -92,6 +98,12 @@ var (
 		CloneSetProgressReasons:   since19(),
 		CloneSetNormalOnceBound:   since19(),
 		CloneSetPercentSigns:      since19(),
+
+		LaunchPriorityFirstKey:       since19(),
+		LaunchPriorityMark:           since19(),
+		PreDownloadSandboxConfig:     since19(),
+		DaemonSetPartitionRoundsDown: since19(),
+		DaemonSetFixedSelector:       since19(),
 	}
 	unused = map[featuregate.Feature]featuregate.VersionedSpecs{
 		"CloneSetEventHandlerOptimization":      {alpha(off)},

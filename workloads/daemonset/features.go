@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import "github.com/podwright/podwright"
+
+// Features switches what differs between installations.
+type Features struct {
+	// NoEnvFromMetadata treats a changed label or annotation as plain
+	// metadata, even if the environment of a container refers to it. For
+	// clusters whose nodes run no agent.
+	NoEnvFromMetadata bool
+	// InPlaceResize changes cpu and memory of containers in place, by the subresource resize
+	// of pods (Kubernetes 1.33 and later). Pods that cannot be resized are recreated, as all
+	// are without it.
+	InPlaceResize bool
+	// PreDownload pulls images to the nodes ahead of an update. It needs
+	// Options.Jobs.
+	PreDownload bool
+	// PreDownloadSandboxConfig gives jobs that pull images ahead the labels and annotations of the pods, for container runtimes
+	// that choose by them how they pull. OpenKruise does so from 1.5 on. (IP-44)
+	PreDownloadSandboxConfig bool
+	// PartitionRoundsDown rounds a partition in percent down, as OpenKruise 1.9 does. (DS-25)
+	PartitionRoundsDown bool
+}
+
+// FeaturesOf returns the switches as a release of OpenKruise has them by default. Release14 is the zero Features.
+func FeaturesOf(release podwright.Release) Features {
+	later := release == podwright.Release19
+	return Features{PartitionRoundsDown: later, PreDownloadSandboxConfig: later}
+}
