@@ -27,11 +27,14 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	return rules
 }
 
-// Rules returns the RBAC rules that the webhook needs: for Pods to get pods.
-// Without Pods it needs none.
-func (w *Webhook) Rules() []rbacv1.PolicyRule {
-	if w.Pods == nil {
-		return nil
+// Rules returns the RBAC rules that the webhook needs: for Pods to get pods, and for Nodes to
+// get nodes. Without both it needs none.
+func (w *Webhook) Rules() (rules []rbacv1.PolicyRule) {
+	if w.Pods != nil {
+		rules = append(rules, manifests.Rule("", "pods", "get"))
 	}
-	return []rbacv1.PolicyRule{manifests.Rule("", "pods", "get")}
+	if w.Nodes != nil {
+		rules = append(rules, manifests.Rule("", "nodes", "get"))
+	}
+	return rules
 }

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -24,6 +25,9 @@ const MutatePath = "/mutate-apps-kruise-io-v1alpha1-containerrecreaterequest"
 // PodLookup returns a pod, or an error for which apierrors.IsNotFound holds.
 type PodLookup func(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 
+// NodeLookup returns a node, or an error.
+type NodeLookup func(ctx context.Context, name string) (*corev1.Node, error)
+
 // Webhook answers admission requests for ContainerRecreateRequests. It may be
 // used by many goroutines.
 //
@@ -35,6 +39,9 @@ type Webhook struct {
 	// container that has ended meanwhile, and nothing would be restarted.
 	// Required; if it is nil, new requests are refused with the code 500.
 	Pods PodLookup
+	// Nodes looks up the node of the pod, so that a request for a virtual node can be told by its label. A cache is good enough.
+	// Nil: no request has the label. (CRR-3.4)
+	Nodes NodeLookup
 	// Disabled refuses every request with the code 403: nodes have no agents
 	// that would carry it out.
 	Disabled bool
@@ -82,7 +89,24 @@ func (w *Webhook) fillIn(ctx context.Context, c change) error {
 		return admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 	}
 	Default(c.Object, pod)
+	w.labelVirtual(ctx, c.Object, pod)
 	return nil
+}
+
+// labelVirtual labels a request for a virtual node. One whose node cannot be read goes without: the agent of a node, which finds
+// requests by other labels, needs no such label. (CRR-3.4)
+func (w *Webhook) labelVirtual(ctx context.Context, request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
+	if w.Nodes == nil {
+		return
+	}
+	node, err := w.Nodes(ctx, pod.Spec.NodeName)
+	if err != nil {
+		klog.FromContext(ctx).Info("A request may lack the label of virtual nodes", "pod", klog.KObj(pod), "node", pod.Spec.NodeName, "err", err.Error())
+		return
+	}
+	if node.Labels[v1alpha1.VirtualNodeLabel] == v1alpha1.VirtualNodeValue {
+		request.Labels[v1alpha1.VirtualNodeLabel] = v1alpha1.VirtualNodeValue
+	}
 }
 
 // pod returns the pod of a new request. That there is none is the fault of the

@@ -12,6 +12,9 @@ const (
 	// ContainerRecreateRequestPodUIDLabel is the UID of the pod: a later pod of
 	// the same name is not meant.
 	ContainerRecreateRequestPodUIDLabel = "crr.apps.kruise.io/pod-uid"
+	// VirtualNodeLabel on a node has the value VirtualNodeValue if no kubelet runs it. A request for a pod of such a node can have it, too.
+	VirtualNodeLabel = "type"
+	VirtualNodeValue = "virtual-kubelet"
 	// ContainerRecreateRequestActiveLabel is "true" until the request is
 	// completed, and is removed then.
 	ContainerRecreateRequestActiveLabel = "crr.apps.kruise.io/active"

@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
-// With PercentSigns a string that is no percentage is refused, where it is new. (CS-V11)
+// With PercentSigns a string that is no percentage is refused, if it is new. (CS-V11)
 func TestWebhookRefusesNumberStrings(t *testing.T) {
 	strategy := func(fields string) string { return specWith(`"updateStrategy":{` + fields + `}`) }
 	later := cloneset.Webhook{PercentSigns: true}

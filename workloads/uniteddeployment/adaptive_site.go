@@ -244,8 +244,14 @@ func (s *site) removable() int32 {
 	return s.has - keep
 }
 
+// labelsAll tells whether pods that are not reserved have the label too. (UD-21.6)
+func (p *planner) labelsAll() bool {
+	s, adaptive := p.strategy()
+	return p.Features.ReservedLabels && adaptive && s.reserve
+}
+
 // mark labels the pods that others have substitutes for, and takes the label from all others.
-// (UD-21.3)
+// (UD-21.3, UD-21.6)
 func (p *planner) mark(sites []*site) {
 	reserved := map[*corev1.Pod]bool{}
 	for _, s := range sites {
@@ -263,11 +269,13 @@ func (p *planner) mark(sites []*site) {
 			reserved[pod] = true
 		}
 	}
+	p.plan.LabelAll = p.labelsAll()
 	for _, pod := range p.pods() {
-		switch marked := pod.Labels[v1alpha1.ReservedPodLabel] == "true"; {
+		label := pod.Labels[v1alpha1.ReservedPodLabel]
+		switch marked := label == "true"; {
 		case reserved[pod] && !marked:
 			p.plan.Reserve = append(p.plan.Reserve, pod)
-		case marked && !reserved[pod]:
+		case !reserved[pod] && (marked || p.plan.LabelAll && label != "false"):
 			p.plan.Unreserve = append(p.plan.Unreserve, pod)
 		}
 	}

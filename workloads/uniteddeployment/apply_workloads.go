@@ -166,7 +166,11 @@ func (a *applier) markAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(apply.Each(ctx, a.plan.Reserve, mark("true")), apply.Each(ctx, a.plan.Unreserve, mark(nil)))
+	var not any // no label
+	if a.plan.LabelAll {
+		not = "false"
+	}
+	return errors.Join(apply.Each(ctx, a.plan.Reserve, mark("true")), apply.Each(ctx, a.plan.Unreserve, mark(not)))
 }
 
 // updateAll changes the workloads that are not as they should be. (UD-10)

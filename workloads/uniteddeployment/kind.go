@@ -130,7 +130,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read UnitedDeployment %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Without: r.options.Without, AdaptiveScheduling: r.options.AdaptiveScheduling, HeldSince: r.writer.HeldSince(set), Now: r.options.Clock.Now()}
+	s := &Snapshot{Set: set, Without: r.options.Without, AdaptiveScheduling: r.options.AdaptiveScheduling, Features: r.options.Features, HeldSince: r.writer.HeldSince(set), Now: r.options.Clock.Now()}
 	if taken := r.taken.Get(key); taken.of == set.UID {
 		s.Taken = taken.names
 	}

@@ -64,6 +64,9 @@ type Options struct {
 	// subset cannot schedule. Default false: these fields have no effect. (UD-20, UD-21)
 	AdaptiveScheduling bool
 
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
+
 	// SubsetMetrics defaults to none.
 	SubsetMetrics SubsetMetrics
 }

@@ -43,6 +43,8 @@ type Plan struct {
 	// Reserve are pods that get v1alpha1.ReservedPodLabel, and Unreserve pods that lose it.
 	// (UD-21.3)
 	Reserve, Unreserve []*corev1.Pod
+	// LabelAll says that the pods of Unreserve get the label with the value false instead. (UD-21.6)
+	LabelAll bool
 	// Kept is how many substitutes of pods that are ready by now are kept until enough pods are.
 	// (UD-21.3)
 	Kept int32

@@ -23,6 +23,9 @@ func (p *planner) planStatus() {
 		return
 	}
 	status.Selector = p.match.String()
+	if p.labelsAll() { // reserved pods are not for autoscalers to count
+		status.Selector += "," + v1alpha1.ReservedPodLabel + "=false"
+	}
 	status.LabelSelector = status.Selector
 	p.count(status)
 	if len(p.plan.Subsets) == 0 && len(p.plan.Problems) > 0 {
@@ -39,7 +42,28 @@ func (p *planner) planStatus() {
 	if status.CurrentRevision == "" || status.UpdatedReadyReplicas >= max(status.Replicas, wanted)-reserved {
 		status.CurrentRevision = p.plan.Revisions.Update.Name // (UD-12.3)
 	}
+	p.setUpdated(status)
 	p.planHistory(status.CurrentRevision)
+}
+
+// setUpdated says how far the update to the present revision is. An update to another one begins anew. (UD-12.5)
+func (p *planner) setUpdated(status *v1alpha1.UnitedDeploymentStatus) {
+	if !p.Features.UpdatedCondition {
+		return
+	}
+	revision := p.plan.Revisions.Update.Name
+	c := v1alpha1.UnitedDeploymentCondition{Type: v1alpha1.UnitedDeploymentUpdated, Status: corev1.ConditionTrue,
+		Reason: "UnitedDeploymentRevisionUpdated", Message: "updated to revision " + revision, LastTransitionTime: metav1.NewTime(p.Now)}
+	if status.CurrentRevision != revision {
+		c.Status, c.Reason, c.Message = corev1.ConditionFalse, "UnitedDeploymentRevisionUpdating", "updating to revision "+revision
+	}
+	at := slices.IndexFunc(status.Conditions, func(was v1alpha1.UnitedDeploymentCondition) bool { return was.Type == c.Type })
+	switch {
+	case at < 0:
+		status.Conditions = append(status.Conditions, c)
+	case status.Conditions[at].Message != c.Message:
+		status.Conditions[at] = c
+	}
 }
 
 // count counts pods: all of them as the workloads say, and those at the present revision. (UD-12.1)

@@ -41,6 +41,8 @@ type Snapshot struct {
 	// AdaptiveScheduling says that minReplicas, maxReplicas and the schedule strategy are read,
 	// see Options.
 	AdaptiveScheduling bool
+	// Features switches behaviour.
+	Features Features
 	// Taken lists names that workloads of other owners have.
 	Taken []string
 	// HeldSince is when what holds the UnitedDeployment up began, as far as a controller remembers. (UD-22)

@@ -285,6 +285,9 @@ const (
 	SubsetUpdated UnitedDeploymentConditionType = "SubsetUpdated"
 	// SubsetFailure says what keeps a subset from having a workload at all.
 	SubsetFailure UnitedDeploymentConditionType = "SubsetFailure"
+	// UnitedDeploymentUpdated says whether all pods are at the present revision, or are being updated to it. It is there if
+	// controllers have the conditions of OpenKruise 1.9.
+	UnitedDeploymentUpdated UnitedDeploymentConditionType = "UnitedDeploymentUpdated"
 	// UnitedDeploymentHeldUp is there, and True, while something has kept a subset from its spec for a minute. The message begins
 	// with the subset. A condition of podwright.
 	UnitedDeploymentHeldUp UnitedDeploymentConditionType = "HeldUp"

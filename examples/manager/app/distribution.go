@@ -157,7 +157,7 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 	referToSource := f.Bool("imagepulljob-refer-to-source-secrets", false,
 		"copy no pull secrets of ImagePullJobs to the namespace "+v1alpha1.DaemonConfigNamespace+": agents must be allowed to read them in the namespaces of the jobs")
 	return kind{
-		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
+		name: "imagepulljob-controller", gate: features.ImagePullJobGate, resource: imagePullJobsResource,
 		optional: these(cloneSetsResource, statefulSetsResource), without: "No images are pulled in the order of these pods", // which the workloads say
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
 			return imagepulljob.Describe(imagepulljob.Options{
@@ -168,7 +168,7 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 			}, nil), nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
-			return imagepulljob.Describe(imagepulljob.Options{}, &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}), nil
+			return imagepulljob.Describe(imagepulljob.Options{}, &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.ImagePullJobGate)}), nil
 		},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -98,7 +100,13 @@ func containerRecreateRequests(f *pflag.FlagSet) kind {
 			}, nil), nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
-			return recreate.Describe(recreate.Options{}, &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}), nil
+			w := &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}
+			if a.gates.Enabled(features.ContainerRecreateVirtualNodes) {
+				w.Nodes = func(ctx context.Context, name string) (*corev1.Node, error) {
+					return a.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+				}
+			}
+			return recreate.Describe(recreate.Options{}, w), nil
 		},
 	}
 }

@@ -36,6 +36,7 @@ const (
 	PodUnavailableBudgetUpdateGate     featuregate.Feature = "PodUnavailableBudgetUpdateGate"
 	WorkloadSpread                     featuregate.Feature = "WorkloadSpread"
 	PodProbeMarkerGate                 featuregate.Feature = "PodProbeMarkerGate"
+	ImagePullJobGate                   featuregate.Feature = "ImagePullJobGate" // of later releases of OpenKruise
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"             // podwright's own
@@ -55,11 +56,14 @@ const (
 	CloneSetNormalOnceBound   featuregate.Feature = "CloneSetNormalOnceBound"
 	CloneSetPercentSigns      featuregate.Feature = "CloneSetPercentSigns"
 
-	LaunchPriorityFirstKey       featuregate.Feature = "LaunchPriorityFirstKey"
-	LaunchPriorityMark           featuregate.Feature = "LaunchPriorityMark"
-	PreDownloadSandboxConfig     featuregate.Feature = "PreDownloadSandboxConfig"
-	DaemonSetPartitionRoundsDown featuregate.Feature = "DaemonSetPartitionRoundsDown"
-	DaemonSetFixedSelector       featuregate.Feature = "DaemonSetFixedSelector"
+	LaunchPriorityFirstKey           featuregate.Feature = "LaunchPriorityFirstKey"
+	LaunchPriorityMark               featuregate.Feature = "LaunchPriorityMark"
+	UnitedDeploymentUpdatedCondition featuregate.Feature = "UnitedDeploymentUpdatedCondition"
+	UnitedDeploymentReservedLabels   featuregate.Feature = "UnitedDeploymentReservedLabels"
+	ContainerRecreateVirtualNodes    featuregate.Feature = "ContainerRecreateVirtualNodes"
+	PreDownloadSandboxConfig         featuregate.Feature = "PreDownloadSandboxConfig"
+	DaemonSetPartitionRoundsDown     featuregate.Feature = "DaemonSetPartitionRoundsDown"
+	DaemonSetFixedSelector           featuregate.Feature = "DaemonSetFixedSelector"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -83,6 +87,7 @@ var (
 		PodUnavailableBudgetUpdateGate:     {alpha(off)},
 		WorkloadSpread:                     {alpha(on), from19(beta(on))},
 		PodProbeMarkerGate:                 {alpha(on), from19(beta(on))},
+		ImagePullJobGate:                   {beta(on), from19(alpha(off))}, // 1.4 needs KruiseDaemon alone
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {alpha(off)},
 		SidecarSetPolicies:                        {alpha(off)},
@@ -99,11 +104,14 @@ var (
 		CloneSetNormalOnceBound:   since19(),
 		CloneSetPercentSigns:      since19(),
 
-		LaunchPriorityFirstKey:       since19(),
-		LaunchPriorityMark:           since19(),
-		PreDownloadSandboxConfig:     since19(),
-		DaemonSetPartitionRoundsDown: since19(),
-		DaemonSetFixedSelector:       since19(),
+		LaunchPriorityFirstKey:           since19(),
+		LaunchPriorityMark:               since19(),
+		UnitedDeploymentUpdatedCondition: since19(),
+		UnitedDeploymentReservedLabels:   since19(),
+		ContainerRecreateVirtualNodes:    since19(),
+		PreDownloadSandboxConfig:         since19(),
+		DaemonSetPartitionRoundsDown:     since19(),
+		DaemonSetFixedSelector:           since19(),
 	}
 	unused = map[featuregate.Feature]featuregate.VersionedSpecs{
 		"CloneSetEventHandlerOptimization":      {alpha(off)},
@@ -113,7 +121,6 @@ var (
 		"EnableSortSidecarContainerByName":      {alpha(off)},
 		"EnhancedLivenessProbe":                 {alpha(off)},
 		"ForceDeleteTimeoutExpectationGate":     {alpha(off)},
-		"ImagePullJobGate":                      {alpha(off)},
 		"InPlacePodVerticalScaling":             {alpha(off)},
 		"PodIndexLabel":                         {beta(on)},
 		"StatefulSetAutoResizePVCGate":          {alpha(off)},
@@ -156,7 +163,7 @@ func (f Flags) coupled() map[featuregate.Feature][]featuregate.Feature {
 		PodWebhook: webhook,
 		KruiseDaemon: {
 			PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
-			InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator,
+			InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator, ImagePullJobGate,
 		},
 	}
 }
@@ -198,6 +205,11 @@ func (f Flags) Parse() (featuregate.FeatureGate, error) {
 			off[string(dependent)] = false
 		}
 		if err := gates.SetFromMap(off); err != nil {
+			return nil, err
+		}
+	}
+	if gates.Enabled(PreDownloadImageForInPlaceUpdate) || gates.Enabled(PreDownloadImageForDaemonSetUpdate) { // whose jobs pull
+		if err := gates.SetFromMap(map[string]bool{string(ImagePullJobGate): true}); err != nil {
 			return nil, err
 		}
 	}

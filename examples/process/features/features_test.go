@@ -16,11 +16,18 @@ import (
 
 // defaults are the gates that are on when nothing is set.
 var defaults = []featuregate.Feature{
-	DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
+	DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
 	"PodIndexLabel", PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
 }
 
-var betaGates = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodWebhook}
+// later are the gates of podwright for what OpenKruise does from 1.9 on. AllAlpha does not turn them on.
+var later = []featuregate.Feature{
+	CloneSetClaimTemplateHash, CloneSetKeepOrder, CloneSetNormalOnceBound, CloneSetPauseWithoutSurge, CloneSetPercentSigns, CloneSetProgressReasons,
+	ContainerRecreateVirtualNodes, DaemonSetFixedSelector, DaemonSetPartitionRoundsDown, LaunchPriorityFirstKey, LaunchPriorityMark, PreDownloadSandboxConfig,
+	UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
+}
+
+var betaGates = []featuregate.Feature{DaemonWatchingPod, ImagePullJobGate, KruiseDaemon, PodWebhook}
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
@@ -34,39 +41,47 @@ func TestParse(t *testing.T) {
 		"PF-1: off by name":                   {text: "ResourcesDeletionProtection=false", want: without(defaults, ResourcesDeletionProtection)},
 		"PF-1: the last of two values counts": {text: "TemplateNoDefaults=true,TemplateNoDefaults=false", want: defaults},
 		"PF-1 quirk: AllAlpha=false turns off what is on by default": {text: "AllAlpha=false", want: betaGates},
-		"PF-1 quirk: AllAlpha=true turns on every alpha gate":        {text: "AllAlpha=true", want: all()},
+		"PF-1 quirk: AllAlpha=true turns on every alpha gate":        {text: "AllAlpha=true", want: alphas()},
 		"PF-1: a name overrides AllAlpha, in any order": {
-			text: "CloneSetShortHash=false,AllAlpha=true", want: without(all(), CloneSetShortHash),
+			text: "CloneSetShortHash=false,AllAlpha=true", want: without(alphas(), CloneSetShortHash),
 		},
 		"PF-1 coupling: PodWebhook": {
 			text: "AllAlpha=true,PodWebhook=false",
-			want: without(all(), PodWebhook, KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
+			want: without(alphas(), PodWebhook, KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
 				PodUnavailableBudgetUpdateGate, WorkloadSpread, "SidecarSetPatchPodMetadataDefaultsAllowed"),
 		},
 		"PF-1 coupling: KruiseDaemon": {
 			text: "AllAlpha=true,KruiseDaemon=false",
-			want: without(all(), KruiseDaemon, PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate,
-				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator),
+			want: without(alphas(), KruiseDaemon, PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate,
+				DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator),
 		},
 		"PF-1 coupling: overrides an explicit setting": {
 			text: "KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true",
-			want: without(defaults, KruiseDaemon, DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate),
+			want: without(defaults, KruiseDaemon, DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate),
 		},
 		"PF-1 coupling: AllBeta=false turns off both parents": {
 			text: "AllBeta=false", want: []featuregate.Feature{StatefulSetAutoDeletePVC},
 		},
 		"PF-1: release 1.9 does not protect from deletion unless it is told to": {
-			release: podwright.Release19, want: without(defaults, ResourcesDeletionProtection),
+			release: podwright.Release19, want: with(without(defaults, ImagePullJobGate, ResourcesDeletionProtection), later...),
 		},
 		"PF-1: what is beta in 1.9 does not hear of AllAlpha": {
-			release: podwright.Release19, text: "AllAlpha=false", want: without(defaults, ResourcesDeletionProtection),
+			release: podwright.Release19, text: "AllAlpha=false", want: with(without(defaults, ImagePullJobGate, ResourcesDeletionProtection), later...),
+		},
+		"PF-1 coupling: images that are pulled ahead need the jobs": {
+			release: podwright.Release19, text: "PreDownloadImageForDaemonSetUpdate=true,ImagePullJobGate=false",
+			want: with(without(defaults, ResourcesDeletionProtection), append([]featuregate.Feature{PreDownloadImageForDaemonSetUpdate}, later...)...),
+		},
+		"PF-1 coupling: but not without KruiseDaemon": {
+			release: podwright.Release19, text: "PreDownloadImageForDaemonSetUpdate=true,ImagePullJobGate=true,KruiseDaemon=false",
+			want: with(without(defaults, KruiseDaemon, DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, ResourcesDeletionProtection), later...),
 		},
 		"PF-1: AllBeta of 1.9 turns its beta gates on": {
-			release: podwright.Release19, text: "AllBeta=true", want: defaults,
+			release: podwright.Release19, text: "AllBeta=true", want: with(without(defaults, ImagePullJobGate), later...),
 		},
 		"PF-1 coupling: deletion protection of 1.9 does not need PodWebhook": {
 			release: podwright.Release19, text: "PodWebhook=false,ResourcesDeletionProtection=true",
-			want: without(defaults, PodWebhook, PodUnavailableBudgetDeleteGate, WorkloadSpread),
+			want: with(without(defaults, ImagePullJobGate, PodWebhook, PodUnavailableBudgetDeleteGate, WorkloadSpread), later...),
 		},
 		"PF-1 legacy: kinds without SidecarSet": {
 			customResources: "CloneSet,StatefulSet",
@@ -148,6 +163,9 @@ func all() []featuregate.Feature {
 	slices.Sort(gates)
 	return gates
 }
+
+// alphas are all gates that AllAlpha has turned on, or that are on anyway.
+func alphas() []featuregate.Feature { return without(all(), later...) }
 
 func with(gates []featuregate.Feature, more ...featuregate.Feature) []featuregate.Feature {
 	return append(slices.Clone(gates), more...)
