@@ -50,6 +50,8 @@ func TestStatus(t *testing.T) {
 		want                     string
 	}{
 		{"not observed", cloneset("", "observedGeneration: 0"), "cloneset", "", "Waiting for cloneset spec update to be observed...\n"},
+		{"stalled", cloneset("", `observedGeneration: 1, replicas: 5, expectedUpdatedReplicas: 5, conditions: [{type: Stalled, status: "True", message: no progress}]`), "cloneset", "",
+			"error: cloneset \"web\" cannot be rolled out: no progress\nexit code 1\n"},
 		{"not updated", cloneset("", "observedGeneration: 1, replicas: 5, expectedUpdatedReplicas: 5, updatedReplicas: 2, updatedReadyReplicas: 2"), "cloneset", "",
 			"Waiting for cloneset \"web\" rollout to finish: 2 out of 5 new pods have been updated...\n"},
 		{"surge not gone", cloneset("", "observedGeneration: 1, replicas: 6, expectedUpdatedReplicas: 5, updatedReplicas: 5, updatedReadyReplicas: 5"), "cloneset", "",
