@@ -29,7 +29,7 @@
 //   - copies of a former ResourceDistribution of the same name are taken over, before the garbage
 //     collector deletes them. (RD-8)
 //   - failures are recorded in events too. (RD-15)
-//   - With Options.Sources, which is off, the copies have the content of a Secret or ConfigMap that
+//   - With Features.Sources, which is off, the copies have the content of a Secret or ConfigMap that
 //     spec.sourceRef names. Its owner consents by a label, and Webhook.Access is asked whether the user
 //     who writes the ResourceDistribution may get it. (RD-17, RD-18)
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (RD-25)

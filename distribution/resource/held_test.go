@@ -133,7 +133,7 @@ func TestHeldUp(t *testing.T) {
 
 // RD-25: a source that is missing holds all namespaces up.
 func TestHeldUpByTheSource(t *testing.T) {
-	inWith(t, []string{"ns-1", "ns-2"}, func(o *Options) { o.Sources = true }, func(t *testing.T, c *fixture.Cluster) {
+	inWith(t, []string{"ns-1", "ns-2"}, func(o *Options) { o.Features.Sources = true }, func(t *testing.T, c *fixture.Cluster) {
 		d := newDistribution(t, "{apiVersion: v1, kind: Secret, metadata: {name: pull}}", all)
 		d.UID, d.Generation, d.Spec.SourceRef = "", 0, &v1alpha1.ResourceDistributionSource{Namespace: "ns-1", Name: "origin"}
 		_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(t.Context(), d, metav1.CreateOptions{})

@@ -48,7 +48,7 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourceNamespaces, Object: &corev1.Namespace{}, Informer: &o.Namespaces, MakeInformer: caches.NewInformers(o.Kubernetes, "").Namespaces,
 			Fields: controller.Labels | controller.Status, Concern: controller.On(o.namespaceChanged), CollectEvents: true, SkipInitial: true},
 	}
-	if o.Sources {
+	if o.Features.Sources {
 		reads = append(reads,
 			controller.Read{Resource: resourceSourceSecrets, Object: &corev1.Secret{}, Informer: &o.SourceSecrets, MakeInformer: func() cache.SharedIndexInformer { return NewSourceSecretInformer(o.Kubernetes) },
 				Fields: controller.Data | controller.Labels, Concern: o.sourceChanged(kindSecret), SkipInitial: true},
@@ -160,7 +160,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Copies, err = r.copies(key.Name); err != nil {
 		return nil, err
 	}
-	if s.Sources = r.options.Sources; s.Sources {
+	if s.Sources = r.options.Features.Sources; s.Sources {
 		s.Source, err = r.source(distribution)
 	}
 	return s, err

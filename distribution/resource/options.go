@@ -45,18 +45,24 @@ type Options struct {
 	// own, which holds copies alone, and of each no more than a plan reads.
 	Secrets, ConfigMaps cache.SharedIndexInformer
 
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
+	// SourceSecrets and SourceConfigMaps are informers of those that have that label. They
+	// hold them whole. If one is nil and Features.Sources is true, the controller makes and runs its own.
+	SourceSecrets, SourceConfigMaps cache.SharedIndexInformer
+
+	// TargetMetrics defaults to none.
+	TargetMetrics TargetMetrics
+}
+
+// Features are what a Controller can do otherwise.
+type Features struct {
 	// Sources reads spec.sourceRef: the copies have the content of a Secret or ConfigMap that it
 	// names, as far as that has the label v1alpha1.ResourceSourceLabel. Default false: nothing is
 	// done if it is set. The controller does not ask whether that is allowed. Turn it on only if
 	// Webhook.Access is set, and no ResourceDistribution can be written without being asked about.
 	// (RD-17, RD-18)
 	Sources bool
-	// SourceSecrets and SourceConfigMaps are informers of those that have that label. They
-	// hold them whole. If one is nil and Sources is true, the controller makes and runs its own.
-	SourceSecrets, SourceConfigMaps cache.SharedIndexInformer
-
-	// TargetMetrics defaults to none.
-	TargetMetrics TargetMetrics
 }
 
 func (o *Options) check(c *controller.Checks) {

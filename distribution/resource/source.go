@@ -155,7 +155,7 @@ func (r *reconciler) source(distribution *v1alpha1.ResourceDistribution) (Object
 	case err != nil:
 		return nil, fmt.Errorf("read %s %s/%s: %w", template.kind, ref.Namespace, ref.Name, err)
 	case !known:
-		return nil, fmt.Errorf("Options.Reader has no cache of %s: with Options.Sources it must have one", resource)
+		return nil, fmt.Errorf("Options.Reader has no cache of %s: with Features.Sources it must have one", resource)
 	}
 	source, ok := found.(Object)
 	if !ok {

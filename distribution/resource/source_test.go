@@ -163,7 +163,7 @@ func TestValidateSource(t *testing.T) {
 // The copies follow a source, whatever becomes of it. (RD-17)
 func TestSource(t *testing.T) {
 	names := []string{"base", "ns-1", "ns-2"}
-	inWith(t, names, func(o *Options) { o.Sources = true }, func(t *testing.T, c *fixture.Cluster) {
+	inWith(t, names, func(o *Options) { o.Features.Sources = true }, func(t *testing.T, c *fixture.Cluster) {
 		d := newSourced(t, shellYAML)
 		d.UID, d.Generation = "", 0
 		d.Spec.Targets.ExcludedNamespaces.List = []v1alpha1.ResourceDistributionNamespace{{Name: "base"}}
@@ -234,7 +234,7 @@ func TestSourcesAreOff(t *testing.T) {
 
 // A Reader without sources is told so. (RD-17)
 func TestReaderWithoutSources(t *testing.T) {
-	r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{}}, Sources: true}}
+	r := &reconciler{options: Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Memory{}}, Features: Features{Sources: true}}}
 	if _, err := r.source(newSourced(t, shellYAML)); err == nil || !strings.Contains(err.Error(), "no cache of sourcesecrets") {
 		t.Error(err)
 	}

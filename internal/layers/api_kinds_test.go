@@ -68,11 +68,6 @@ var deviations = map[string]string{
 	"sidecar/sidecarset Options.Policies":                          surroundings,
 	"workloads/cloneset Options.NoNodes":                           surroundings,
 	"workloads/cronjob Options.NoBroadcastJobs":                    surroundings,
-	"distribution/resource Options.Sources":                        toMove,
-	"sidecar/terminator Options.LeavePhase":                        toMove,
-	"workloads/broadcastjob Options.AssignDirectly":                toMove,
-	"workloads/daemonset Options.AssignDirectly":                   toMove,
-	"workloads/uniteddeployment Options.AdaptiveScheduling":        toMove,
 }
 
 const (
@@ -80,7 +75,6 @@ const (
 	noPod        = "what waits is no pod, and stands by its name beside the reason"
 	moreMethods  = "what it has started outlives a reconcile: it has methods more, to end that or for further queues"
 	surroundings = "it says what there is around the controller, and switches nothing on"
-	toMove       = "it was there before Features"
 )
 
 // isKind tells whether a package is that of a kind: it makes controllers.

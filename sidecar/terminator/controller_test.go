@@ -129,7 +129,7 @@ func TestPodThatIsGone(t *testing.T) {
 // The kubelet alone decides. (ST-19)
 func TestLeavePhase(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser), LeavePhase: true})
+		controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser), Features: Features{LeavePhase: true}})
 		c.Must(err)
 		defer c.Start(controller.Run)()
 		c.create("web", "Never main: a=r:", "137")

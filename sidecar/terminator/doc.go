@@ -41,7 +41,7 @@
 //     exit with cannot be pulled.
 //
 // Between a written phase and the end of the sidecars the scheduler takes their resources for free.
-// The kubelet does not: it refuses a pod that does not fit beside them. Options.LeavePhase is the
+// The kubelet does not: it refuses a pod that does not fit beside them. Features.LeavePhase is the
 // better choice if nodes are full to the brim and all sidecars exit with 0.
 //
 // With OnFailure, Kubernetes counts restarts towards the backoffLimit of a Job. A limit of 0 or 1

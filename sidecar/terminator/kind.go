@@ -150,7 +150,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if !hasSidecars(pod) {
 		return nil, nil
 	}
-	s := &Snapshot{Pod: pod, LeavePhase: r.options.LeavePhase, Now: r.options.Clock.Now()}
+	s := &Snapshot{Pod: pod, LeavePhase: r.options.Features.LeavePhase, Now: r.options.Clock.Now()}
 	s.PhaseSeen = r.sawPhase(key, pod, s.Now)
 	if s.Node, err = apiwriter.Found(caches.Get[*corev1.Node](r.options.Reader, resourceNodes, "", pod.Spec.NodeName)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)

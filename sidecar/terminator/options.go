@@ -40,13 +40,19 @@ type Options struct {
 	// and runs its own.
 	Pods, Nodes, Requests cache.SharedIndexInformer
 
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
+
+	// PodMetrics defaults to none.
+	PodMetrics PodMetrics
+}
+
+// Features are what a Controller can do otherwise.
+type Features struct {
 	// LeavePhase leaves the phase of pods to their kubelets, as OpenKruise 1.4 does. Then
 	// sidecars have to exit with 0 when they are stopped. Default false: see the
 	// comment of the package.
 	LeavePhase bool
-
-	// PodMetrics defaults to none.
-	PodMetrics PodMetrics
 }
 
 func (o *Options) check(c *controller.Checks) {

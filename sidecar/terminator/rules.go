@@ -26,7 +26,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "nodes", "list watch"),
 		manifests.Rule(lifecyclev1alpha1.GroupName, "containerrecreaterequests", "get list watch create"),
 	}
-	if !o.LeavePhase {
+	if !o.Features.LeavePhase {
 		rules = append(rules, manifests.Rule("", "pods/status", "patch"))
 	}
 	if o.Recorder != nil || o.Recorders != nil {

@@ -92,7 +92,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.options.Clock.Now()}
+	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.Features.AssignDirectly, HeldSince: r.writer.HeldSince(job), Now: r.options.Clock.Now()}
 	s.BackOff = r.misfits.Until(key, s.Now, func(string) bool { return false })
 	if s.Pods, err = caches.ControlledBy[*corev1.Pod](r.options.Reader, resourcePods, key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)

@@ -47,13 +47,20 @@ type Options struct {
 	// nil, the controller makes and runs its own, whose objects it keeps small. Nodes
 	// must hold all nodes: those that it lacks do not exist.
 	BroadcastJobs, Pods, Nodes cache.SharedIndexInformer
+
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
+
+	// JobMetrics defaults to none.
+	JobMetrics JobMetrics
+}
+
+// Features are what a Controller can do otherwise.
+type Features struct {
 	// AssignDirectly assigns pods to their nodes by spec.nodeName, past the scheduler
 	// and what it knows of other pods. Default false: the scheduler assigns them, held
 	// to the node by the pod's node affinity.
 	AssignDirectly bool
-
-	// JobMetrics defaults to none.
-	JobMetrics JobMetrics
 }
 
 func (o *Options) check(c *controller.Checks) {

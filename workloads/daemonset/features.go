@@ -6,6 +6,10 @@ import "github.com/podwright/podwright"
 
 // Features switches what differs between installations.
 type Features struct {
+	// AssignDirectly assigns pods to their nodes by spec.nodeName, past the scheduler
+	// and what it knows of other pods. Default false: the scheduler assigns them, held
+	// to the node by the pod's node affinity.
+	AssignDirectly bool
 	// NoEnvFromMetadata treats a changed label or annotation as plain
 	// metadata, even if the environment of a container refers to it. For
 	// clusters whose nodes run no agent.

@@ -134,7 +134,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read DaemonSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, AssignDirectly: r.options.AssignDirectly, Now: r.options.Clock.Now(), Features: r.options.Features}
+	s := &Snapshot{Set: set, Now: r.options.Clock.Now(), Features: r.options.Features}
 	selector, err := s.selector()
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it

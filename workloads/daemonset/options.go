@@ -49,10 +49,6 @@ type Options struct {
 	// If one is nil, the controller makes and runs its own, whose objects it keeps
 	// small. Nodes must hold all nodes: those that it lacks do not exist.
 	DaemonSets, Pods, Revisions, Nodes cache.SharedIndexInformer
-	// AssignDirectly assigns pods to their nodes by spec.nodeName, past the scheduler
-	// and what it knows of other pods. Default false: the scheduler assigns them, held
-	// to the node by the pod's node affinity.
-	AssignDirectly bool
 	// Jobs creates and deletes the jobs that pull images ahead of an update;
 	// workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
 	Jobs workloads.ImagePullJobs

@@ -120,7 +120,7 @@ func (p *planner) newMaker(from *appsv1.ControllerRevision, template *corev1.Pod
 	if hooks := p.Workload.Hooks; hooks != nil && hooks.PreDelete != nil && hooks.PreDelete.MarkPodNotReady {
 		readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
 	}
-	return &podMaker{set: p.Set, pods: *pod, fits: nodefit.NewDaemon(daemonSpec(&template.Spec)), direct: p.AssignDirectly}, nil
+	return &podMaker{set: p.Set, pods: *pod, fits: nodefit.NewDaemon(daemonSpec(&template.Spec)), direct: p.Features.AssignDirectly}, nil
 }
 
 // former is the name of the pod that a node had last. (DS-7)

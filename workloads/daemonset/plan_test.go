@@ -247,7 +247,7 @@ spec: {template: {spec: {hostNetwork: true, tolerations: [{key: mine, operator: 
 		t.Errorf("it is for node %s, and on %s", scheduler.NodeOf(pod), pod.Spec.NodeName)
 	}
 
-	s.AssignDirectly = true
+	s.Features.AssignDirectly = true
 	if direct := NewPlan(s).Create[0].Pod; direct.Spec.NodeName != "n1" || direct.Spec.SchedulerName != "kubernetes.io/daemonset-controller" || direct.Spec.Affinity != nil {
 		t.Errorf("directly: on %s by %s, with %v", direct.Spec.NodeName, direct.Spec.SchedulerName, direct.Spec.Affinity)
 	}

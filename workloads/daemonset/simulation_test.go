@@ -58,7 +58,7 @@ func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, erro
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o = Options{
 		DaemonSets: p.Informer("daemonsets"), Pods: p.Informer("pods"), Revisions: p.Informer("controllerrevisions"), Nodes: p.Informer("nodes"),
-		AssignDirectly: p.Seed%4 == 1,
+		Features: Features{AssignDirectly: p.Seed%4 == 1},
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {
 		return o, err

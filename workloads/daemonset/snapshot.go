@@ -48,9 +48,6 @@ type Snapshot struct {
 	// controller remembers. They have had no available pod since. Nodes that are not
 	// named are judged by their pods.
 	Disrupted map[string]bool
-	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default
-	// false: the scheduler does, held to the node by the pod's affinity.
-	AssignDirectly bool
 	// HeldSince is when what holds the DaemonSet up began, as far as a controller remembers. (DS-23)
 	HeldSince map[rollout.HoldKey]time.Time
 	// Now is the time for which to plan. Required.

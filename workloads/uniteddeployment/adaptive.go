@@ -27,7 +27,7 @@ type strategy struct {
 // strategy returns the schedule strategy, and false if it is not Adaptive or is not read.
 func (s *Snapshot) strategy() (strategy, bool) {
 	spec := &s.Set.Spec.Topology.ScheduleStrategy
-	if !s.AdaptiveScheduling || spec.Type != v1alpha1.AdaptiveUnitedDeploymentScheduleStrategyType {
+	if !s.Features.AdaptiveScheduling || spec.Type != v1alpha1.AdaptiveUnitedDeploymentScheduleStrategyType {
 		return strategy{}, false
 	}
 	a := ptr.Deref(spec.Adaptive, v1alpha1.AdaptiveUnitedDeploymentStrategy{})
@@ -45,7 +45,7 @@ func (s *Snapshot) strategy() (strategy, bool) {
 // adapt has other subsets run what a subset cannot schedule. (UD-21)
 func (p *planner) adapt() {
 	how, adaptive := p.strategy()
-	if !p.AdaptiveScheduling {
+	if !p.Features.AdaptiveScheduling {
 		return
 	}
 	if !adaptive {
@@ -213,7 +213,7 @@ const reasonUnschedulable = "Unschedulable"
 
 // planSubsetStatuses writes what is known of the subsets into the status. (UD-21.5)
 func (p *planner) planSubsetStatuses(status *v1alpha1.UnitedDeploymentStatus) {
-	if !p.AdaptiveScheduling {
+	if !p.Features.AdaptiveScheduling {
 		return
 	}
 	status.SubsetStatuses, status.ReservedPods = nil, 0

@@ -83,7 +83,7 @@ func TestAdaptive(t *testing.T) {
 			{spec(func(s *v1alpha1.UnitedDeploymentSpec) {
 				s.Topology.ScheduleStrategy = v1alpha1.UnitedDeploymentScheduleStrategy{}
 			}), 5, "a 3/5, b 5/5"}}},
-		{"UD-21: not read", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("", "{name: a}, {name: b}")}, []step{{func(z *zones) { z.AdaptiveScheduling = false }, 60, "a 3/5, b 5/5"}}},
+		{"UD-21: not read", map[string]int{"a": 3, "b": plenty}, []string{"replicas: 10", adaptive("", "{name: a}, {name: b}")}, []step{{func(z *zones) { z.Features.AdaptiveScheduling = false }, 60, "a 3/5, b 5/5"}}},
 	} {
 		for _, kind := range kinds {
 			t.Run(test.name+" "+string(kind), func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestAdaptiveStatus(t *testing.T) {
 	if diff := cmp.Diff(want, status.SubsetStatuses); diff != "" || status.ReservedPods != 2 {
 		t.Errorf("the status, with %d reserved pods (-want +got):\n%s", status.ReservedPods, diff)
 	}
-	z.AdaptiveScheduling = false
+	z.Features.AdaptiveScheduling = false
 	if plan := NewPlan(&z.Snapshot); !cmp.Equal(plan.Status.SubsetStatuses, status.SubsetStatuses) || len(plan.Reserve)+len(plan.Unreserve) > 0 {
 		t.Errorf("UD-21: not read, the status is %v, and the plan %v", plan.Status.SubsetStatuses, plan)
 	}

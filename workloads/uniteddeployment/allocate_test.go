@@ -282,7 +282,7 @@ func TestReplicasAbsent(t *testing.T) {
 		}
 	}
 	w := newWorld(t, newSet(t, "topology: {scheduleStrategy: {type: Adaptive}, subsets: [{name: a}]}"))
-	if w.AdaptiveScheduling = true; !contains(NewPlan(&w.Snapshot).String(), "problem: spec.replicas: must be given") {
+	if w.Features.AdaptiveScheduling = true; !contains(NewPlan(&w.Snapshot).String(), "problem: spec.replicas: must be given") {
 		t.Error("with Adaptive it must be given: " + NewPlan(&w.Snapshot).String())
 	}
 }

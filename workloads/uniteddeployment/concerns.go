@@ -97,7 +97,7 @@ func (o *Options) matching(object metav1.Object, enqueue controller.Enqueue) {
 func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	if before != nil && after != nil && before.UID == after.UID && maps.Equal(before.Labels, after.Labels) && lifecycle.Ready(before) == lifecycle.Ready(after) &&
 		(before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) && controllerOf(before) == controllerOf(after) &&
-		(!o.AdaptiveScheduling || sameScheduling(before, after)) {
+		(!o.Features.AdaptiveScheduling || sameScheduling(before, after)) {
 		return
 	}
 	keys := map[types.NamespacedName]bool{}

@@ -40,7 +40,7 @@ func TestAdaptiveConformance(t *testing.T) {
 	const strategy = `"scheduleStrategy":{"type":"Adaptive","adaptive":{"rescheduleCriticalSeconds":0,"unschedulableDuration":86400,"reserveUnschedulablePods":true}}`
 	for _, kind := range []uniteddeployment.TemplateKind{uniteddeployment.CloneSet, uniteddeployment.AdvancedStatefulSet} {
 		t.Run(string(kind), func(t *testing.T) {
-			k := conforming(t, kind, func(o *uniteddeployment.Options) { o.AdaptiveScheduling = true })
+			k := conforming(t, kind, func(o *uniteddeployment.Options) { o.Features.AdaptiveScheduling = true })
 			k.Writes = append(k.Writes, "patch pods")
 			change, step, outcome := k.Change, k.Step, k.Outcome
 			k.Change = func(c *conformance.Cluster, name string) {

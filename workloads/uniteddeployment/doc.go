@@ -46,7 +46,7 @@
 //     the template of the current one. Only the update waits.
 //   - Before anything is deleted, the UnitedDeployment is read past the cache.
 //   - A patch of the pod template, as later releases of OpenKruise have it.
-//   - With Options.AdaptiveScheduling, which is off, also minReplicas, maxReplicas and the
+//   - With Features.AdaptiveScheduling, which is off, also minReplicas, maxReplicas and the
 //     schedule strategy of later releases. What they ask for always adds up, and no ready pod is
 //     deleted for one that is to run in another subset.
 package uniteddeployment

@@ -73,7 +73,7 @@ func situations(t *testing.T, kind TemplateKind) map[string]*world {
 	situation("OnDelete", "revisionHistoryLimit: 0", map[bool]string{true: "updateStrategy: {type: OnDelete}, "}[strings.HasSuffix(string(kind), "StatefulSet")], image)
 	situation("scaled", "revisionHistoryLimit: 3", "", func(w *world) { w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { s.Replicas = new(int32(8)) }) })
 	situation("no room", "revisionHistoryLimit: 3", "", func(w *world) {
-		w.AdaptiveScheduling, w.Now = true, start
+		w.Features.AdaptiveScheduling, w.Now = true, start
 		w.edit(func(s *v1alpha1.UnitedDeploymentSpec) {
 			s.Topology.ScheduleStrategy.Type = v1alpha1.AdaptiveUnitedDeploymentScheduleStrategyType
 		})
@@ -101,7 +101,7 @@ func TestEventsThatMatter(t *testing.T) {
 			t.Run(string(kind)+" "+name, func(t *testing.T) {
 				o := informed(t, w.Set)
 				ofPods := podFields
-				if o.AdaptiveScheduling = w.AdaptiveScheduling; o.AdaptiveScheduling {
+				if o.Features.AdaptiveScheduling = w.Features.AdaptiveScheduling; o.Features.AdaptiveScheduling {
 					ofPods |= scheduling
 				}
 				of := func(change func(*Snapshot)) string {

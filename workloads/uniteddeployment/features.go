@@ -4,12 +4,16 @@ package uniteddeployment
 
 import "github.com/podwright/podwright"
 
-// Features switches what differs between releases of OpenKruise.
+// Features switches what differs between installations.
 type Features struct {
+	// AdaptiveScheduling reads what OpenKruise has since its release 1.5: minReplicas and
+	// maxReplicas of subsets, and the schedule strategy. With that strategy, other subsets run what a
+	// subset cannot schedule. Default false: these fields have no effect. (UD-20, UD-21)
+	AdaptiveScheduling bool
 	// UpdatedCondition has the condition UnitedDeploymentUpdated, as OpenKruise from 1.9 on. (UD-12.5)
 	UpdatedCondition bool
 	// ReservedLabels labels the pods that are not reserved, too, and has status.labelSelector select them alone, as OpenKruise
-	// from 1.9 on. It needs Options.AdaptiveScheduling. (UD-21.6)
+	// from 1.9 on. It needs AdaptiveScheduling. (UD-21.6)
 	ReservedLabels bool
 }
 

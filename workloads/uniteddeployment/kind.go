@@ -48,7 +48,7 @@ const (
 func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	ofPods := podFields
-	if o.AdaptiveScheduling {
+	if o.Features.AdaptiveScheduling {
 		ofPods |= scheduling
 	}
 	reads := []controller.Read{
@@ -130,7 +130,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read UnitedDeployment %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Without: r.options.Without, AdaptiveScheduling: r.options.AdaptiveScheduling, Features: r.options.Features, HeldSince: r.writer.HeldSince(set), Now: r.options.Clock.Now()}
+	s := &Snapshot{Set: set, Without: r.options.Without, Features: r.options.Features, HeldSince: r.writer.HeldSince(set), Now: r.options.Clock.Now()}
 	if taken := r.taken.Get(key); taken.of == set.UID {
 		s.Taken = taken.names
 	}

@@ -96,7 +96,7 @@ func TestReservedLabels(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, newSet(t, "replicas: 2", adaptive(tt.strategy, "{name: a}, {name: b}")))
-			w.Features, w.AdaptiveScheduling, w.Now = tt.features, true, time.Unix(1000, 0)
+			w.Features, w.Features.AdaptiveScheduling, w.Now = tt.features, true, time.Unix(1000, 0)
 			revision := w.settle().Revisions.Update.Name
 			for _, subset := range []string{"a", "b"} {
 				w.pod(subset+"0", w.set(subset).Object, revision, true)

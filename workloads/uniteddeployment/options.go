@@ -59,11 +59,6 @@ type Options struct {
 	// one is nil, the controller makes and runs its own.
 	UnitedDeployments, StatefulSets, AdvancedStatefulSets, CloneSets, Deployments, Revisions, Pods cache.SharedIndexInformer
 
-	// AdaptiveScheduling reads what OpenKruise has since its release 1.5: minReplicas and
-	// maxReplicas of subsets, and the schedule strategy. With that strategy, other subsets run what a
-	// subset cannot schedule. Default false: these fields have no effect. (UD-20, UD-21)
-	AdaptiveScheduling bool
-
 	// Features switches behaviour. Its zero value is the default of every feature.
 	Features Features
 

@@ -204,7 +204,7 @@ func TestPlanUnusual(t *testing.T) {
 			})
 		}, []string{"problem: spec.topology.subsets[0].patch: "}},
 		{"UD-20: limits that are not read", []string{"replicas: 4", "topology: {subsets: [{name: a, maxReplicas: 1}, {name: b}]}"}, func(*world) {}, nil},
-		{"UD-20: limits that are read", []string{"replicas: 4", "topology: {subsets: [{name: a, maxReplicas: 1}, {name: b}]}"}, func(w *world) { w.AdaptiveScheduling = true },
+		{"UD-20: limits that are read", []string{"replicas: 4", "topology: {subsets: [{name: a, maxReplicas: 1}, {name: b}]}"}, func(w *world) { w.Features.AdaptiveScheduling = true },
 			[]string{"scale CloneSet web-a-X of a: 1 pods, partition 0", "scale CloneSet web-b-X of b: 3 pods, partition 0"}},
 		{"UD-13: it is being deleted", nil, func(w *world) {
 			w.edit(func(s *v1alpha1.UnitedDeploymentSpec) { s.Replicas = new(int32(9)) })

@@ -121,11 +121,11 @@ func (p *planner) allocate() bool {
 		}
 	}
 	split := Allocate
-	if p.AdaptiveScheduling {
+	if p.Features.AdaptiveScheduling {
 		split = allocateWithin
 	}
 	if p.Set.Spec.Replicas == nil && !allNumbers(subsets) {
-		if adaptive || p.AdaptiveScheduling && limited(subsets) {
+		if adaptive || p.Features.AdaptiveScheduling && limited(subsets) {
 			p.problem(errors.New("spec.replicas: " + replicasMissing))
 			return false
 		}

@@ -45,7 +45,7 @@ func Rules(o Options) []rbacv1.PolicyRule {
 			pods = "get list watch delete"
 		}
 	}
-	if o.AdaptiveScheduling { // get finds out what became of a patch without an answer (UD-21.3)
+	if o.Features.AdaptiveScheduling { // get finds out what became of a patch without an answer (UD-21.3)
 		pods = "get " + strings.TrimPrefix(strings.Replace(pods, "watch", "watch patch", 1), "get ")
 	}
 	rules = append(rules, manifests.Rule("", "pods", pods))

@@ -101,7 +101,7 @@ func (w *world) Subsets(of types.NamespacedName, states []uniteddeployment.Subse
 func (w *world) start() {
 	w.T.Helper()
 	controller, err := uniteddeployment.New(uniteddeployment.Options{Kubernetes: w.Client(fixture.ControllerUser),
-		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, SubsetMetrics: w, AdaptiveScheduling: w.adaptive})
+		Workloads: newClient(w.T, w.Server, fixture.ControllerUser), ControllerOptions: podwright.ControllerOptions{Recorders: func(string) record.EventRecorder { return &recorder{Recorder: &w.Events, world: w} }}, SubsetMetrics: w, Features: uniteddeployment.Features{AdaptiveScheduling: w.adaptive}})
 	w.Must(err)
 	w.heal()
 	w.stop = w.Start(func(ctx context.Context) error { return controller.Run(ctx) })

@@ -33,7 +33,7 @@ func TestAdaptiveSimulationFindsBugs(t *testing.T) {
 		seed   uint64
 		bug    bug
 	}{
-		{"the option is forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) { s.AdaptiveScheduling = false })},
+		{"the option is forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) { s.Features.AdaptiveScheduling = false })},
 		{"minima are forgotten", invariants.Placement, 0, inSnapshot(func(s *Snapshot) {
 			for i := range s.Set.Spec.Topology.Subsets {
 				s.Set.Spec.Topology.Subsets[i].MinReplicas = nil
@@ -85,7 +85,7 @@ func adaptiveSimulated(bug *bug) *simulation.Workload {
 	w.Start = func(p *simulation.Process) (simulation.Controller, error) {
 		return startWith(p, bug, func(p *simulation.Process) (Options, error) {
 			o, err := simulatedOptions(p)
-			o.AdaptiveScheduling = true
+			o.Features.AdaptiveScheduling = true
 			return o, err
 		})
 	}

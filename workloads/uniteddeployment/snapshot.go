@@ -38,9 +38,6 @@ type Snapshot struct {
 	// Without lists the kinds of templates that are not known: a UnitedDeployment with such
 	// a template creates nothing.
 	Without []TemplateKind
-	// AdaptiveScheduling says that minReplicas, maxReplicas and the schedule strategy are read,
-	// see Options.
-	AdaptiveScheduling bool
 	// Features switches behaviour.
 	Features Features
 	// Taken lists names that workloads of other owners have.

@@ -35,7 +35,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newZones(t testing.TB, kind TemplateKind, room map[string]int, lines ...string) *zones {
 	z := &zones{world: newWorld(t, newSet(t, append(lines, templateYAML(kind, ""))...)), kind: kind, room: maps.Clone(room), slow: map[string]bool{}}
-	z.AdaptiveScheduling, z.Now = true, start
+	z.Features.AdaptiveScheduling, z.Now = true, start
 	return z
 }
 

@@ -44,7 +44,7 @@ func resourceDistributions(f *pflag.FlagSet) kind {
 			return resource.Describe(resource.Options{ // informers of copies alone are not worth sharing
 				Kubernetes: p.Kubernetes, Distribution: p.Distribution, ControllerOptions: p.options(*workers), TargetMetrics: distributions,
 				Distributions: p.caches.resourceDistributions(), Namespaces: p.caches.namespaces(),
-				Sources: *sources && p.webhooks,
+				Features: resource.Features{Sources: *sources && p.webhooks},
 			}, nil), nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {

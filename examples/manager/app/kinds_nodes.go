@@ -35,7 +35,8 @@ func daemonSets(f *pflag.FlagSet) kind {
 			return daemonset.Describe(daemonset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				SetMetrics: sets, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
+				SetMetrics: sets, Jobs: jobs, Budget: budget, Features: daemonset.Features{
+					AssignDirectly:           !*byScheduler,
 					NoEnvFromMetadata:        !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					InPlaceResize:            p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 					PreDownload:              jobs != nil,
@@ -65,7 +66,7 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 			return broadcastjob.Describe(broadcastjob.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				BroadcastJobs: p.caches.broadcastJobs(), Pods: p.caches.pods(), Nodes: p.caches.nodes(),
-				JobMetrics: jobs, AssignDirectly: !*byScheduler,
+				JobMetrics: jobs, Features: broadcastjob.Features{AssignDirectly: !*byScheduler},
 			}, nil), nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {

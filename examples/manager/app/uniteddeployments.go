@@ -31,10 +31,11 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 			o := uniteddeployment.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers), SubsetMetrics: subsets,
 				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
-				Revisions: p.caches.revisions(), Pods: p.caches.pods(), AdaptiveScheduling: *adaptive,
+				Revisions: p.caches.revisions(), Pods: p.caches.pods(),
 				Features: uniteddeployment.Features{
-					UpdatedCondition: p.gates.Enabled(features.UnitedDeploymentUpdatedCondition),
-					ReservedLabels:   p.gates.Enabled(features.UnitedDeploymentReservedLabels),
+					AdaptiveScheduling: *adaptive,
+					UpdatedCondition:   p.gates.Enabled(features.UnitedDeploymentUpdatedCondition),
+					ReservedLabels:     p.gates.Enabled(features.UnitedDeploymentReservedLabels),
 				},
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}

@@ -29,7 +29,7 @@ func nodes(n int) (all []*corev1.Node) {
 }
 
 func newFleet() *fleet {
-	r := &fleet{Snapshot: daemonset.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), AssignDirectly: true, Nodes: nodes(3), Set: &v1alpha1.DaemonSet{
+	r := &fleet{Snapshot: daemonset.Snapshot{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Features: daemonset.Features{AssignDirectly: true}, Nodes: nodes(3), Set: &v1alpha1.DaemonSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "DaemonSet"},
 		ObjectMeta: metav1.ObjectMeta{Name: "agent", Namespace: "default", UID: "1", Generation: 1},
 		Spec: v1alpha1.DaemonSetSpec{

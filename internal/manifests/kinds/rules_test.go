@@ -135,7 +135,7 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"a recorder of the sidecar terminator": {
 			terminator.Rules(terminator.Options{}), terminator.Rules(terminator.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"ST-19: phases written by the sidecar terminator": {
-			terminator.Rules(terminator.Options{LeavePhase: true}), terminator.Rules(terminator.Options{}),
+			terminator.Rules(terminator.Options{Features: terminator.Features{LeavePhase: true}}), terminator.Rules(terminator.Options{}),
 			map[string][]string{"/pods/status": {"patch"}}},
 		"a recorder of EphemeralJobs": {
 			ephemeraljob.Rules(ephemeraljob.Options{}), ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
@@ -191,7 +191,7 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			uniteddeployment.Rules(uniteddeployment.Options{Without: []uniteddeployment.TemplateKind{uniteddeployment.StatefulSet, uniteddeployment.AdvancedStatefulSet, uniteddeployment.CloneSet}}),
 			map[string][]string{"apps/deployments": {"create", "delete", "get", "list", "patch", "watch"}}},
 		"UnitedDeployments with adaptive scheduling": {
-			uniteddeployment.Rules(uniteddeployment.Options{}), uniteddeployment.Rules(uniteddeployment.Options{AdaptiveScheduling: true}),
+			uniteddeployment.Rules(uniteddeployment.Options{}), uniteddeployment.Rules(uniteddeployment.Options{Features: uniteddeployment.Features{AdaptiveScheduling: true}}),
 			map[string][]string{"/pods": {"delete", "get", "list", "patch", "watch"}}},
 		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules(), nil},
 		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules(), nil},
