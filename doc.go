@@ -111,6 +111,8 @@
 //     restart containers, or does it recreate the pod?
 //   - NewPlan of every kind: what happens next, and why does the rest wait? Reconciler.Snapshot
 //     returns what the plan of a live object depends on.
+//   - RolloutStatus of workloads, SidecarSets and jobs: is it done, or what does it wait for, or why does waiting not help? The
+//     object alone says it.
 //   - [github.com/podwright/podwright/inplace/rollout]: which pods are updated next?
 //     By partition, maxUnavailable, maxSurge, priority, deletion cost, topology and scatter.
 //   - [github.com/podwright/podwright/inplace/revision]: which revision does a template mean?

@@ -43,7 +43,8 @@ type GuardOptions struct {
 }
 
 // Guard answers whether pods may be taken down, and books them. NewGuard makes one. It is
-// safe for use by several goroutines, and beside Guards of other processes. (PUB-25)
+// safe for use by several goroutines, and beside Guards of other processes. It has no cache to wait for: what Budgets lacks, it asks
+// the API server. (PUB-25)
 type Guard struct {
 	options GuardOptions
 	locks   keyedLocks
