@@ -129,7 +129,7 @@ func startSimulated(p *simulation.Process, bug fault) (simulation.Controller, er
 		return simulation.Controller{}, err
 	}
 	reader := caches.Reader{} // pull secrets are not copied, and no workload controls the job
-	for _, resource := range []podwright.Resource{imagePullJobs, nodeImages, caches.Pods, caches.Nodes} {
+	for _, resource := range []podwright.Resource{imagePullJobs, nodeImages, caches.Pods, caches.Nodes, "secrets"} {
 		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
 	shared := podwright.ControllerOptions{Reader: reader}
