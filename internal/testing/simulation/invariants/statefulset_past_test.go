@@ -73,7 +73,7 @@ func TestStatefulSetPast(t *testing.T) {
 				w.Before = tt.before
 			}
 			if tt.after != nil {
-				w.Verb, w.After = "create", tt.after
+				w.Verb, w.After = "create", at(tt.after, inNormal)
 			}
 			violations := past.StatefulSet(w)
 			if tt.after == nil { // that it is gone at once is another matter
@@ -87,7 +87,7 @@ func TestStatefulSetPast(t *testing.T) {
 	}
 	t.Run("STS-3: the current revision, to which no update was completed", func(t *testing.T) {
 		known := testState(statefulSet(3, partition(2)), p0)
-		w := &Write{Verb: "create", Resource: "pods", After: p1, Truth: known, Known: known, Observed: known}
+		w := &Write{Verb: "create", Resource: "pods", After: at(p1, inNormal), Truth: known, Known: known, Observed: known}
 		if got := broken(NewPast().StatefulSet(w)); !cmp.Equal(got, []Invariant{Partition}) {
 			t.Errorf("violated %v", got)
 		}

@@ -122,6 +122,9 @@ func TestStatefulSet(t *testing.T) {
 			if tt.after != nil {
 				w.After = tt.after
 			}
+			if tt.verb == "create" {
+				w.After = at(tt.after, inNormal)
+			}
 			violations := StatefulSet(w)
 			if diff := cmp.Diff(tt.want, broken(violations)); diff != "" {
 				t.Errorf("%v (-want +got):\n%s", violations, diff)
@@ -129,6 +132,9 @@ func TestStatefulSet(t *testing.T) {
 		})
 	}
 }
+
+// inNormal is the state in which a pod is created that waits for no hook. (STS-5)
+func inNormal(p *corev1.Pod) { labelled(lifecyclev1alpha1.StateLabel, "Normal")(p) }
 
 func owner(uid string) podEdit {
 	return func(p *corev1.Pod) {
@@ -169,5 +175,19 @@ func TestClaimsOfStatefulSet(t *testing.T) {
 				t.Errorf("%v (-want +got):\n%s", violations, diff)
 			}
 		})
+	}
+}
+
+// TestStatefulSetFirstState: a pod that is created in no state breaks a promise. (STS-5)
+func TestStatefulSetFirstState(t *testing.T) {
+	pod := testPod("web-2", "b")
+	known := testState(statefulSet(3), testPod("web-0", "b"), testPod("web-1", "b"))
+	w := &Write{Verb: "create", Resource: "pods", After: pod, Truth: known, Known: known, Observed: known}
+	if got := broken(StatefulSet(w)); !cmp.Equal(got, []Invariant{Hooks}) {
+		t.Errorf("violated %v", got)
+	}
+	w.After = at(pod, inNormal)
+	if got := broken(StatefulSet(w)); len(got) > 0 {
+		t.Errorf("violated %v by a pod in the state Normal", got)
 	}
 }
