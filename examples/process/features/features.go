@@ -87,7 +87,7 @@ var (
 		PodUnavailableBudgetUpdateGate:     {alpha(off)},
 		WorkloadSpread:                     {alpha(on), from19(beta(on))},
 		PodProbeMarkerGate:                 {alpha(on), from19(beta(on))},
-		ImagePullJobGate:                   {beta(on), from19(alpha(off))}, // 1.4 needs KruiseDaemon alone
+		ImagePullJobGate:                   {alpha(on), from19(alpha(off))}, // 1.4 needs KruiseDaemon alone
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {alpha(off)},
 		SidecarSetPolicies:                        {alpha(off)},
