@@ -27,7 +27,7 @@ var later = []featuregate.Feature{
 	UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
 }
 
-var betaGates = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodWebhook}
+var betaGates = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, "PodIndexLabel", PodWebhook}
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
