@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/podstate"
@@ -154,7 +153,7 @@ func TestWorkloadsThatMatter(t *testing.T) {
 		{"it is scaled", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(3)) }), "by-name by-name "},
 		{"nil replicas are 1", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(1)) }), ""},
 		{"ordinals are reserved", set(), set(func(s *workloadsv1beta1.StatefulSet) {
-			s.Spec.ReserveOrdinals = []intstr.IntOrString{intstr.FromInt32(1)}
+			s.Spec.ReserveOrdinals = []int{1}
 		}), "by-name by-name "},
 		{"it is being deleted", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.DeletionTimestamp = &metav1.Time{Time: at} }), "by-name by-name "},
 		{"another one of its name", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.UID = "2" }), "by-name by-name "},

@@ -65,7 +65,7 @@ var table = []Kind{
 		if w.Replicas, w.Selector = o.Spec.Replicas, o.Spec.Selector; o.Spec.Ordinals != nil {
 			w.Start = o.Spec.Ordinals.Start
 		}
-		reserved, _ := ParseReserved(o.Spec.ReserveOrdinals) // the controller of StatefulSets reports an entry that says nothing
+		reserved, _ := ParseReserved(o.Spec.Reserved()) // the controller of StatefulSets reports an entry that says nothing
 		w.Reserved = reserved.List(MostReserved)
 	}),
 }

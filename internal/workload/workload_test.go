@@ -52,7 +52,7 @@ func TestOf(t *testing.T) {
 		{&workloadsv1alpha1.CloneSet{ObjectMeta: meta, Spec: workloadsv1alpha1.CloneSetSpec{Replicas: three, Selector: selector}, Status: workloadsv1alpha1.CloneSetStatus{UpdateRevision: "web-2"}},
 			known("apps.kruise.io/v1alpha1", "CloneSet", func(w *Workload) { w.Revision = "web-2" })},
 		{&workloadsv1beta1.StatefulSet{ObjectMeta: meta, Spec: workloadsv1beta1.StatefulSetSpec{Replicas: three, Selector: selector,
-			Ordinals: &appsv1.StatefulSetOrdinals{Start: 2}, ReserveOrdinals: []intstr.IntOrString{intstr.FromInt32(1), intstr.FromString("4-5"), intstr.FromString("x")}}},
+			Ordinals: &appsv1.StatefulSetOrdinals{Start: 2}, ReserveOrdinalRanges: []intstr.IntOrString{intstr.FromInt32(1), intstr.FromString("4-5"), intstr.FromString("x")}}},
 			known("apps.kruise.io/v1beta1", "StatefulSet", func(w *Workload) { w.Start, w.Reserved = 2, []int{1, 4, 5} })},
 		{&corev1.Pod{}, nil},
 		{nil, nil},

@@ -110,7 +110,7 @@ func ExampleNewPlan_reserveOrdinals() {
 		ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default", UID: "1"},
 		Spec: v1beta1.StatefulSetSpec{
 			Replicas:            &replicas,
-			ReserveOrdinals:     []intstr.IntOrString{intstr.FromInt32(1)},
+			ReserveOrdinals:     []int{1},
 			PodManagementPolicy: "Parallel",
 			Selector:            &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}},
 			Template: corev1.PodTemplateSpec{

@@ -50,7 +50,7 @@ func TestExtremeSpecs(t *testing.T) {
 		{"reserved ordinals beyond an int32", reserve(most, "5-9223372036854775807"), ""},
 		{"negative reserved ordinals", reserve(-1, math.MinInt32), ""},
 		{"all ordinals reserved", reserve("0-9223372036854775807"), ""},
-		{"many reserved ordinals", func(s *Snapshot) { s.Set.Spec.ReserveOrdinals = many },
+		{"many reserved ordinals", func(s *Snapshot) { s.Set.Spec.ReserveOrdinalRanges = many },
 			"delete 1 Scale, delete 0 Scale, create 100000A, create 100001A"},
 		{"all replicas that are allowed", replicas(mostReplicas), ""},
 		{"all int32s as replicas", replicas(most), ""},

@@ -260,7 +260,7 @@ func problems(p *Plan) string {
 func ordered(s *Snapshot)   { s.Set.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement }
 func replicas(n int32) edit { return func(s *Snapshot) { s.Set.Spec.Replicas = &n } }
 func reserve(ordinals ...any) edit {
-	return func(s *Snapshot) { s.Set.Spec.ReserveOrdinals = reserved(ordinals...) }
+	return func(s *Snapshot) { s.Set.Spec.ReserveOrdinalRanges = reserved(ordinals...) }
 }
 
 // startAt has ordinals begin at a number.

@@ -53,7 +53,7 @@ func (w *setScenario) judge() *judge {
 	spec := &w.set.Spec
 	j := &judge{setScenario: w, pods: map[int]*corev1.Pod{}, max: 1, ordered: spec.PodManagementPolicy != appsv1.ParallelPodManagement}
 	for ordinal := 0; len(j.wanted) < int(*spec.Replicas); ordinal++ {
-		if !reserves(spec.ReserveOrdinals, ordinal) {
+		if !reserves(spec.Reserved(), ordinal) {
 			j.wanted, j.end = append(j.wanted, ordinal), ordinal+1
 		}
 	}

@@ -23,7 +23,7 @@ type window struct {
 // newWindow counts ordinals from the first one up, leaving out the reserved ones, until
 // there are as many as replicas. The error says what is wrong with the spec. (STS-1, STS-31, STS-32)
 func (s *Snapshot) newWindow() (w window, err error) {
-	if w.reserved, err = workload.ParseReserved(s.Set.Spec.ReserveOrdinals); err != nil {
+	if w.reserved, err = workload.ParseReserved(s.Set.Spec.Reserved()); err != nil {
 		return w, err
 	}
 	if o := s.Set.Spec.Ordinals; o != nil && s.Features.StartOrdinal {

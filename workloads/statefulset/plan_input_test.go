@@ -129,7 +129,7 @@ func spoil(rt *rapid.T, s *Snapshot) {
 		func() { s.Revisions = nil },
 		func() { s.Jobs = []string{""} },
 		func() { set.Spec.Replicas = &n },
-		func() { set.Spec.ReserveOrdinals = reserved(int(n), 1, 1, "2", "2-1", "7-7") },
+		func() { set.Spec.ReserveOrdinalRanges = reserved(int(n), 1, 1, "2", "2-1", "7-7") },
 		func() { set.Spec.Selector = nil },
 		func() { set.Spec.Selector = &metav1.LabelSelector{} },
 		func() { set.Spec.Template = corev1.PodTemplateSpec{} },

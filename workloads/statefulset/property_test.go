@@ -189,11 +189,11 @@ func (w *setScenario) converge(image string) {
 		w.checkSettled(plan)
 		return
 	}
-	replicas, reserved := *w.set.Spec.Replicas, w.set.Spec.ReserveOrdinals
+	replicas, reserved := *w.set.Spec.Replicas, w.set.Spec.ReserveOrdinalRanges
 	all := w.judge()
 	w.Spec("reserve=", fmt.Sprint("replicas=", 1+slices.Max(slices.Collect(maps.Keys(all.pods)))))
 	w.checkSettled(w.settle())
-	w.set.Spec.ReserveOrdinals = reserved
+	w.set.Spec.ReserveOrdinalRanges = reserved
 	w.Spec(fmt.Sprint("replicas=", replicas))
 	w.checkSettled(w.settle())
 }

@@ -55,7 +55,7 @@ func (w *setScenario) change(key, value string) {
 			spec.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: &quantity}
 		}
 	case "reserve":
-		spec.ReserveOrdinals = reservedIn(value)
+		spec.ReserveOrdinals, spec.ReserveOrdinalRanges = nil, reservedIn(value)
 	case "start":
 		spec.Ordinals = nil
 		if value != "" {

@@ -53,7 +53,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			s.PodManagementPolicy = appsv1.ParallelPodManagement
 		})},
 		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, 4, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ScaleStrategy = nil })},
-		{"reserved ordinals are ignored", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals = nil })},
+		{"reserved ordinals are ignored", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals, s.ReserveOrdinalRanges = nil, nil })},
 		{"the preDelete hook is skipped", invariants.Hooks, 3, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
 		{"the inPlaceUpdate hook is skipped", invariants.Hooks, 8, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
 		{"claims go with the set against the policy", invariants.Claims, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
@@ -145,7 +145,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"a reserved ordinal is one too high", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			for i := range s.ReserveOrdinals {
-				s.ReserveOrdinals[i].IntVal++
+				s.ReserveOrdinals[i]++
 			}
 		})},
 		{"the current revision moves when the first pod is updated", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {

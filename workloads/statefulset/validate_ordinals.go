@@ -16,9 +16,10 @@ func validateOrdinals(spec *v1beta1.StatefulSetSpec, path *field.Path, features 
 		errs = append(errs, field.Invalid(path.Child("ordinals", "start"), o.Start, "must be 0 or more"))
 	}
 	path = path.Child("reserveOrdinals")
-	seen := make(map[int]bool, len(spec.ReserveOrdinals))
-	for i := range spec.ReserveOrdinals {
-		entry := &spec.ReserveOrdinals[i]
+	entries := spec.Reserved()
+	seen := make(map[int]bool, len(entries))
+	for i := range entries {
+		entry := &entries[i]
 		reserved, err := workload.ParseReservedEntry(entry)
 		switch {
 		case err != nil:

@@ -125,7 +125,7 @@ func ExampleValidateUpdate() {
 	}}
 	set := old.DeepCopy()
 	set.Spec.Template.Spec.Containers[0].Image = "shop:v2"
-	set.Spec.ReserveOrdinals = []intstr.IntOrString{intstr.FromInt32(1)}
+	set.Spec.ReserveOrdinals = []int{1}
 	fmt.Println("image and ordinals:", statefulset.ValidateUpdate(set, old).ToAggregate())
 
 	set.Spec.ServiceName = "shops"

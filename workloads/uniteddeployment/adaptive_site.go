@@ -142,7 +142,7 @@ func rank(of *Child, name string) int32 {
 			ordinal -= o.Spec.Ordinals.Start
 		}
 	case *v1beta1.StatefulSet:
-		reserved, _ := workload.ParseReserved(o.Spec.ReserveOrdinals) // the controller of StatefulSets reports an entry that says nothing
+		reserved, _ := workload.ParseReserved(o.Spec.Reserved()) // the controller of StatefulSets reports an entry that says nothing
 		if reserved.Contains(int(ordinal)) {
 			return -1
 		}

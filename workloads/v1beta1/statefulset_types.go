@@ -94,12 +94,16 @@ type StatefulSetSpec struct {
 	// +optional
 	Ordinals *appsv1.StatefulSetOrdinals `json:"ordinals,omitempty"`
 
-	// ReserveOrdinals lists ordinals that no pod gets; others take their place,
+	// ReserveOrdinals has the numbers of reserveOrdinals in an object that is read, and ReserveOrdinalRanges has the
+	// ranges. In an object that is written, numbers may stand in either. Reserved returns all.
+	ReserveOrdinals []int `json:"-"`
+
+	// ReserveOrdinalRanges lists ordinals that no pod gets; others take their place,
 	// so that the number of pods stays the same. A pod that has one of them is
 	// deleted. Each is a number of 0 or more, or a range such as "5-7", with both
 	// of its ends. OpenKruise has ranges from 1.8 on. Default: none.
 	// +optional
-	ReserveOrdinals ReservedOrdinals `json:"reserveOrdinals,omitempty"`
+	ReserveOrdinalRanges ReservedOrdinals `json:"reserveOrdinals,omitempty"`
 
 	// Lifecycle holds pods back for a controller of the user's. Its preNormal
 	// hook has no effect unless the controller is told to keep to OpenKruise 1.8 or later.

@@ -203,6 +203,11 @@ func (in *StatefulSetSpec) DeepCopyInto(out *StatefulSetSpec) {
 	}
 	if in.ReserveOrdinals != nil {
 		in, out := &in.ReserveOrdinals, &out.ReserveOrdinals
+		*out = make([]int, len(*in))
+		copy(*out, *in)
+	}
+	if in.ReserveOrdinalRanges != nil {
+		in, out := &in.ReserveOrdinalRanges, &out.ReserveOrdinalRanges
 		*out = make(ReservedOrdinals, len(*in))
 		copy(*out, *in)
 	}

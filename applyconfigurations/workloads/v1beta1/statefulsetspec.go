@@ -43,11 +43,11 @@ type StatefulSetSpecApplyConfiguration struct {
 	// the feature StatefulSetStartOrdinal is on. Default: 0. OpenKruise has it
 	// from 1.7 on.
 	Ordinals *appsv1.StatefulSetOrdinals `json:"ordinals,omitempty"`
-	// ReserveOrdinals lists ordinals that no pod gets; others take their place,
+	// ReserveOrdinalRanges lists ordinals that no pod gets; others take their place,
 	// so that the number of pods stays the same. A pod that has one of them is
 	// deleted. Each is a number of 0 or more, or a range such as "5-7", with both
 	// of its ends. OpenKruise has ranges from 1.8 on. Default: none.
-	ReserveOrdinals *workloadsv1beta1.ReservedOrdinals `json:"reserveOrdinals,omitempty"`
+	ReserveOrdinalRanges *workloadsv1beta1.ReservedOrdinals `json:"reserveOrdinals,omitempty"`
 	// Lifecycle holds pods back for a controller of the user's. Its preNormal
 	// hook has no effect unless the controller is told to keep to OpenKruise 1.8 or later.
 	Lifecycle *v1alpha1.LifecycleApplyConfiguration `json:"lifecycle,omitempty"`
@@ -145,11 +145,11 @@ func (b *StatefulSetSpecApplyConfiguration) WithOrdinals(value appsv1.StatefulSe
 	return b
 }
 
-// WithReserveOrdinals sets the ReserveOrdinals field in the declarative configuration to the given value
+// WithReserveOrdinalRanges sets the ReserveOrdinalRanges field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the ReserveOrdinals field is set to the value of the last call.
-func (b *StatefulSetSpecApplyConfiguration) WithReserveOrdinals(value workloadsv1beta1.ReservedOrdinals) *StatefulSetSpecApplyConfiguration {
-	b.ReserveOrdinals = &value
+// If called multiple times, the ReserveOrdinalRanges field is set to the value of the last call.
+func (b *StatefulSetSpecApplyConfiguration) WithReserveOrdinalRanges(value workloadsv1beta1.ReservedOrdinals) *StatefulSetSpecApplyConfiguration {
+	b.ReserveOrdinalRanges = &value
 	return b
 }
 

@@ -163,7 +163,7 @@ func (w *fixture) createStatefulSet() {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "db"},
 		Spec: v1beta1.StatefulSetSpec{
 			Replicas:        ptr.To[int32](0),
-			ReserveOrdinals: []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(3)},
+			ReserveOrdinals: []int{1, 3},
 			Selector:        &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -185,7 +185,7 @@ func (w *fixture) convertsWithoutLoss(when string, replicas int64) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if !slices.Equal(set.Spec.ReserveOrdinals, []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(3)}) || int64(*set.Spec.Replicas) != replicas || set.Annotations[conversion.KeptFieldsAnnotation] != "" {
+	if !slices.Equal(set.Spec.ReserveOrdinals, []int{1, 3}) || int64(*set.Spec.Replicas) != replicas || set.Annotations[conversion.KeptFieldsAnnotation] != "" {
 		w.Errorf("%s: %d replicas, reserveOrdinals %v, annotations %v; want %d, [1 3], and none of v1alpha1",
 			when, *set.Spec.Replicas, set.Spec.ReserveOrdinals, set.Annotations, replicas)
 	}

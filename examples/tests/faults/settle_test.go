@@ -149,7 +149,7 @@ func (s *story) statefulSetUnsettled(set *v1beta1.StatefulSet) string {
 	var wanted []string
 	held := int32(0)
 	for ordinal := 0; len(wanted) < int(n); ordinal++ {
-		if slices.Contains(set.Spec.ReserveOrdinals, intstr.FromInt32(int32(ordinal))) {
+		if slices.Contains(set.Spec.Reserved(), intstr.FromInt32(int32(ordinal))) {
 			continue
 		}
 		wanted = append(wanted, fmt.Sprintf("%s-%d", set.Name, ordinal))

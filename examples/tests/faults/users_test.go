@@ -148,7 +148,9 @@ func (s *story) stirStatefulSet(name string) {
 		s.editStatefulSet(name, fmt.Sprintf("paused %v", paused), func(set *v1beta1.StatefulSet) { rolling(set).Paused = paused })
 	case 4, 5:
 		reserved := [][]intstr.IntOrString{nil, {intstr.FromInt32(1)}, {intstr.FromInt32(0), intstr.FromInt32(2)}}[s.random.IntN(3)]
-		s.editStatefulSet(name, fmt.Sprintf("reserves %v", reserved), func(set *v1beta1.StatefulSet) { set.Spec.ReserveOrdinals = reserved })
+		s.editStatefulSet(name, fmt.Sprintf("reserves %v", reserved), func(set *v1beta1.StatefulSet) {
+			set.Spec.ReserveOrdinals, set.Spec.ReserveOrdinalRanges = nil, reserved
+		})
 	}
 }
 

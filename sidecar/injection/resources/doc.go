@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package resources computes the requests and limits of a sidecar from those of a pod's own containers, as
-// spec.containers[].resourcesPolicy of a SidecarSet says.
+// spec.containers[].resourcesPolicy says.
 //
 // [Parse] reads an expression such as max(cpu*50%, 50m), and [Expression.Evaluate] computes it. [Sum] and [Max] put together what the
 // pod's containers have, and [Compute] does all of it for a policy. Nothing here reads a clock or a cluster, and nothing changes what

@@ -105,7 +105,7 @@ func (s *spec) statefulSet(meta metav1.ObjectMeta) metav1.Object {
 		MaxUnavailable: new(intstr.FromInt(s.unavailable)),
 	}
 	set := &v1beta1.StatefulSet{ObjectMeta: meta, Spec: v1beta1.StatefulSetSpec{
-		Replicas: &s.replicas, Selector: selector, Template: s.template(), VolumeClaimTemplates: s.claims(), Lifecycle: s.lifecycle(), ReserveOrdinals: reservedOrdinals(s.reserved),
+		Replicas: &s.replicas, Selector: selector, Template: s.template(), VolumeClaimTemplates: s.claims(), Lifecycle: s.lifecycle(), ReserveOrdinalRanges: reservedOrdinals(s.reserved),
 		PodManagementPolicy: appsv1.ParallelPodManagement,
 		UpdateStrategy:      v1beta1.StatefulSetUpdateStrategy{RollingUpdate: rolling},
 	}}

@@ -46,7 +46,7 @@ func (j *Judge) unpin(set *v1beta1.StatefulSet) {
 // wants tells whether a StatefulSet wants a pod of a name.
 func wants(set *v1beta1.StatefulSet, name string) bool {
 	for ordinal, n := 0, int32(0); n < *set.Spec.Replicas; ordinal++ {
-		if slices.Contains(set.Spec.ReserveOrdinals, intstr.FromInt32(int32(ordinal))) {
+		if slices.Contains(set.Spec.Reserved(), intstr.FromInt32(int32(ordinal))) {
 			continue
 		}
 		if n++; name == fmt.Sprint(set.Name, "-", ordinal) {

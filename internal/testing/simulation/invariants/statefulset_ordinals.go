@@ -53,7 +53,7 @@ func (j *statefulSetJudge) placeOrdinals() {
 
 // reserved reads what the spec reserves. (STS-32)
 func (j *statefulSetJudge) reserved() (spans []span) {
-	for _, entry := range j.set.Spec.ReserveOrdinals {
+	for _, entry := range j.set.Spec.Reserved() {
 		if entry.Type == intstr.Int {
 			spans = append(spans, span{int(entry.IntVal), int(entry.IntVal)})
 			continue

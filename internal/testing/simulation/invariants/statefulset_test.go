@@ -50,7 +50,7 @@ func TestStatefulSet(t *testing.T) {
 	onDelete := func(s *v1beta1.StatefulSetSpec) {
 		s.UpdateStrategy = v1beta1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
 	}
-	reserved := func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals = []intstr.IntOrString{intstr.FromInt32(1)} }
+	reserved := func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals = []int{1} }
 	slowly := func(s *v1beta1.StatefulSetSpec) {
 		s.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
 	}
