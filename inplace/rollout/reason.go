@@ -80,6 +80,8 @@ const (
 	// RuleBackOff: the pod never ran, nor did those before it; the next one comes
 	// after a while.
 	RuleBackOff Rule = "BackOff"
+	// RuleVolumeResize: the update of the pod waits until its claims have the size of their claim templates.
+	RuleVolumeResize Rule = "VolumeResize"
 	// RulePreNormalHook: the new pod waits for its preNormal hook to be met.
 	RulePreNormalHook Rule = "PreNormalHook"
 )

@@ -25,7 +25,7 @@ import (
 
 // Fields is a set of fields of an object. A kind declares those that its plan
 // reads; what changes in an event is compared once for all kinds.
-type Fields uint32
+type Fields uint64
 
 // The fields of every object. identity is always among the declared ones.
 const (
@@ -100,6 +100,9 @@ const Trouble Fields = 1 << 30
 
 // Storage is how much storage a claim asks for.
 const Storage Fields = 1 << 31
+
+// Volume is what a claim asks of its volume, and what it has of that.
+const Volume Fields = 1 << 32
 
 // Everything is what is new about an object that appears or goes.
 const Everything = ^Fields(0)
@@ -352,6 +355,10 @@ var revisionFields = []field[*appsv1.ControllerRevision]{
 var claimFields = []field[*corev1.PersistentVolumeClaim]{
 	{Storage, func(b, a *corev1.PersistentVolumeClaim) bool {
 		return !b.Spec.Resources.Requests.Storage().Equal(*a.Spec.Resources.Requests.Storage())
+	}},
+	{Volume, func(b, a *corev1.PersistentVolumeClaim) bool {
+		return !ptr.Equal(b.Spec.StorageClassName, a.Spec.StorageClassName) || !slices.Equal(b.Spec.AccessModes, a.Spec.AccessModes) ||
+			!b.Status.Capacity.Storage().Equal(*a.Status.Capacity.Storage()) || !equality.Semantic.DeepEqual(b.Status.Conditions, a.Status.Conditions)
 	}},
 }
 

@@ -61,6 +61,7 @@ var reasons = []Reason{
 	{rollout.RuleOrderedReady, "the pod before it is available", Behind},
 	{rollout.RuleNameTaken, "the other pod is deleted", Object},
 	{rollout.RuleBackOff, "the back-off is over", Object},
+	{rollout.RuleVolumeResize, "the driver of the storage class grows the volumes", Object},
 	{rollout.RulePreNormalHook, "the controller that holds the preNormal hook lets the pod go", Object},
 
 	// The state of a pod, see OfPod.

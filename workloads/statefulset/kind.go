@@ -39,6 +39,7 @@ const (
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
 		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates | controller.Trouble
 	claimFields    = controller.Owners | controller.Labels | controller.Storage
+	volumeFields   = controller.Volume // if claims grow, or are counted
 	resizeFields   = controller.Resize // if pods are resized
 	revisionFields = controller.Labels | controller.RevisionData
 )
@@ -49,6 +50,10 @@ func (o *Options) reads() []controller.Read {
 	if o.Features.InPlaceResize {
 		ofPods |= resizeFields
 	}
+	ofClaims := claimFields
+	if o.Features.ResizeClaims || o.Features.CountClaims {
+		ofClaims |= volumeFields
+	}
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	sets := func() cache.Store { return o.AdvancedStatefulSets.GetStore() }
 	return []controller.Read{
@@ -58,7 +63,7 @@ func (o *Options) reads() []controller.Read {
 		{Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, MakeInformer: core.Pods,
 			Indexes: []podwright.Index{caches.ByMember}, Fields: ofPods, Concern: controller.EachOf(setsOfPod(sets)), ConcernsKnown: true, CollectEvents: true},
 		{Resource: resourceClaims, Object: &corev1.PersistentVolumeClaim{}, LiveReader: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, MakeInformer: core.Claims,
-			Indexes: []podwright.Index{caches.ByOwner}, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true},
+			Indexes: []podwright.Index{caches.ByOwner}, Fields: ofClaims, Concern: controller.EachOf(setsOfClaim(sets)), ConcernsKnown: true, CollectEvents: true},
 		{Resource: resourceRevisions, Object: &appsv1.ControllerRevision{}, LiveReader: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, MakeInformer: core.Revisions,
 			Indexes: []podwright.Index{caches.ByOwner}, Fields: revisionFields, Owner: owner, CollectEvents: true},
 	}
@@ -119,7 +124,7 @@ func existing(sets cache.Store, namespace, name string) []types.NamespacedName {
 
 // observe reads everything that a plan for the StatefulSet depends on. It
 // returns nil when the StatefulSet does not exist.
-func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	set, err := caches.Get[*v1beta1.StatefulSet](r.options.Reader, resourceStatefulSets, key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -144,6 +149,9 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	if s.Revisions, err = caches.RevisionsOf(r.options.Reader, key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of StatefulSet %s: %w", key, err)
+	}
+	if err := r.observeClasses(ctx, s); err != nil {
+		return nil, err
 	}
 	return s, r.observeJobs(s)
 }

@@ -3,6 +3,9 @@
 package statefulset
 
 import (
+	"context"
+
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -40,6 +43,9 @@ type Options struct {
 	// Placement is asked to which nodes a pod goes, before it is created. Default nil: those that its template
 	// says.
 	Placement workloads.Placement
+	// StorageClass reads a storage class, with Features.ResizeClaims, when a claim is to grow. Default: it asks the API server by
+	// Kubernetes.
+	StorageClass func(ctx context.Context, name string) (*storagev1.StorageClass, error)
 
 	// Features switches behaviour. Its zero value is the default of every feature.
 	Features Features

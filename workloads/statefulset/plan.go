@@ -19,6 +19,11 @@ import (
 type Plan struct {
 	rollout.Plan
 
+	// ResizeClaims lists the claims that grow, in order.
+	ResizeClaims []ClaimResize
+	// RefusedClaims says of claims why they cannot get what their claim template asks for. They are among the Problems.
+	RefusedClaims []error
+
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1beta1.StatefulSetStatus
 }

@@ -39,6 +39,9 @@ func (p *planner) newUpdateBudget() *updateBudget {
 // out tells whether a place lacks a pod that serves. A pod that never can be updated, for it is in a state
 // that is not known, takes no place from others as long as it works. (STS-20)
 func (p *planner) out(s slot) bool {
+	if s.pod != nil && s.pod.resizing { // (STS-41)
+		return true
+	}
 	return !s.serves() && !(s.pod != nil && unknownState(s.pod) != nil && s.works() && p.stuck(s))
 }
 

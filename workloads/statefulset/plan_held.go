@@ -43,6 +43,9 @@ func (p *planner) planHeld() {
 // holdClaims lists the first claim that asks for less than its template does by now: claims that are there are left as they
 // are. (STS-30)
 func (p *planner) holdClaims() {
+	if p.resizes() { // then pods wait for their claims
+		return
+	}
 	var first *corev1.PersistentVolumeClaim
 	var why string
 	n := 0

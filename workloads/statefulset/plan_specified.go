@@ -29,6 +29,7 @@ func (p *planner) deleteSpecified(b *updateBudget) {
 func (p *planner) walkBeyond(sequence []slot, b *updateBudget) {
 	for i, s := range sequence {
 		switch {
+		case p.grow(s, b):
 		case !mustUpdate(s):
 		case p.stuck(s), p.out(s):
 			p.update(s.pod)
@@ -37,6 +38,7 @@ func (p *planner) walkBeyond(sequence []slot, b *updateBudget) {
 			p.update(s.pod)
 		default:
 			b.wait(s.pod)
+			p.waitToGrow(sequence[i+1:], b.reason)
 			p.finishPrepared(sequence[i+1:], b.reason, nil)
 			return
 		}

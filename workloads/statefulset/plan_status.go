@@ -46,6 +46,9 @@ func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
 		count(&status.UpdatedReplicas, pod.Updated && !pod.terminating)
 		count(&status.CurrentReplicas, pod.Labels[podplan.RevisionLabel] == p.RevisionValue(current.Name) && !pod.terminating)
 	}
+	if status.VolumeClaims = nil; p.Features.CountClaims || p.Features.ResizeClaims {
+		status.VolumeClaims = p.countClaims()
+	}
 	if p.rolling != nil && p.progress().MayAdvance() {
 		status.CurrentRevision, status.CurrentReplicas = update.Name, status.UpdatedReplicas
 	}

@@ -162,6 +162,7 @@ func (p *planner) walk(sequence []slot) {
 		if unavailable >= p.limits.maxUnavailable {
 			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
 				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)}
+			p.waitToGrow(sequence[i:], reason)
 			if updated {
 				p.finishPrepared(sequence[i:], reason, nil)
 			} else {
@@ -170,6 +171,9 @@ func (p *planner) walk(sequence []slot) {
 			return
 		}
 		switch {
+		case p.grow(s, b):
+			count(&unavailable, p.out(s))
+			continue
 		case p.stuck(s):
 			p.update(s.pod)
 			if p.out(s) {

@@ -67,6 +67,8 @@ type pod struct {
 	ended       bool // Failed or Succeeded
 	held        bool // the partition holds it back
 	claims      []rollout.ClaimPatch
+	growing     bool // a claim of it does not have what its template asks for yet
+	resizing    bool // a claim of it is on its way there
 	specified   bool // a user has marked it for deletion
 	leaving     bool // the plan replaces it, or takes it out of service for that
 	unserving   bool // that it is not ready is why the plan may delete it
@@ -206,6 +208,9 @@ func (p *planner) classify() {
 			pod.Available = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
 		}
 		p.settleOwner(pod)
+		if pod.own && p.resizes() {
+			p.observeVolumes(pod)
+		}
 		byOrdinal = append(byOrdinal, pod)
 	}
 	slices.SortFunc(byOrdinal, func(a, b *pod) int { return cmp.Compare(a.ordinal, b.ordinal) })

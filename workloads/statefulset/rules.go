@@ -22,6 +22,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Features.InPlaceResize {
 		rules = append(rules, manifests.ResizePods())
 	}
+	if o.Features.ResizeClaims {
+		rules = append(rules, manifests.Rule("storage.k8s.io", "storageclasses", "get"))
+	}
 	if o.Features.PreDownload {
 		rules = append(rules, manifests.PullJobs(v1beta1.GroupName))
 	}

@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
@@ -31,6 +32,8 @@ type Snapshot struct {
 	// Claims holds the existing claims of the pods that there are and of those
 	// that should be. It also holds others that name the StatefulSet as an owner, by name.
 	Claims map[string]*corev1.PersistentVolumeClaim
+	// Classes are the storage classes of claims that are to grow, by their names. One that is not there does not exist.
+	Classes map[string]*storagev1.StorageClass
 	// Jobs names the image pull jobs that the StatefulSet controls.
 	Jobs []string
 	// BackOff says when pods may be replaced that ended without having run, by
@@ -94,6 +97,11 @@ type Features struct {
 	// NoPodIndexLabel leaves the label apps.kubernetes.io/pod-index out of new pods. The gate PodIndexLabel of OpenKruise 1.7,
 	// turned off. (STS-39)
 	NoPodIndexLabel bool
+	// ResizeClaims lets spec.volumeClaimUpdateStrategy grow existing claims. The gate StatefulSetAutoResizePVCGate of OpenKruise 1.8. It
+	// takes the right to read storage classes, and to patch claims. (STS-40 to STS-43)
+	ResizeClaims bool
+	// CountClaims writes status.volumeClaims, as OpenKruise 1.8 does. (STS-44)
+	CountClaims bool
 }
 
 // FeaturesOf returns the features as a release has them by default. For a release that is not known it returns those of 1.4.
@@ -101,7 +109,8 @@ func FeaturesOf(release podwright.Release) Features {
 	if release != podwright.Release19 {
 		return Features{}
 	}
-	return Features{RepeatedOrdinals: true, PartitionCountsPods: true, UpdateUnavailable: true, SpecifiedDelete: true, PreNormal: true, KeepClaimLabels: true}
+	return Features{RepeatedOrdinals: true, PartitionCountsPods: true, UpdateUnavailable: true, SpecifiedDelete: true, PreNormal: true, KeepClaimLabels: true,
+		CountClaims: true}
 }
 
 // selector returns the StatefulSet's selector, which selects something.

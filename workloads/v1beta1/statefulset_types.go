@@ -17,6 +17,9 @@ const (
 	// updateStrategy.rollingUpdate.minReadySeconds.
 	MaxStatefulSetMinReadySeconds = 300
 
+	// OwnedByStatefulSetAnnotation names the StatefulSet that made a claim ask for more storage.
+	OwnedByStatefulSetAnnotation = "apps.kruise.io/owned-by-asts"
+
 	// StatefulSetConditionFailedCreatePod says that a pod or a claim could not be
 	// created.
 	StatefulSetConditionFailedCreatePod appsv1.StatefulSetConditionType = "FailedCreatePod"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// observeClasses reads the storage classes of claims that are too small. (STS-42)
+func (r *reconciler) observeClasses(ctx context.Context, s *Snapshot) error {
+	if !s.resizes() {
+		return nil
+	}
+	read := r.options.StorageClass
+	if read == nil {
+		read = func(ctx context.Context, name string) (*storagev1.StorageClass, error) {
+			return r.options.Kubernetes.StorageV1().StorageClasses().Get(ctx, name, metav1.GetOptions{})
+		}
+	}
+	for i := range s.Pods {
+		pod := &pod{}
+		pod.Pod = s.Pods[i]
+		pod.ordinal, _ = ordinalOf(s.Set.Name, pod.Name)
+		for _, v := range s.volumesOf(pod) {
+			name := ptr.Deref(v.claim.Spec.StorageClassName, "")
+			if _, known := s.Classes[name]; known || name == "" || v.compatible() || !v.sameKind() {
+				continue
+			}
+			class, err := read(ctx, name)
+			if err != nil && !apierrors.IsNotFound(err) {
+				return fmt.Errorf("read the storage class of claim %s: %w", v.claim.Name, err)
+			}
+			if err != nil {
+				class = nil
+			}
+			if s.Classes == nil {
+				s.Classes = map[string]*storagev1.StorageClass{}
+			}
+			s.Classes[name] = class
+		}
+	}
+	return nil
+}
+
+// resizeClaims has claims ask for what their claim templates ask for, and tells users which cannot. (STS-41, STS-42)
+func (a *applier) resizeClaims(ctx context.Context) error {
+	for _, err := range a.plan.RefusedClaims {
+		a.Sync.Event(corev1.EventTypeWarning, "FailedUpdatePVC", "%v", err)
+	}
+	return a.Failed(failedUpdate, apply.Each(ctx, a.plan.ResizeClaims, a.resizeClaim))
+}
+
+func (a *applier) resizeClaim(ctx context.Context, c ClaimResize) error {
+	data, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": c.Claim.UID, "annotations": map[string]string{v1beta1.OwnedByStatefulSetAnnotation: a.set.Name}},
+		"spec":     map[string]any{"resources": c.Resources},
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.Sync.PatchClaim(ctx, c.Claim, data); err != nil {
+		a.Sync.Event(corev1.EventTypeWarning, "FailedResize", "resize Claim %s for Pod %s in StatefulSet %s failed error: %v", c.Claim.Name, c.Pod, a.set.Name, err)
+		return fmt.Errorf("resize claim %s of pod %s: %w", c.Claim.Name, c.Pod, err)
+	}
+	a.Sync.Event(corev1.EventTypeNormal, "SuccessfulResize", "resize Claim %s Pod %s in StatefulSet %s success", c.Claim.Name, c.Pod, a.set.Name)
+	return nil
+}
