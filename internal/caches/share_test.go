@@ -177,8 +177,14 @@ func TestSharedGoes(t *testing.T) {
 	if n := left(); n != 2*groups {
 		t.Errorf("of %d pods %d have containers, of which half have no other user", 2*groups, n)
 	}
-	if place, m := pods.groups.Load().find(groupOfPod(held[1])); place == nil || m.any() == nil {
-		t.Error("the other pod of a group is no model")
+	known := 0
+	for _, pod := range held {
+		if place, m := pods.groups.Load().find(groupOfPod(pod)); place != nil && m.any() != nil {
+			known++
+		}
+	}
+	if known < groups/2 { // some have lost their place to others, by a hash that differs in each process
+		t.Errorf("of %d groups %d have the other pod as a model", groups, known)
 	}
 	clear(held)
 	if n := left(); n != 0 {
