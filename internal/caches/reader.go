@@ -112,7 +112,7 @@ func Get[T any](r podwright.Reader, resource podwright.Resource, namespace, name
 	}
 	object, ok := found.(T)
 	if !ok {
-		return object, fmt.Errorf("the cache of %s holds a %T where %T is wanted", resource, found, object)
+		return object, fmt.Errorf("the cache of %s holds a %T, and %T is wanted", resource, found, object)
 	}
 	return object, nil
 }
@@ -181,7 +181,7 @@ func typed[T any](resource podwright.Resource, objects []any, err error) ([]T, e
 	for _, object := range objects {
 		t, ok := object.(T)
 		if !ok {
-			return nil, fmt.Errorf("the cache of %s holds a %T where %T is wanted", resource, object, *new(T))
+			return nil, fmt.Errorf("the cache of %s holds a %T, and %T is wanted", resource, object, *new(T))
 		}
 		found = append(found, t)
 	}

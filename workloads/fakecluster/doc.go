@@ -2,7 +2,7 @@
 
 // Package fakecluster is a small Kubernetes cluster in memory, to test a program with that embeds controllers of this
 // library. It has an API server that the real clients and informers talk to, and kubelets that act when the test asks
-// them to. No socket is opened, so it also runs in a testing/synctest bubble, where the test moves the time.
+// them to. No socket is opened, so it also runs in a testing/synctest bubble, in which the test moves the time.
 //
 // # A test of an operator
 //

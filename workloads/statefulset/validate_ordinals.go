@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// validateOrdinals checks where ordinals begin, and which are reserved. (STS-31, STS-32)
+// validateOrdinals checks with which number ordinals begin, and which are reserved. (STS-31, STS-32)
 func validateOrdinals(spec *v1beta1.StatefulSetSpec, path *field.Path, features Features) (errs field.ErrorList) {
 	if o := spec.Ordinals; o != nil && o.Start < 0 {
 		errs = append(errs, field.Invalid(path.Child("ordinals", "start"), o.Start, "must be 0 or more"))

@@ -10,7 +10,7 @@
 // such rules cannot say. It finds out whether the pod template is valid,
 // carries the labels of the selector and has the readiness gate that an
 // in-place update needs. The API server limits the cost of a rule. So the webhook
-// also judges whether reserveOrdinals repeats an entry and whether a nested label
+// also judges whether reserveOrdinals has wrong or repeated entries, and whether a nested label
 // selector is well formed.
 //
 // All rules stand at the root of the schema, which is otherwise exactly the one

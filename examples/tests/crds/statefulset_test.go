@@ -129,7 +129,7 @@ func TestStatefulSetFieldsOfV1beta1(t *testing.T) {
 	}{
 		{"reserveOrdinals: some", "reserveOrdinals: [0, 7]", ""},
 		{"reserveOrdinals: none", "reserveOrdinals: []", ""},
-		{"reserveOrdinals: negative", "reserveOrdinals: [3, -1]", "spec.reserveOrdinals: every ordinal must be 0 or more"},
+		{"reserveOrdinals: negative, which is left to the webhook", "reserveOrdinals: [3, -1]", ""},
 		{"reserveOrdinals: ranges", `reserveOrdinals: ["5-7", 6]`, ""},
 		{"reserveOrdinals: what is no range, which is left to the webhook", `reserveOrdinals: ["5", "7-5"]`, ""},
 		{"ordinals.start", "ordinals: {start: 5}", ""},

@@ -44,7 +44,7 @@ var specs = []string{
 	"updateStrategy: {rollingUpdate: {unorderedUpdate: {priorityStrategy: {orderPriority: [{orderedKey: a}], weightPriority: [{weight: 1, matchSelector: {matchLabels: {a: b}}}]}}}}",
 	"updateStrategy: {rollingUpdate: {minReadySeconds: 0}}", "updateStrategy: {rollingUpdate: {minReadySeconds: 300}}",
 	"updateStrategy: {rollingUpdate: {minReadySeconds: 301}}", "updateStrategy: {rollingUpdate: {minReadySeconds: -1}}",
-	"reserveOrdinals: []", "reserveOrdinals: [0, 7]", "reserveOrdinals: [-1]", `reserveOrdinals: ["5-7", 6]`, "ordinals: {start: 2}", "ordinals: {start: -1}", "volumeClaimUpdateStrategy: {type: OnDelete}",
+	"reserveOrdinals: []", "reserveOrdinals: [0, 7]", `reserveOrdinals: ["5-7", 6]`, "ordinals: {start: 2}", "ordinals: {start: -1}", "volumeClaimUpdateStrategy: {type: OnDelete}",
 	"lifecycle: {preDelete: {finalizersHandler: [a/b]}}",
 	"scaleStrategy: {}", "scaleStrategy: {maxUnavailable: 1}", "scaleStrategy: {maxUnavailable: 2}", "scaleStrategy: {maxUnavailable: 0}", "scaleStrategy: {maxUnavailable: 10%}",
 	"persistentVolumeClaimRetentionPolicy: {}", "persistentVolumeClaimRetentionPolicy: {whenDeleted: '', whenScaled: Delete}",
@@ -116,6 +116,7 @@ func TestStatefulSetRulesAndWebhookAgree(t *testing.T) {
 func TestStatefulSetRulesThatOnlyTheWebhookHas(t *testing.T) {
 	v := newValidator(t, "statefulsets.apps.kruise.io", "v1beta1")
 	for _, test := range []struct{ name, spec, want string }{
+		{"a negative ordinal", "reserveOrdinals: [-1]", "spec.reserveOrdinals[0]"},
 		{"an ordinal twice", "reserveOrdinals: [3, 3]", "spec.reserveOrdinals[1]"},
 		{"a string that is no range", `reserveOrdinals: ["5"]`, "spec.reserveOrdinals[0]"},
 		{"a range that begins with the higher number", `reserveOrdinals: ["7-5"]`, "spec.reserveOrdinals[0]"},

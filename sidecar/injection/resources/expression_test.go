@@ -56,7 +56,7 @@ func TestEvaluate(t *testing.T) {
 		}
 		got, err := e.Evaluate(resource.MustParse(c.value), c.variable == "memory")
 		if err != nil || got.String() != c.want {
-			t.Errorf("%s where %s is %s: %s, error %v, want %s", c.text, c.variable, c.value, got.String(), err, c.want)
+			t.Errorf("%s, if %s is %s: %s, error %v, want %s", c.text, c.variable, c.value, got.String(), err, c.want)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 		}
 		got, err := e.Evaluate(variable, true)
 		if err == nil && got.Sign() < 0 {
-			t.Errorf("%q where cpu is %s: %s", text, value, got.String())
+			t.Errorf("%q, if cpu is %s: %s", text, value, got.String())
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 // StatefulSetFeatures says what of later releases the controller of StatefulSets is to do.
 type StatefulSetFeatures struct {
-	// StartOrdinal has ordinals begin where the spec says. (STS-31)
+	// StartOrdinal has ordinals begin with the one that the spec gives. (STS-31)
 	StartOrdinal bool
 	// PartitionCountsPods makes the partition a number of pods. (STS-33)
 	PartitionCountsPods bool
@@ -71,7 +71,7 @@ func (j *statefulSetJudge) reserved() (spans []span) {
 	return spans
 }
 
-// beyond tells whether an ordinal is outside of the wanted ones because of where they begin and how many there are. (STS-24, STS-31)
+// beyond tells whether an ordinal is outside of the wanted ones because of the first and the number of them. (STS-24, STS-31)
 func (j *statefulSetJudge) beyond(ordinal int) bool { return ordinal < j.start || ordinal >= j.end }
 
 // below tells whether the partition of an update in order holds the pod of an ordinal back. (STS-17, STS-33)
