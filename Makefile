@@ -36,6 +36,10 @@ define generate-applied
 		--output-pkg=github.com/podwright/podwright/applyconfigurations \
 		--external-applyconfigurations='$(subst $(space),$(,),$(strip $(APPLIED)))' $(patsubst %,./%,$(filter-out internal/%,$(API_DIRS)))
 	rm -r applyconfigurations/internal applyconfigurations/utils.go
+	for folder in applyconfigurations/*/*; do \
+		printf '// SPDX-License-Identifier: Apache-2.0\n\n// Package %s has what clients apply of the API types in %s (server-side apply).\npackage %s\n' \
+			"$$(basename "$$folder")" "$${folder#applyconfigurations/}" "$$(basename "$$folder")" >"$$folder/doc.go"; \
+	done
 
 endef
 

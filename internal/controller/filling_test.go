@@ -22,8 +22,8 @@ import (
 // refusing is an API server that answers every list and watch with an error.
 func refusing(err error) *cache.ListWatch {
 	return &cache.ListWatch{
-		ListFunc:  func(metav1.ListOptions) (runtime.Object, error) { return nil, err },
-		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return nil, err },
+		ListWithContextFunc:  func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, err },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, err },
 	}
 }
 

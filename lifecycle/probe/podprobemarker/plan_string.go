@@ -8,22 +8,22 @@ import (
 )
 
 // String says what the plan does and what is wrong, one thing a line; empty for nothing.
-func (p *Plan) String() string {
+func (plan *Plan) String() string {
 	var lines []string
-	if p.Finalizers != nil {
-		lines = append(lines, strings.TrimSpace("set the finalizers: "+strings.Join(*p.Finalizers, ", ")))
+	if plan.Finalizers != nil {
+		lines = append(lines, strings.TrimSpace("set the finalizers: "+strings.Join(*plan.Finalizers, ", ")))
 	}
-	if p.Status != nil {
-		lines = append(lines, fmt.Sprintf("write the status: %d pods matched", p.Status.MatchedPods))
+	if plan.Status != nil {
+		lines = append(lines, fmt.Sprintf("write the status: %d pods matched", plan.Status.MatchedPods))
 	}
-	for _, left := range p.LeftOut {
+	for _, left := range plan.LeftOut {
 		lines = append(lines, "leave out "+left)
 	}
-	if p.Waiting != "" {
-		lines = append(lines, "wait: "+p.Waiting)
+	if plan.Waiting != "" {
+		lines = append(lines, "wait: "+plan.Waiting)
 	}
-	if p.Problem != nil {
-		lines = append(lines, "problem: "+p.Problem.Error())
+	if plan.Problem != nil {
+		lines = append(lines, "problem: "+plan.Problem.Error())
 	}
 	return strings.Join(lines, "\n")
 }
