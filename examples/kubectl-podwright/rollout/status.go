@@ -63,11 +63,10 @@ func statusOf(o *workload.Object) (inplace.Status, error) {
 	case "StatefulSet":
 		return of(o, statefulset.RolloutStatus)
 	case "DaemonSet":
-		set, err := o.DaemonSet()
-		if err != nil {
-			return inplace.Status{}, err
+		if set, err := o.DaemonSet(); err == nil {
+			return daemonset.RolloutStatus(set), nil
 		}
-		return daemonset.RolloutStatus(set), nil
+		return of(o, daemonset.RolloutStatus) // of a version that nothing converts: what it has of the known fields
 	case "UnitedDeployment":
 		return of(o, uniteddeployment.RolloutStatus)
 	case "SidecarSet":

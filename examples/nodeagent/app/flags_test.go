@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 func onNode(name string) string {
@@ -50,7 +53,7 @@ func TestFlags(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			want := Config{NodeName: "node-1", Pods: PodsAuto, KubeletSocket: "/var/lib/kubelet/pods-api/pods-api.sock", Concurrency: 5, RestartConcurrency: 10, PullImages: true, HealthAddr: ":10221"}
+			want := Config{NodeName: "node-1", Features: features.Flags{Release: podwright.Release14}, Pods: PodsAuto, KubeletSocket: "/var/lib/kubelet/pods-api/pods-api.sock", Concurrency: 5, RestartConcurrency: 10, PullImages: true, HealthAddr: ":10221"}
 			c.change(&want)
 			got, err := parse(c.arguments, onNode)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
