@@ -169,7 +169,7 @@ func pod(name string, edits ...func(*corev1.Pod)) *corev1.Pod {
 			Labels: map[string]string{
 				"app": "web", revisionLabel: revisionOf("web:1"),
 				v1alpha1.CloneSetInstanceIDLabel: strings.TrimPrefix(name, "web-"), appsv1.StatefulSetPodNameLabel: name,
-				appsv1.PodIndexLabel: strings.TrimPrefix(name, "web-"),
+				appsv1.PodIndexLabel: strings.TrimPrefix(name, "web-"), "lifecycle.apps.kruise.io/state": "Normal",
 			},
 		},
 		Spec: corev1.PodSpec{NodeName: "node-0", Hostname: name, Containers: []corev1.Container{{Name: "main", Image: "web:1"}}},
