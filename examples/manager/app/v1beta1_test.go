@@ -180,7 +180,7 @@ apiVersion: apps.kruise.io/v1beta1
 kind: DaemonSet
 metadata: {name: agent, labels: {app: agent}}
 spec:
-  scaleStrategy: {partitionedScaling: true}
+  scaleStrategy: {partitionedScaling: false}
   selector: {matchLabels: {app: agent}}
   updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 3, partition: 50%%}}
   template:
@@ -227,7 +227,7 @@ func (w *fixture) updatesAPercentageOfNodes() {
 		return err
 	})
 	w.expect("v1beta1", "daemonsets", "agent", "50%", held...)
-	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": true}, "spec", "scaleStrategy")
+	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": false}, "spec", "scaleStrategy")
 	w.updated("DS-V3: half of three nodes, rounded up, are held back", 1)
 	if images := w.images(); !slices.Equal(images, []string{"nginx:1.27", "nginx:1.27", "nginx:1.28"}) {
 		w.Errorf("DS-V3: the pods have the images %v", images)
@@ -248,7 +248,7 @@ func (w *fixture) updatesAPercentageOfNodes() {
 		w.Fatal(err)
 	}
 	w.expect("v1beta1", "daemonsets", "agent", int64(1), held...)
-	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": true}, "spec", "scaleStrategy")
+	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": false}, "spec", "scaleStrategy")
 }
 
 // images are those of the DaemonSet's pods, sorted.
