@@ -111,6 +111,7 @@ func TestSpecifiedDelete(t *testing.T) {
 // STS-36, STS-37: hooks of OpenKruise 1.5 and 1.8.
 func TestLaterHooks(t *testing.T) {
 	preparing := inState(0, lifecyclev1alpha1.StatePreparingNormal)
+	normal := func(s *Snapshot) { s.Features.PreNormal = true }
 	ahead := func(s *Snapshot) { s.Features.PreparingUpdateAsUpdate = true }
 	updating := inState(0, lifecyclev1alpha1.StatePreparingUpdate)
 	held := func(s *Snapshot) {
@@ -124,6 +125,11 @@ func TestLaterHooks(t *testing.T) {
 		{"STS-36: it takes one of scaleStrategy", "A", "A", "0A", with(replicas(2), scaleUnavailable("1"), warm, preparing), "", "PreNormalHook 0, ScaleMaxUnavailable new"},
 		{"STS-36: and of maxUnavailable", "B", "A", "0A 1A", with(warm, preparing, partition(1)), "", "MaxUnavailable 1, Partition 0, PreNormalHook 0"},
 		{"STS-36: a pod that a hook has taken aside is not available", "A", "A", "0A", with(ordered, replicas(2), warm, inState(0, lifecyclev1alpha1.StateUpdated)), "Refresh 0", "OrderedReady new"},
+		{"STS-36: one that is released for its update is replaced, though OrderedReady finds it unavailable", "B", "A", "0A^ 1B", with(ordered, normal), "delete 0 Update", ""},
+		{"STS-36: but not while another is not available", "B", "A", "0A^ 1B-", with(ordered, normal), "", "OrderedReady 0"},
+		{"STS-36: nor while its hook holds it", "B", "A", "0A^ 1B", with(ordered, normal, hooked(0)), "", "PreDeleteHook 0"},
+		{"STS-36: one that users mark, and that is released, goes too", "A", "A", "0A^ 1A", with(ordered, normal, later19, marked(0)), "delete 0 Scale", ""},
+		{"STS-36: one whose place is wanted again is available again", "A", "A", "0A^ 1A", with(ordered, normal), "CancelDelete 0", ""},
 		{"STS-37: a prepared pod comes first", "B", "A", "0A 1A 2A", with(unordered, ahead, held, updating, partition(2), unavailable("2")), "", "InPlaceUpdateHook 0, Partition 2 1"},
 		{"STS-37: without the gate the highest does", "B", "A", "0A 1A 2A", with(unordered, held, updating, partition(2), unavailable("2")), "Refresh 0, UpdateInPlace 2", "Partition 1 0"},
 		{"STS-37: and counts as updated for the revision of a new one", "B", "A", "0A", with(unordered, ahead, held, updating, replicas(2), partition(1)), "Refresh 0, create 1A", "Partition 0"},

@@ -95,7 +95,7 @@ func (s slot) ending() bool {
 // works tells whether a pod is available and done with its update, whatever its hooks say.
 func (s slot) works() bool {
 	pod := s.pod
-	return pod.own && !pod.terminating && pod.Available && (!pod.Updating || pod.Unreadable)
+	return pod.own && !pod.terminating && pod.settled && (!pod.Updating || pod.Unreadable)
 }
 
 // servesUpdated tells whether a pod serves at the update revision.

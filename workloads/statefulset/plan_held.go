@@ -26,7 +26,7 @@ func (p *planner) planHeld() {
 		case pod == nil && absent < mostMissing:
 			absent++
 			p.Hold("pod", podName(p.Set.Name, s.ordinal), nil, missing)
-		case pod != nil && pod.own && (pod.terminating || !pod.Available):
+		case pod != nil && pod.own && (pod.terminating || !pod.settled): // of one that is aside, its hook waits
 			p.HoldPod(pod.Pod)
 		}
 	}

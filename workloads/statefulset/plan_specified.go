@@ -24,6 +24,15 @@ func (p *planner) deleteSpecified(b *updateBudget) {
 	}
 }
 
+// endSpecified deletes a marked pod that is prepared for it, if nothing else keeps OrderedReady from going on. (STS-35, STS-36)
+func (p *planner) endSpecified() {
+	for _, s := range p.wanted {
+		if s.pod != nil && s.pod.specified && !s.pod.Deleted && p.endsAlone(s) {
+			p.delete(s.pod, rollout.DeleteForScale)
+		}
+	}
+}
+
 // walkBeyond goes down the sequence as OpenKruise 1.6 does: pods that do not serve are updated however many they are, and the
 // first that serves ends the walk while maxUnavailable do not. Pods that are prepared go on behind it. (STS-34)
 func (p *planner) walkBeyond(sequence []slot, b *updateBudget) {

@@ -65,6 +65,7 @@ type pod struct {
 	own         bool // the StatefulSet's
 	terminating bool
 	ended       bool // Failed or Succeeded
+	settled     bool // Running, and Ready for minReadySeconds, whatever has taken it aside
 	held        bool // the partition holds it back
 	claims      []rollout.ClaimPatch
 	growing     bool // a claim of it does not have what its template asks for yet
@@ -204,9 +205,10 @@ func (p *planner) classify() {
 		_, marked := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
 		pod.specified = marked && p.Features.SpecifiedDelete && p.rolling != nil && !p.rolling.Paused
 		pod.Updated = shared.Labels[podplan.RevisionLabel] == update && p.Reaches(&pod.View)
-		if shared.Status.Phase == corev1.PodRunning && !(p.Features.PreNormal && pod.aside()) {
-			pod.Available = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
+		if shared.Status.Phase == corev1.PodRunning {
+			pod.settled = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
 		}
+		pod.Available = pod.settled && !(p.Features.PreNormal && pod.aside())
 		p.settleOwner(pod)
 		if pod.own && p.resizes() {
 			p.observeVolumes(pod)

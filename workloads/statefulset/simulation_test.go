@@ -69,7 +69,7 @@ func startWith(p *simulation.Process, bug bug, features Features) (simulation.Co
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o = Options{
-		AdvancedStatefulSets: p.Informer("statefulsets"), Pods: p.Informer("pods"),
+		AdvancedStatefulSets: p.Informer("statefulsets"), Pods: p.Informer("pods"), StorageClass: p.StorageClass,
 		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {

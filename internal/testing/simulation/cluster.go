@@ -91,14 +91,14 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	return h.settle()
 }
 
-// lacksClaim tells whether a claim that a pod mounts is missing, or on its way out.
+// lacksClaim tells whether a claim that a pod mounts is missing, on its way out, or without a volume.
 func (h *history) lacksClaim(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		if v.PersistentVolumeClaim == nil {
 			return false
 		}
-		claim := h.records[claims].objects[v.PersistentVolumeClaim.ClaimName]
-		return claim == nil || claim.GetDeletionTimestamp() != nil
+		claim := h.claimNamed(v.PersistentVolumeClaim.ClaimName)
+		return claim == nil || claim.DeletionTimestamp != nil || h.workload.VolumesGrow && claim.Status.Phase != corev1.ClaimBound
 	})
 }
 

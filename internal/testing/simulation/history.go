@@ -56,6 +56,9 @@ type history struct {
 	idle         map[types.UID]idle
 	dead         map[string]bool // nodes whose kubelets are
 
+	classesMended bool                    // ClassMended lets volumes grow
+	mounters      map[types.UID]types.UID // the pods that mounted claims when their file systems had to wait
+
 	requests  requests
 	processes []*Process // those that run, the older first
 	webhooks  []*Process // the replicas of the webhook
@@ -330,7 +333,7 @@ func (h *history) serve(r *request, f fate) error {
 	if r.Verb == "get" {
 		h.reads++
 	}
-	if err := cmp.Or(h.lacksNamespace(r), h.refuse(r)); err != nil && f.before == nil {
+	if err := cmp.Or(h.lacksNamespace(r), h.refuse(r), h.refuseResize(r)); err != nil && f.before == nil {
 		h.refused++
 		f = fate{name: "is refused", before: err}
 	} else if r.Verb == "create" && h.records[r.Resource].objects[r.key()] != nil { // it exists

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -199,6 +200,13 @@ func (h *history) round() error {
 	for len(h.requests.waiting) > 0 && !h.failed() {
 		if err := h.serve(h.requests.inOrder()[0], fate{name: "is served"}); err != nil {
 			return err
+		}
+	}
+	if h.workload.VolumesGrow {
+		for _, claim := range sorted[*corev1.PersistentVolumeClaim](h.records[claims].objects) {
+			if err := h.drive(claim, true); err != nil {
+				return err
+			}
 		}
 	}
 	for _, pod := range h.podList() {

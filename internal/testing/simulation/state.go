@@ -35,5 +35,5 @@ func Reach(t *testing.T, w *Workload, seed uint64, steps int, show func(t *testi
 
 func newHistory(w *Workload, outcome *outcome) *history {
 	return &history{workload: w, seed: outcome.Seed, outcome: outcome, records: map[string]*record{},
-		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, dead: map[string]bool{}, drains: map[types.UID]*drain{}}
+		kinds: w.kinds(outcome.Seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, dead: map[string]bool{}, mounters: map[types.UID]types.UID{}, drains: map[types.UID]*drain{}}
 }

@@ -44,6 +44,9 @@ func (h *history) takeStep() error {
 	if h.hasNodes() {
 		options = append(options, option{2, h.changeNodes})
 	}
+	if h.workload.VolumesGrow {
+		options = append(options, option{6, h.actVolume})
+	}
 	if len(h.webhooks) > 0 {
 		options = append(options, option{8, h.showWebhook}, option{1, h.restartWebhook}, option{4, h.drainOn})
 	}

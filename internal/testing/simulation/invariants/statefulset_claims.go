@@ -32,7 +32,7 @@ func (j *statefulSetJudge) claimOrdinal(claim string) int {
 	return j.ordinalOf(claim[at+1:])
 }
 
-// checkClaim: no claim is deleted; of one that exists only the owners change,
+// checkClaim: no claim is deleted; of one that exists only the owners change, and its size,
 // and it gets none but those that the retention policy names. The garbage
 // collector does the rest. (STS-23 to STS-25)
 func (j *statefulSetJudge) checkClaim() {
@@ -47,8 +47,10 @@ func (j *statefulSetJudge) checkClaim() {
 	case before == nil:
 		before = &corev1.PersistentVolumeClaim{}
 		j.checkClaimLabels(after)
-	case !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !equality.Semantic.DeepEqual(before.Labels, after.Labels):
-		j.add(Claims, "changes more of claim %s than its owners", j.name())
+	case !equality.Semantic.DeepEqual(before.Labels, after.Labels):
+		j.add(Claims, "changes labels of claim %s", j.name())
+	case !equality.Semantic.DeepEqual(before.Spec, after.Spec) && j.Known != nil:
+		j.checkResize(before, after)
 	}
 	for _, owner := range after.OwnerReferences {
 		had := slices.ContainsFunc(before.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner.UID })

@@ -26,6 +26,8 @@ type StatefulSetFeatures struct {
 	PreparingUpdateAsUpdate bool
 	// KeepClaimLabels has claims get the labels of their template. (STS-38)
 	KeepClaimLabels bool
+	// CountClaims has it count the claims of pods by template, and ResizeClaims grow them, too. (STS-40 to STS-44)
+	CountClaims, ResizeClaims bool
 }
 
 // span is the ordinals from first to last.

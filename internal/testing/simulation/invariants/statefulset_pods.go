@@ -287,7 +287,7 @@ func (j *statefulSetJudge) checkBudget(pod *corev1.Pod, verb string) {
 // countOut counts the wanted pods beside one that are out of service, but some.
 func (j *statefulSetJudge) countOut(beside *corev1.Pod, but func(*corev1.Pod) bool) (out int) {
 	for _, ordinal := range j.wanted {
-		if pod := j.at(ordinal); ordinal != j.ordinalOf(beside.Name) && !j.inService(pod) && (but == nil || pod == nil || !but(pod)) {
+		if pod := j.at(ordinal); ordinal != j.ordinalOf(beside.Name) && (!j.inService(pod) || j.resized(pod)) && (but == nil || pod == nil || !but(pod)) {
 			out++
 		}
 	}
@@ -305,7 +305,7 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) bool {
 	behind, down := 1, 1
 	for _, ordinal := range j.wanted {
 		other := j.at(ordinal)
-		if ordinal <= j.ordinalOf(pod.Name) || j.heldBack(ordinal) || j.servesUpdated(other) || j.stuck(other) {
+		if ordinal <= j.ordinalOf(pod.Name) || j.heldBack(ordinal) || j.servesUpdated(other) || j.stuck(other) || j.inService(other) && j.cannotGrow(other) {
 			continue
 		}
 		if behind++; !j.inService(other) {

@@ -129,7 +129,7 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 		if j.below(ordinal) || down >= j.unavailable {
 			return
 		}
-		if j.owned(pod) && pod.DeletionTimestamp == nil && !ended(pod) && shortHash(pod.Labels[revisionLabel]) != j.update {
+		if j.owned(pod) && pod.DeletionTimestamp == nil && !ended(pod) && shortHash(pod.Labels[revisionLabel]) != j.update && !j.lacksSpace(pod) {
 			if j.inService(pod) && j.countOut(pod, nil) >= j.unavailable {
 				continue
 			}
@@ -146,6 +146,7 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 func (j *statefulSetJudge) checkConverged(s *State) {
 	updated, lacking, spoilt, missing := 0, 0, 0, 0
 	down := 0 // pods that wait for a claim and may stay as they are
+	obstructed := j.checkGrown(s)
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
 		if !j.available(pod) || !serves(pod) || !runs(pod) {
@@ -169,7 +170,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		switch at := j.servesUpdated(pod); {
 		case at:
 			updated++
-		case j.rolling != nil && j.rolling.UnorderedUpdate == nil && !j.below(ordinal):
+		case j.rolling != nil && j.rolling.UnorderedUpdate == nil && !j.below(ordinal) && !j.cannotGrow(pod):
 			j.add(Settled, "pod %d does not serve at revision %s", ordinal, j.update)
 		}
 		if j.lacksClaims(pod, s) {
@@ -179,7 +180,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			spoilt++
 		}
 	}
-	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing < len(j.wanted)-j.partition {
+	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing+obstructed < len(j.wanted)-j.partition {
 		j.add(Settled, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
 	}
 	if n := int(j.set.Status.Replicas); n != len(j.wanted)-missing {
@@ -189,13 +190,17 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		switch condition.Type { // these are judged with the pods
 		case v1beta1.StatefulSetConditionReconciling, v1beta1.StatefulSetConditionStalled:
 			continue
+		case heldUp:
+			if obstructed > 0 || j.tooSmall(s) {
+				continue
+			}
 		}
-		if lacking+spoilt == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
+		if lacking+spoilt+obstructed == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
 			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 		}
 	}
-	if lacking > 0 && !j.told(j.set).problems {
-		j.add(Status, "%d pods do not mount their claims, and no condition says so", lacking)
+	if lacking+obstructed > 0 && !j.told(j.set).problems {
+		j.add(Status, "%d pods do not mount their claims, claims of %d cannot grow, and no condition says so", lacking, obstructed)
 	}
 }
 

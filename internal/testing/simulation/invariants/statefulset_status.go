@@ -92,7 +92,7 @@ func (j *statefulSetJudge) countersOf(set *v1beta1.StatefulSet) v1beta1.Stateful
 		ObservedGeneration: s.ObservedGeneration, Replicas: s.Replicas, ReadyReplicas: s.ReadyReplicas, AvailableReplicas: s.AvailableReplicas,
 		CurrentReplicas: s.CurrentReplicas, UpdatedReplicas: s.UpdatedReplicas, UpdatedReadyReplicas: s.UpdatedReadyReplicas,
 		UpdatedAvailableReplicas: s.UpdatedAvailableReplicas,
-		CurrentRevision:          s.CurrentRevision, UpdateRevision: s.UpdateRevision,
+		CurrentRevision:          s.CurrentRevision, UpdateRevision: s.UpdateRevision, VolumeClaims: s.VolumeClaims,
 	}
 }
 
@@ -135,4 +135,5 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 	} {
 		c.check(j.violations)
 	}
+	j.checkVolumeCounts(status, of)
 }

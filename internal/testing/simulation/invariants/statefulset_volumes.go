@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Storage classes of which claims cannot grow.
+const (
+	// ClassRigid lets no volume grow.
+	ClassRigid = "rigid"
+	// ClassGone does not exist.
+	ClassGone = "gone"
+)
+
+// rigid tells whether a claim is of a class that never lets it grow, or of none.
+func rigid(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.Contains([]string{"", ClassRigid, ClassGone}, ptr.Deref(claim.Spec.StorageClassName, ""))
+}
+
+// growsClaims tells whether the rolling update grows claims. (STS-40)
+func (j *statefulSetJudge) growsClaims() bool {
+	strategy := j.set.Spec.VolumeClaimUpdateStrategy
+	return j.features.ResizeClaims && strategy != nil && strategy.Type == v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType
+}
+
+// templateOf is the template that a claim of a pod was made of; nil if the set has it no more.
+func (j *statefulSetJudge) templateOf(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
+	for i := range j.set.Spec.VolumeClaimTemplates {
+		if t := &j.set.Spec.VolumeClaimTemplates[i]; claim.Name == t.Name+"-"+j.podName(j.claimOrdinal(claim.Name)) {
+			return t
+		}
+	}
+	return nil
+}
+
+func requested(claim *corev1.PersistentVolumeClaim) int64 {
+	return claim.Spec.Resources.Requests.Storage().Value()
+}
+
+func capacity(claim *corev1.PersistentVolumeClaim) int64 { return claim.Status.Capacity.Storage().Value() }
+
+// alike tells whether a claim has the class and the modes that its template asks for. (STS-40)
+func alike(claim, template *corev1.PersistentVolumeClaim) bool {
+	class := template.Spec.StorageClassName
+	return (class == nil || ptr.Deref(claim.Spec.StorageClassName, "") == *class) && slices.Equal(claim.Spec.AccessModes, template.Spec.AccessModes)
+}
+
+// waitsForMount tells whether only a new pod is left to grow the file system of a claim.
+func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
+		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
+	})
+}
+
+// checkResize: a claim is made to ask for what its template does, and never for less than it did. That happens in the rolling
+// update alone, within partition and maxUnavailable, and if its class lets it grow. (STS-41, STS-42)
+func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeClaim) {
+	template, ordinal := j.templateOf(after), j.claimOrdinal(after.Name)
+	before, after = before.DeepCopy(), after.DeepCopy()
+	if template == nil || !j.growsClaims() {
+		j.add(Claims, "resizes claim %s, and nothing lets it", after.Name)
+		return
+	}
+	if !equality.Semantic.DeepEqual(after.Spec.Resources, template.Spec.Resources) || requested(after) < requested(before) {
+		j.add(Claims, "claim %s asks for %v, its template for %v, and it asked for %v", after.Name, after.Spec.Resources, template.Spec.Resources, before.Spec.Resources)
+	}
+	if after.Annotations["apps.kruise.io/owned-by-asts"] != j.set.Name {
+		j.add(Claims, "resizes claim %s without an annotation", after.Name)
+	}
+	before.Spec.Resources, after.Spec.Resources = corev1.VolumeResourceRequirements{}, corev1.VolumeResourceRequirements{}
+	pod := j.at(ordinal)
+	switch {
+	case !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !alike(after, template):
+		j.add(Claims, "changes more of claim %s than its size", after.Name)
+	case rigid(after):
+		j.add(Claims, "resizes claim %s, whose class does not let it", after.Name)
+	case j.rolling == nil || j.rolling.Paused:
+		j.add(Paused, "resizes claim %s, and no rolling update goes on", after.Name)
+	case pod == nil || !j.owned(pod) || !mounts(pod, after.Name) || !j.isWanted(pod.Name):
+		j.add(Needless, "resizes claim %s, which no wanted pod mounts", after.Name)
+	case j.rolling.UnorderedUpdate == nil && j.below(ordinal):
+		j.add(Partition, "resizes claim %s, partition %d", after.Name, j.partition)
+	case j.inService(pod):
+		if out := 1 + j.countOut(pod, nil); out > j.unavailable {
+			j.add(Availability, "resizes claim %s, with %d wanted pods that do not serve or are resized then, maxUnavailable is %d", after.Name, out, j.unavailable)
+		}
+		j.checkTurn(pod)
+	}
+}
+
+// claimsOf are the claims that a pod mounts and the set has templates of, but those that go.
+func (j *statefulSetJudge) claimsOf(pod *corev1.Pod, of *State) (claims []*corev1.PersistentVolumeClaim) {
+	for i := range j.set.Spec.VolumeClaimTemplates {
+		claim := of.Claims[j.set.Spec.VolumeClaimTemplates[i].Name+"-"+pod.Name]
+		if claim != nil && claim.DeletionTimestamp == nil && mounts(pod, claim.Name) {
+			claims = append(claims, claim)
+		}
+	}
+	return claims
+}
+
+// resized tells whether a claim of a pod is on its way to a size that its template asks for. (STS-41, STS-43)
+func (j *statefulSetJudge) resized(pod *corev1.Pod) bool {
+	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
+		return alike(c, j.templateOf(c)) && capacity(c) < requested(c) && capacity(c) < requested(j.templateOf(c)) && !waitsForMount(c)
+	})
+}
+
+// lacksSpace tells whether a claim of a pod is too small, or on its way, so that the pod is not updated. (STS-41, STS-42)
+func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
+	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
+		t := j.templateOf(c)
+		return !alike(c, t) || requested(c) < requested(t) || capacity(c) < requested(t) && !waitsForMount(c)
+	})
+}
+
+// cannotGrow tells whether a claim of a pod never comes to what its template asks for. (STS-42)
+func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
+	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
+		t := j.templateOf(c)
+		return !alike(c, t) || requested(c) < requested(t) && rigid(c)
+	})
+}
+
+// tooSmall tells whether a claim asks for less than its template does. (STS-30)
+func (j *statefulSetJudge) tooSmall(s *State) bool {
+	for _, pod := range s.Pods {
+		if slices.ContainsFunc(j.claimsOf(pod, s), func(c *corev1.PersistentVolumeClaim) bool { return requested(c) < requested(j.templateOf(c)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkGrown: when all has settled, claims of the pods that the update reaches have what their templates ask for, or wait for
+// their pods to start anew; of those that cannot users are told. (STS-41 to STS-43)
+func (j *statefulSetJudge) checkGrown(s *State) (obstructed int) {
+	for _, ordinal := range j.wanted {
+		pod := j.at(ordinal)
+		if pod == nil || j.rolling == nil || j.rolling.UnorderedUpdate == nil && j.below(ordinal) {
+			continue
+		}
+		switch {
+		case j.cannotGrow(pod):
+			obstructed++
+		case j.rolling.UnorderedUpdate == nil && j.lacksSpace(pod):
+			j.add(Settled, "claims of pod %d lack space, and nothing is in their way", ordinal)
+		}
+	}
+	return obstructed
+}
+
+// checkVolumeCounts: the status counts the claims of pods by template. (STS-44)
+func (j *statefulSetJudge) checkVolumeCounts(status *v1beta1.StatefulSetStatus, of *State) {
+	var want []v1beta1.StatefulSetVolumeClaimStatus
+	for i := range j.set.Spec.VolumeClaimTemplates {
+		t := &j.set.Spec.VolumeClaimTemplates[i]
+		counts := v1beta1.StatefulSetVolumeClaimStatus{VolumeClaimName: t.Name}
+		for _, pod := range of.Pods {
+			if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
+				continue
+			}
+			for _, c := range j.claimsOf(pod, of) {
+				if c.Name != t.Name+"-"+pod.Name || !alike(c, t) || requested(c) < requested(t) {
+					continue
+				}
+				counts.CompatibleReplicas++
+				if capacity(c) >= requested(c) {
+					counts.CompatibleReadyReplicas++
+				}
+			}
+		}
+		want = append(want, counts)
+	}
+	if (j.features.CountClaims || j.features.ResizeClaims) && !slices.Equal(want, status.VolumeClaims) {
+		j.add(Status, "volumeClaims are %v, want %v", status.VolumeClaims, want)
+	}
+}
