@@ -8,7 +8,12 @@ import (
 	"slices"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
@@ -18,6 +23,66 @@ import (
 // TestSimulationOfVolumes has users edit the sizes of claims, of classes that grow at once, when pods start anew, later or never,
 // while a driver fails now and then.
 func TestSimulationOfVolumes(t *testing.T) { simulation.Check(t, growing(bug{})) }
+
+// TestSimulationOfVolumesFindsBugs plants bugs into how claims grow, each of which a few seeds must find.
+func TestSimulationOfVolumesFindsBugs(t *testing.T) {
+	expansible := func(s *Snapshot) {
+		s.Classes = map[string]*storagev1.StorageClass{}
+		for _, claim := range s.Claims {
+			class := ptr.Deref(claim.Spec.StorageClassName, "")
+			s.Classes[class] = &storagev1.StorageClass{AllowVolumeExpansion: ptr.To(true)}
+		}
+	}
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"claims grow while the update is paused", invariants.Paused, 87, inRolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Paused = false })},
+		{"claims grow below the partition", invariants.Partition, 17, inRolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Partition = nil })},
+		{"claims grow with OnDelete", invariants.Claims, 4, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Set.Spec.VolumeClaimUpdateStrategy = &v1beta1.StatefulSetVolumeClaimUpdateStrategy{Type: v1beta1.OnPodRollingUpdateVolumeClaimUpdateStrategyType}
+			expansible(s)
+		})}},
+		{"all claims grow at a time", invariants.Availability, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if len(p.ResizeClaims) > 0 {
+				all := *s
+				all.Set = s.Set.DeepCopy()
+				all.Set.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromInt32(9))
+				p.ResizeClaims = NewPlan(&all).ResizeClaims
+			}
+		})},
+		{"claims that are on their way are forgotten", invariants.Availability, 8, bug{Reconciler: misreading(func(s *Snapshot) {
+			for name, claim := range s.Claims {
+				arrived := claim.DeepCopy()
+				arrived.Status.Capacity = arrived.Spec.Resources.Requests
+				s.Claims[name] = arrived
+			}
+		})}},
+		{"storage classes are not asked", invariants.Settled, 0, bug{Reconciler: misreading(expansible)}},
+		{"a claim asks for more than its template", invariants.Claims, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			for i := range p.ResizeClaims {
+				p.ResizeClaims[i].Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("11Gi")}
+			}
+		})},
+		{"claims do not grow", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.ResizeClaims = nil })},
+		{"nothing says that claims cannot grow", invariants.Status, 74, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil {
+				p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c appsv1.StatefulSetCondition) bool { return string(c.Type) == failedUpdate })
+			}
+		})},
+		{"one claim too many is counted", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil && len(p.Status.VolumeClaims) > 0 {
+				p.Status.VolumeClaims[0].CompatibleReplicas++
+			}
+		})},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: growing(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
 
 // growing are histories in which claims grow.
 func growing(b bug) *simulation.Workload {

@@ -199,6 +199,9 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 		}
 	}
+	if j.rolling != nil && j.rolling.UnorderedUpdate != nil { // they may be those that stay
+		obstructed = max(obstructed-j.partition, 0)
+	}
 	if lacking+obstructed > 0 && !j.told(j.set).problems {
 		j.add(Status, "%d pods do not mount their claims, claims of %d cannot grow, and no condition says so", lacking, obstructed)
 	}

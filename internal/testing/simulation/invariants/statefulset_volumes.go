@@ -80,8 +80,6 @@ func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeCla
 	switch {
 	case !equality.Semantic.DeepEqual(before.Spec, after.Spec) || !alike(after, template):
 		j.add(Claims, "changes more of claim %s than its size", after.Name)
-	case rigid(after):
-		j.add(Claims, "resizes claim %s, whose class does not let it", after.Name)
 	case j.rolling == nil || j.rolling.Paused:
 		j.add(Paused, "resizes claim %s, and no rolling update goes on", after.Name)
 	case pod == nil || !j.owned(pod) || !mounts(pod, after.Name) || !j.isWanted(pod.Name):
