@@ -22,6 +22,7 @@ import (
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/workloads"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
@@ -94,26 +95,12 @@ func cloneSets(f *pflag.FlagSet) kind {
 		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
+			on := switches.CloneSet(p.gates)
+			on.ExcludePreparingDelete, on.PreDownload = *excludePreparingDelete, jobs != nil
 			return cloneset.Describe(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				Jobs: jobs, Budget: budget, Placement: p.caches.spreads, Features: cloneset.Features{
-					ExcludePreparingDelete:   *excludePreparingDelete,
-					ShortHash:                p.gates.Enabled(features.CloneSetShortHash),
-					PartitionRollback:        p.gates.Enabled(features.CloneSetPartitionRollback),
-					NoEnvFromMetadata:        !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
-					InPlaceResize:            p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
-					LaunchPriority:           p.gates.Enabled(features.PodWebhook),
-					PreDownload:              jobs != nil,
-					PreDownloadSandboxConfig: p.gates.Enabled(features.PreDownloadSandboxConfig),
-					PauseWithoutSurge:        p.gates.Enabled(features.CloneSetPauseWithoutSurge),
-					PreparingUpdateAsUpdate:  p.gates.Enabled(features.PreparingUpdateAsUpdate),
-					ClaimTemplateHash:        p.gates.Enabled(features.CloneSetClaimTemplateHash),
-					RecreateForClaims:        p.gates.Enabled(features.RecreatePodWhenChangeVCTInCloneSetGate),
-					KeepOrder:                p.gates.Enabled(features.CloneSetKeepOrder),
-					ProgressReasons:          p.gates.Enabled(features.CloneSetProgressReasons),
-					NormalOnceBound:          p.gates.Enabled(features.CloneSetNormalOnceBound),
-				},
+				Jobs: jobs, Budget: budget, Placement: p.caches.spreads, Features: on,
 			}, nil), errors.Join(err, err2)
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
@@ -140,16 +127,12 @@ func statefulSets(f *pflag.FlagSet) kind {
 		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			budget, err2 := p.budget(ctx)
+			on := switches.StatefulSet(p.gates)
+			on.PreDownload = jobs != nil
 			return statefulset.Describe(statefulset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				AdvancedStatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
-				Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: statefulset.Features{
-					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
-					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
-					InPlaceResize:      p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
-					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
-					PreDownload:        jobs != nil,
-				},
+				Jobs: jobs, Budget: budget, Placement: workloads.Placements{p.caches.spreads, p.caches.states}, Features: on,
 			}, nil), errors.Join(err, err2)
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
@@ -157,6 +140,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
 				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
+				Features:                  switches.StatefulSet(a.gates),
 				Templates:                 workloads.DryRun(a.CoreV1()),
 			}), nil
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/client"
@@ -32,17 +33,12 @@ func daemonSets(f *pflag.FlagSet) kind {
 		compose: func(ctx context.Context, p *parts) (podwright.Kind, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
 			budget, err2 := p.budget(ctx)
+			on := switches.DaemonSet(p.gates)
+			on.AssignDirectly, on.PreDownload = !*byScheduler, jobs != nil
 			return daemonset.Describe(daemonset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers),
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				SetMetrics: sets, Jobs: jobs, Budget: budget, Features: daemonset.Features{
-					AssignDirectly:           !*byScheduler,
-					NoEnvFromMetadata:        !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
-					InPlaceResize:            p.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
-					PreDownload:              jobs != nil,
-					PreDownloadSandboxConfig: p.gates.Enabled(features.PreDownloadSandboxConfig),
-					PartitionRoundsDown:      p.gates.Enabled(features.DaemonSetPartitionRoundsDown),
-				},
+				SetMetrics: sets, Jobs: jobs, Budget: budget, Features: on,
 			}, nil), errors.Join(err, err2)
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {

@@ -62,6 +62,8 @@ func TestPermissions(t *testing.T) {
 		"declarative evictions":      {"--feature-gates=EvictionResponder=true", []request{{"patch", "lifecycle.k8s.io", "evictions/status", "shop", "web-0"}, {"create", "", "pods/eviction", "shop", "web-0"}}, nil},
 		"IP-36: resizes":             {"--feature-gates=InPlaceWorkloadVerticalScaling=true", []request{{"patch", "", "pods/resize", "shop", "web-0"}}, nil},
 		"IP-36: no resizes":          {"", nil, []request{{"patch", "", "pods/resize", "shop", "web-0"}}},
+		"STS-40: claims grow":        {"--feature-gates=StatefulSetAutoResizePVCGate=true", []request{{"get", "storage.k8s.io", "storageclasses", "", "fast"}}, []request{{"list", "storage.k8s.io", "storageclasses", "", ""}}},
+		"STS-40: claims stay":        {"--release=1.9", nil, []request{{"get", "storage.k8s.io", "storageclasses", "", "fast"}}},
 		"one replica":                {"--leader-elect=false", []request{anywhere}, []request{lease}},
 		"a Lease elsewhere":          {"--leader-election-namespace=a", []request{{"update", "coordination.k8s.io", "leases", "a", "kruise-manager"}}, []request{lease}},
 		"no webhooks":                {"--enable-webhooks=false", []request{anywhere}, []request{secret, hooks}},

@@ -12,6 +12,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/uniteddeployment"
@@ -28,15 +29,13 @@ func unitedDeployments(f *pflag.FlagSet) kind {
 		beside: these(cloneSetsResource, statefulSetsResource), optional: these(cloneSetsResource, statefulSetsResource),
 		without: "UnitedDeployments of this kind create nothing",
 		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			on := switches.UnitedDeployment(p.gates)
+			on.AdaptiveScheduling = *adaptive
 			o := uniteddeployment.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, ControllerOptions: p.options(*workers), SubsetMetrics: subsets,
 				UnitedDeployments: p.caches.unitedDeployments(), StatefulSets: p.caches.builtInStatefulSets(), Deployments: p.caches.deployments(),
 				Revisions: p.caches.revisions(), Pods: p.caches.pods(),
-				Features: uniteddeployment.Features{
-					AdaptiveScheduling: *adaptive,
-					UpdatedCondition:   p.gates.Enabled(features.UnitedDeploymentUpdatedCondition),
-					ReservedLabels:     p.gates.Enabled(features.UnitedDeploymentReservedLabels),
-				},
+				Features:  on,
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}
 			if o.CloneSets == nil {

@@ -45,6 +45,9 @@ const (
 	InPlaceWorkloadVerticalScaling            featuregate.Feature = "InPlaceWorkloadVerticalScaling" // of later releases of OpenKruise
 	PreparingUpdateAsUpdate                   featuregate.Feature = "PreparingUpdateAsUpdate"        // of later releases of OpenKruise
 	RecreatePodWhenChangeVCTInCloneSetGate    featuregate.Feature = "RecreatePodWhenChangeVCTInCloneSetGate"
+	PodIndexLabel                             featuregate.Feature = "PodIndexLabel"                // of later releases of OpenKruise
+	StatefulSetAutoResizePVCGate              featuregate.Feature = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
+	StatefulSetStartOrdinal                   featuregate.Feature = "StatefulSetStartOrdinal"      // of later releases of OpenKruise
 )
 
 // The gates of podwright for what OpenKruise 1.9 does otherwise than 1.4, and has no gate for.
@@ -64,6 +67,14 @@ const (
 	PreDownloadSandboxConfig         featuregate.Feature = "PreDownloadSandboxConfig"
 	DaemonSetPartitionRoundsDown     featuregate.Feature = "DaemonSetPartitionRoundsDown"
 	DaemonSetFixedSelector           featuregate.Feature = "DaemonSetFixedSelector"
+
+	StatefulSetRepeatedOrdinals    featuregate.Feature = "StatefulSetRepeatedOrdinals"
+	StatefulSetPartitionCountsPods featuregate.Feature = "StatefulSetPartitionCountsPods"
+	StatefulSetUpdateUnavailable   featuregate.Feature = "StatefulSetUpdateUnavailable"
+	StatefulSetSpecifiedDelete     featuregate.Feature = "StatefulSetSpecifiedDelete"
+	StatefulSetPreNormal           featuregate.Feature = "StatefulSetPreNormal"
+	StatefulSetKeepClaimLabels     featuregate.Feature = "StatefulSetKeepClaimLabels"
+	StatefulSetCountClaims         featuregate.Feature = "StatefulSetCountClaims"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -96,6 +107,9 @@ var (
 		InPlaceWorkloadVerticalScaling:            {alpha(off)},
 		PreparingUpdateAsUpdate:                   {alpha(off)},
 		RecreatePodWhenChangeVCTInCloneSetGate:    {alpha(off)},
+		PodIndexLabel:                             {beta(on)},
+		StatefulSetAutoResizePVCGate:              {alpha(off)},
+		StatefulSetStartOrdinal:                   {alpha(off)},
 
 		CloneSetPauseWithoutSurge: since19(),
 		CloneSetClaimTemplateHash: since19(),
@@ -112,6 +126,14 @@ var (
 		PreDownloadSandboxConfig:         since19(),
 		DaemonSetPartitionRoundsDown:     since19(),
 		DaemonSetFixedSelector:           since19(),
+
+		StatefulSetRepeatedOrdinals:    since19(),
+		StatefulSetPartitionCountsPods: since19(),
+		StatefulSetUpdateUnavailable:   since19(),
+		StatefulSetSpecifiedDelete:     since19(),
+		StatefulSetPreNormal:           since19(),
+		StatefulSetKeepClaimLabels:     since19(),
+		StatefulSetCountClaims:         since19(),
 	}
 	unused = map[featuregate.Feature]featuregate.VersionedSpecs{
 		"CloneSetEventHandlerOptimization":      {alpha(off)},
@@ -122,9 +144,6 @@ var (
 		"EnhancedLivenessProbe":                 {alpha(off)},
 		"ForceDeleteTimeoutExpectationGate":     {alpha(off)},
 		"InPlacePodVerticalScaling":             {alpha(off)},
-		"PodIndexLabel":                         {beta(on)},
-		"StatefulSetAutoResizePVCGate":          {alpha(off)},
-		"StatefulSetStartOrdinal":               {alpha(off)},
 	}
 )
 

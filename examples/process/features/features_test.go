@@ -17,17 +17,18 @@ import (
 // defaults are the gates that are on when nothing is set.
 var defaults = []featuregate.Feature{
 	DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
-	"PodIndexLabel", PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
+	PodIndexLabel, PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
 }
 
 // later are the gates of podwright for what OpenKruise does from 1.9 on. AllAlpha does not turn them on.
 var later = []featuregate.Feature{
 	CloneSetClaimTemplateHash, CloneSetKeepOrder, CloneSetNormalOnceBound, CloneSetPauseWithoutSurge, CloneSetPercentSigns, CloneSetProgressReasons,
 	ContainerRecreateVirtualNodes, DaemonSetFixedSelector, DaemonSetPartitionRoundsDown, LaunchPriorityFirstKey, LaunchPriorityMark, PreDownloadSandboxConfig,
-	UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
+	StatefulSetCountClaims, StatefulSetKeepClaimLabels, StatefulSetPartitionCountsPods, StatefulSetPreNormal, StatefulSetRepeatedOrdinals,
+	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
 }
 
-var betaGates = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, "PodIndexLabel", PodWebhook}
+var betaGates = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodIndexLabel, PodWebhook}
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {

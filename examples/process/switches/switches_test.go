@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package switches
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/component-base/featuregate"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/daemonset"
+	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/uniteddeployment"
+)
+
+// all returns the switches of all kinds, by kind and field.
+func all(gates featuregate.FeatureGate) map[string]bool {
+	return flatten(map[string]any{"CloneSet": CloneSet(gates), "StatefulSet": StatefulSet(gates), "DaemonSet": DaemonSet(gates),
+		"UnitedDeployment": UnitedDeployment(gates)})
+}
+
+func flatten(kinds map[string]any) map[string]bool {
+	fields := map[string]bool{}
+	for kind, of := range kinds {
+		v := reflect.ValueOf(of)
+		for i := range v.NumField() {
+			fields[kind+"."+v.Type().Field(i).Name] = v.Field(i).Bool()
+		}
+	}
+	return fields
+}
+
+func parse(t *testing.T, f features.Flags) featuregate.FeatureGate {
+	t.Helper()
+	gates, err := f.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gates
+}
+
+// The gates of a release give the switches that the packages of the kinds say the release has. Beyond that, pods are made so that
+// their containers start in order, since the program runs what starts them.
+func TestRelease(t *testing.T) {
+	for _, release := range []podwright.Release{podwright.Release14, podwright.Release19} {
+		want := flatten(map[string]any{"CloneSet": cloneset.FeaturesOf(release), "StatefulSet": statefulset.FeaturesOf(release),
+			"DaemonSet": daemonset.FeaturesOf(release), "UnitedDeployment": uniteddeployment.FeaturesOf(release)})
+		want["CloneSet.LaunchPriority"], want["StatefulSet.LaunchPriority"] = true, true
+		if diff := cmp.Diff(want, all(parse(t, features.Flags{Release: release}))); diff != "" {
+			t.Errorf("PF-1: switches of release %s (-want +got):\n%s", release, diff)
+		}
+	}
+}
+
+// Each gate switches the fields that it is about, and every field but those that take more has a gate.
+func TestGates(t *testing.T) {
+	without := map[string]bool{ // with what else they take
+		"CloneSet.ExcludePreparingDelete": true, "DaemonSet.AssignDirectly": true, "UnitedDeployment.AdaptiveScheduling": true, // a flag
+		"CloneSet.PreDownload": true, "StatefulSet.PreDownload": true, "DaemonSet.PreDownload": true, // jobs
+	}
+	want := map[featuregate.Feature][]string{
+		"CloneSetClaimTemplateHash":              {"CloneSet.ClaimTemplateHash"},
+		"CloneSetKeepOrder":                      {"CloneSet.KeepOrder"},
+		"CloneSetNormalOnceBound":                {"CloneSet.NormalOnceBound"},
+		"CloneSetPartitionRollback":              {"CloneSet.PartitionRollback"},
+		"CloneSetPauseWithoutSurge":              {"CloneSet.PauseWithoutSurge"},
+		"CloneSetProgressReasons":                {"CloneSet.ProgressReasons"},
+		"CloneSetShortHash":                      {"CloneSet.ShortHash"},
+		"DaemonSetPartitionRoundsDown":           {"DaemonSet.PartitionRoundsDown"},
+		"InPlaceUpdateEnvFromMetadata":           {"CloneSet.NoEnvFromMetadata", "DaemonSet.NoEnvFromMetadata", "StatefulSet.NoEnvFromMetadata"},
+		"InPlaceWorkloadVerticalScaling":         {"CloneSet.InPlaceResize", "DaemonSet.InPlaceResize", "StatefulSet.InPlaceResize"},
+		"KruiseDaemon":                           {"CloneSet.NoEnvFromMetadata", "DaemonSet.NoEnvFromMetadata", "StatefulSet.NoEnvFromMetadata"},
+		"PodIndexLabel":                          {"StatefulSet.NoPodIndexLabel"},
+		"PodWebhook":                             {"CloneSet.LaunchPriority", "StatefulSet.LaunchPriority"},
+		"PreDownloadSandboxConfig":               {"CloneSet.PreDownloadSandboxConfig", "DaemonSet.PreDownloadSandboxConfig"},
+		"PreparingUpdateAsUpdate":                {"CloneSet.PreparingUpdateAsUpdate", "StatefulSet.PreparingUpdateAsUpdate"},
+		"RecreatePodWhenChangeVCTInCloneSetGate": {"CloneSet.RecreateForClaims"},
+		"StatefulSetAutoDeletePVC":               {"StatefulSet.NoAutoDeleteClaims"},
+		"StatefulSetAutoResizePVCGate":           {"StatefulSet.ResizeClaims"},
+		"StatefulSetCountClaims":                 {"StatefulSet.CountClaims"},
+		"StatefulSetKeepClaimLabels":             {"StatefulSet.KeepClaimLabels"},
+		"StatefulSetPartitionCountsPods":         {"StatefulSet.PartitionCountsPods"},
+		"StatefulSetPreNormal":                   {"StatefulSet.PreNormal"},
+		"StatefulSetRepeatedOrdinals":            {"StatefulSet.RepeatedOrdinals"},
+		"StatefulSetSpecifiedDelete":             {"StatefulSet.SpecifiedDelete"},
+		"StatefulSetStartOrdinal":                {"StatefulSet.StartOrdinal"},
+		"StatefulSetUpdateUnavailable":           {"StatefulSet.UpdateUnavailable"},
+		"UnitedDeploymentReservedLabels":         {"UnitedDeployment.ReservedLabels"},
+		"UnitedDeploymentUpdatedCondition":       {"UnitedDeployment.UpdatedCondition"},
+	}
+	defaults := parse(t, features.Flags{})
+	before := all(defaults)
+	got := map[featuregate.Feature][]string{}
+	switched := map[string]bool{}
+	for gate, spec := range defaults.DeepCopy().GetAll() {
+		if gate == "AllAlpha" || gate == "AllBeta" {
+			continue
+		}
+		value := "=true"
+		if spec.Default {
+			value = "=false"
+		}
+		for field, is := range all(parse(t, features.Flags{Gates: string(gate) + value})) {
+			if is != before[field] {
+				got[gate], switched[field] = append(got[gate], field), true
+			}
+		}
+		slices.Sort(got[gate])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("PF-1: what gates switch (-want +got):\n%s", diff)
+	}
+	for field := range before {
+		if switched[field] == without[field] {
+			t.Errorf("%s is switched by a gate: %t", field, switched[field])
+		}
+	}
+}
