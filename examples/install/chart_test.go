@@ -3,6 +3,7 @@
 package install
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,6 +96,56 @@ func TestChartValues(t *testing.T) {
 	}
 	if image := daemon.Spec.Template.Spec.Containers[0].Image; image != "a.example/n:v9" {
 		t.Errorf("agents of %s", image)
+	}
+}
+
+// Prometheus reads metrics if the user wants that, and by default no agent answers to the network.
+func TestChartMetrics(t *testing.T) {
+	objects := rendered(t, map[string]any{
+		"nodeagent": map[string]any{"metrics": true},
+		"metrics":   map[string]any{"service": true, "podMonitor": true, "labels": map[string]any{"release": "prometheus"}},
+	})
+	manager, agent := find[appsv1.Deployment](t, objects, "Deployment").Spec.Template, find[appsv1.DaemonSet](t, objects, "DaemonSet").Spec.Template
+	named := func(port string) bool {
+		return slices.ContainsFunc(manager.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == port })
+	}
+	monitored := 0
+	for _, object := range objects {
+		switch name := object.GetName(); {
+		case object.GetKind() == "PodMonitor":
+			monitored++
+			selected, _, _ := unstructured.NestedStringMap(object.Object, "spec", "selector", "matchLabels")
+			endpoints, _, _ := unstructured.NestedSlice(object.Object, "spec", "podMetricsEndpoints")
+			endpoint, _ := endpoints[0].(map[string]any)
+			want := map[string]map[string]string{"podwright-manager": manager.Labels, "podwright-nodeagent": agent.Labels}[name]
+			if diff := cmp.Diff(want, selected); diff != "" || object.GetLabels()["release"] != "prometheus" {
+				t.Errorf("%s has the labels %v and selects (-want +got):\n%s", name, object.GetLabels(), diff)
+			}
+			if port, _ := endpoint["port"].(string); name == "podwright-manager" && !named(port) {
+				t.Errorf("%s: managers have no port %q", name, port)
+			}
+			if port := agent.Spec.Containers[0].LivenessProbe.HTTPGet.Port.String(); name == "podwright-nodeagent" && fmt.Sprint(endpoint["portNumber"]) != port {
+				t.Errorf("%s: agents answer on %s, not on %v", name, port, endpoint["portNumber"])
+			}
+		case name == "podwright-manager-metrics":
+			monitored++
+			service := find[corev1.Service](t, []*unstructured.Unstructured{object}, "Service")
+			if diff := cmp.Diff(manager.Labels, service.Spec.Selector); diff != "" || !named(service.Spec.Ports[0].TargetPort.StrVal) {
+				t.Errorf("the Service leads to port %v of (-want +got):\n%s", service.Spec.Ports[0].TargetPort, diff)
+			}
+		}
+	}
+	if container := agent.Spec.Containers[0]; monitored != 3 || !slices.Contains(container.Args, "--health-addr=:10221") || container.ReadinessProbe.HTTPGet.Host != "" {
+		t.Errorf("%d are for Prometheus, arguments %v, asked at %q", monitored, container.Args, container.ReadinessProbe.HTTPGet.Host)
+	}
+	quiet := find[appsv1.DaemonSet](t, rendered(t, nil), "DaemonSet").Spec.Template.Spec.Containers[0]
+	if !slices.Contains(quiet.Args, "--health-addr=127.0.0.1:10221") || quiet.LivenessProbe.HTTPGet.Host != "127.0.0.1" {
+		t.Errorf("by default: arguments %v", quiet.Args)
+	}
+	for _, object := range rendered(t, map[string]any{"metrics": map[string]any{"podMonitor": true}}) {
+		if object.GetName() == "podwright-nodeagent" && object.GetKind() == "PodMonitor" {
+			t.Error("agents are scraped that do not answer")
+		}
 	}
 }
 

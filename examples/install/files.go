@@ -89,7 +89,14 @@ func toTemplate(text []byte) []byte {
 	return []byte(strings.NewReplacer(append([]string{"{{", `{{ "{{" }}`}, values...)...).Replace(string(text)))
 }
 
+// reachable are what agents answer on: the node itself, unless the user wants the network to read their metrics. The kubelet asks the node's
+// address then.
+var reachable = strings.NewReplacer(
+	"--health-addr=127.0.0.1:", "--health-addr={{ if not .Values.nodeagent.metrics }}127.0.0.1{{ end }}:",
+	"host: 127.0.0.1\n", "host: {{ if .Values.nodeagent.metrics }}\"\"{{ else }}127.0.0.1{{ end }}\n",
+)
+
 // agentTemplate is a template that renders nothing if no agents are wanted.
 func agentTemplate(text []byte) []byte {
-	return fmt.Appendf(nil, "{{- if .Values.nodeagent.enabled }}\n%s{{- end }}\n", toTemplate(text))
+	return fmt.Appendf(nil, "{{- if .Values.nodeagent.enabled }}\n%s{{- end }}\n", reachable.Replace(string(toTemplate(text))))
 }
