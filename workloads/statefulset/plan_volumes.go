@@ -133,7 +133,7 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 			p.plan.RefusedClaims = append(p.plan.RefusedClaims, err)
 			p.UpdateProblem(err)
 			p.waitForVolume(pod, obstacle.Error())
-		case v.compatible():
+		case v.compatible() && !p.stranded(v):
 			p.waitForVolume(pod, v.progress())
 		case p.InOtherwise():
 			p.waitForVolume(pod, fmt.Sprintf("claim %s grows after pods are deleted", v.claim.Name))
@@ -166,6 +166,13 @@ func (p *planner) mayGrow(pod *pod, b *updateBudget) bool {
 	}
 	pod.resizing = true
 	return true
+}
+
+// stranded tells whether a claim asks for more than its template, since the update had it do so, and the driver fails to
+// give that: it is to ask for what the template does by now. (STS-43)
+func (p *planner) stranded(v volume) bool {
+	failed := v.condition(corev1.PersistentVolumeClaimControllerResizeError) != nil || v.condition(corev1.PersistentVolumeClaimNodeResizeError) != nil
+	return failed && v.claim.Annotations[v1beta1.OwnedByStatefulSetAnnotation] == p.Set.Name && v.claim.Spec.Resources.Requests.Storage().Cmp(*v.wanted()) > 0
 }
 
 // obstacle says why a claim that is too small cannot grow; nil if it can, or does. (STS-42)

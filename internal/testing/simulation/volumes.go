@@ -55,7 +55,7 @@ func (h *history) storageClass(name string) (*storagev1.StorageClass, error) {
 // MendClasses lets volumes of ClassMended grow from now on.
 func (u *User) MendClasses() { u.history.classesMended = true }
 
-// refuseResize returns the answer to a change of a claim that the API server does not let through: to less than the volume has,
+// refuseResize returns the answer to a change of a claim that the API server does not let through: to no more than the volume has,
 // or to more if its class does not let volumes grow. Nil if it does.
 func (h *history) refuseResize(r *request) error {
 	var patch struct {
@@ -67,7 +67,7 @@ func (h *history) refuseResize(r *request) error {
 	}
 	asks, had := patch.Spec.Resources.Requests.Storage(), claim.Spec.Resources.Requests.Storage()
 	switch class, err := h.storageClass(ptr.Deref(claim.Spec.StorageClassName, "")); {
-	case asks.Cmp(*claim.Status.Capacity.Storage()) < 0:
+	case asks.Cmp(*claim.Status.Capacity.Storage()) <= 0 && asks.Cmp(*had) != 0:
 		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim").GroupKind(), r.Name, nil)
 	case asks.Cmp(*had) > 0 && (err != nil || !ptr.Deref(class.AllowVolumeExpansion, false)):
 		return apierrors.NewForbidden(corev1.Resource(claims), r.Name, fmt.Errorf("the storage class does not support resize"))

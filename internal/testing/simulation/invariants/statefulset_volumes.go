@@ -60,7 +60,14 @@ func waitsForMount(claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// checkResize: a claim is made to ask for what its template does, and never for less than it did. That happens in the rolling
+// failedToGrow tells whether the driver failed to give a claim what a controller has it ask for. (STS-43)
+func failedToGrow(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Annotations["apps.kruise.io/owned-by-asts"] != "" && slices.ContainsFunc(claim.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
+		return c.Type == corev1.PersistentVolumeClaimControllerResizeError && c.Status == corev1.ConditionTrue
+	})
+}
+
+// checkResize: a claim is made to ask for what its template does, and for less than it did only after that failed. That happens in the rolling
 // update alone, within partition and maxUnavailable, and if its class lets it grow. (STS-41, STS-42)
 func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeClaim) {
 	template, ordinal := j.templateOf(after), j.claimOrdinal(after.Name)
@@ -69,7 +76,7 @@ func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeCla
 		j.add(Claims, "resizes claim %s, and nothing lets it", after.Name)
 		return
 	}
-	if !equality.Semantic.DeepEqual(after.Spec.Resources, template.Spec.Resources) || requested(after) < requested(before) {
+	if !equality.Semantic.DeepEqual(after.Spec.Resources, template.Spec.Resources) || requested(after) < requested(before) && !failedToGrow(before) {
 		j.add(Claims, "claim %s asks for %v, its template for %v, and it asked for %v", after.Name, after.Spec.Resources, template.Spec.Resources, before.Spec.Resources)
 	}
 	if after.Annotations["apps.kruise.io/owned-by-asts"] != j.set.Name {
