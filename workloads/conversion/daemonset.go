@@ -52,8 +52,8 @@ var daemonSet = &admission.Conversion{
 	}},
 }
 
-// heldBack returns the partition that holds back all nodes for one that v1alpha1
-// cannot have: who does not know the percentage updates nothing.
+// heldBack returns the partition that holds back all nodes for one that clients of
+// v1alpha1 before OpenKruise 1.9 cannot read: who does not know the percentage updates nothing.
 func heldBack(value json.RawMessage) (near any, fits bool) {
 	var number *int32
 	if json.Unmarshal(value, &number) == nil {
@@ -95,11 +95,11 @@ func DaemonSetPartitionedScaling(set *v1alpha1.DaemonSet) *bool {
 	return strategy.PartitionedScaling
 }
 
-// DaemonSetPartition returns the partition of a DaemonSet: a number, or the
-// percentage that v1beta1 knows and KeptFieldsAnnotation keeps. Nil if the
-// DaemonSet has none.
+// DaemonSetPartition returns the partition of a DaemonSet: what v1alpha1 has, or
+// the percentage that was written in v1beta1 and KeptFieldsAnnotation keeps. Nil if
+// the DaemonSet has none.
 //
-// A percentage counts as long as the number beside it is the one that stands
+// A kept percentage counts as long as the number beside it is the one that stands
 // for it, [math.MaxInt32]: who writes another number means that. It may be of
 // any form. (DS-V3)
 func DaemonSetPartition(set *v1alpha1.DaemonSet) *intstr.IntOrString {
@@ -107,13 +107,12 @@ func DaemonSetPartition(set *v1alpha1.DaemonSet) *intstr.IntOrString {
 	if rolling == nil || rolling.Partition == nil {
 		return nil
 	}
-	number := intstr.FromInt32(*rolling.Partition)
-	if number.IntVal != math.MaxInt32 {
-		return &number
+	if rolling.Partition.Type == intstr.String || rolling.Partition.IntVal != math.MaxInt32 {
+		return rolling.Partition
 	}
 	var percentage string
 	if kept := admission.Kept(set.Annotations, admission.V1beta1, partitionPath); kept == nil || json.Unmarshal(kept, &percentage) != nil {
-		return &number
+		return rolling.Partition
 	}
 	return new(intstr.FromString(percentage))
 }

@@ -87,6 +87,8 @@ func TestKindsStoredInV1alpha1(t *testing.T) {
 func TestEditsInV1alpha1(t *testing.T) {
 	const name, noJSON = `"metadata":{"name":"web"},`, `"metadata":{"name":"web","annotations":{"a":"b","podwright.github.io/v1beta1-fields":"{"}},`
 	for _, test := range []struct{ name, kind, alpha, want string }{
+		{"DS-V3: a percentage that was written in v1alpha1", "DaemonSet", name + partition(`"30%"`), name + partition(`"30%"`)},
+		{"DS-V3: it counts before one that is kept", "DaemonSet", keptPartition(`"30%"`) + partition(`"40%"`), name + partition(`"40%"`)},
 		{"DS-V3: another partition counts", "DaemonSet", keptPartition(`"30%"`) + partition("3"), name + partition("3")},
 		{"DS-V3: so does none", "DaemonSet", keptPartition(`"30%"`) + `"spec":{"updateStrategy":{}}`, name + `"spec":{"updateStrategy":{}}`},
 		{"DS-V3: what stands where it belongs counts", "DaemonSet",
@@ -117,6 +119,7 @@ func TestDaemonSetPartition(t *testing.T) {
 		{"a number", "{}", `{"partition":3}`, "3"},
 		{"a number that somebody wrote beside a percentage", percentage, `{"partition":0}`, "0"},
 		{"a percentage", percentage, `{"partition":2147483647}`, "30%"},
+		{"a percentage of v1alpha1", percentage, `{"partition":"40%"}`, "40%"},
 		{"all nodes", "{}", `{"partition":2147483647}`, "2147483647"},
 		{"other fields are kept", kept(`{"spec":{"scaleStrategy":{}}}`), `{"partition":2147483647}`, "2147483647"},
 		{"no JSON", kept("{"), `{"partition":2147483647}`, "2147483647"},

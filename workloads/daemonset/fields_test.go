@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/internal/testing/conformance/podfields"
 	"github.com/podwright/podwright/workloads/daemonset"
@@ -33,7 +34,7 @@ func TestPodFields(t *testing.T) {
 		set.Status = *newest.Status
 		set.Spec.Template = *template.DeepCopy()
 		set.Spec.Template.Spec.Containers[0].Image = "another"
-		set.Spec.UpdateStrategy.RollingUpdate.Partition = new(int32(1))
+		set.Spec.UpdateStrategy.RollingUpdate.Partition = new(intstr.FromInt32(1))
 		stored := daemonset.NewPlan(s)
 		for _, created := range append(newest.Create, stored.Create...) {
 			pods = append(pods, created.Pod)

@@ -220,7 +220,7 @@ func (w *setScenario) change(key, value string) {
 	case "maxSurge":
 		rolling.MaxSurge, rolling.MaxUnavailable = &quantity, nil
 	case "partition":
-		rolling.Partition = &number
+		rolling.Partition = &quantity
 	case "paused":
 		rolling.Paused = new(value == "true")
 	case "selector":

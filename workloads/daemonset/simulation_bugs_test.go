@@ -55,7 +55,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"the old pod goes before the one that surges is available", invariants.Availability, 1, inPlan(endSurge)},
 		{"the partition is ignored", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Partition = nil })},
 		{"the partition is one too small", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
-			r.Partition = ptr.To(max(ptr.Deref(r.Partition, 0)-1, 0))
+			if r.Partition != nil && r.Partition.Type == intstr.Int {
+				r.Partition = new(intstr.FromInt32(max(r.Partition.IntVal-1, 0)))
+			}
 		})},
 		{"the percentage of v1beta1 is ignored", invariants.Settled, 0, bug{Reconciler: misreading(func(s *Snapshot) {
 			s.Set = s.Set.DeepCopy()

@@ -40,12 +40,16 @@ func simulated(bug bug) *simulation.Workload {
 		Rare:        simulation.Rarely(simulation.RareHooks[0], simulation.RareHooks[2]),
 		Release:     (*simulation.User).AnswerHooks,
 		Push:        push,
-		Judge: func(uint64) simulation.Judge {
+		Judge: func(seed uint64) simulation.Judge {
 			past := invariants.NewPast()
+			past.PartitionRoundsDown = roundsDown(seed)
 			return simulation.Judge{Observe: past.Observe, Write: past.DaemonSet, Settled: past.DaemonSetSettled}
 		},
 	}
 }
+
+// roundsDown tells whether controllers of a seed do as those of OpenKruise 1.9.
+func roundsDown(seed uint64) bool { return seed%3 == 2 }
 
 func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
 	r, err := bug.Start(p, simulatedOptions, NewReconciler)
@@ -58,7 +62,7 @@ func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, erro
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o = Options{
 		DaemonSets: p.Informer("daemonsets"), Pods: p.Informer("pods"), Revisions: p.Informer("controllerrevisions"), Nodes: p.Informer("nodes"),
-		Features: Features{AssignDirectly: p.Seed%4 == 1},
+		Features: Features{AssignDirectly: p.Seed%4 == 1, PartitionRoundsDown: roundsDown(p.Seed)},
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {
 		return o, err

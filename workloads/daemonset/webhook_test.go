@@ -111,6 +111,8 @@ func TestWebhookValidate(t *testing.T) {
 		{"DS-V2: another rolling type", rollingWith(`"rollingUpdateType":"InPlaceOnly"`), "", ru + "rollingUpdateType"},
 		{"DS-V2: a negative partition", rollingWith(`"partition":-1`), "", ru + "partition"},
 		{"DS-V3: a percentage of v1beta1", percentage("50%", 2147483647), "", ""},
+		{"DS-V3: a percentage in v1alpha1", rollingWith(`"partition":"50%"`), "", ""},
+		{"DS-V3: what is no percentage there", rollingWith(`"partition":"101%"`), "", ru + "partition"},
 		{"DS-V3: what is none", percentage("101%", 2147483647), "", ru + "partition"},
 		{"DS-V3: it does not count beside another number", percentage("101%", 3), "", ""},
 		{"DS-V3: an update that changes it", percentage("few", 2147483647), percentage("50%", 2147483647), ru + "partition"},

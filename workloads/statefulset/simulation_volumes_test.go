@@ -124,7 +124,9 @@ func growing(b bug) *simulation.Workload {
 
 // tooLarge tells whether the driver has no room for what a claim template asks for.
 func tooLarge(set *v1beta1.StatefulSet) bool {
-	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool { return t.Spec.Resources.Requests.Storage().String() == "50Gi" })
+	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
+		return t.Spec.Resources.Requests.Storage().String() == "50Gi"
+	})
 }
 
 // anyClass is a storage class.

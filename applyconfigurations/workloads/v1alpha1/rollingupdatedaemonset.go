@@ -30,9 +30,10 @@ type RollingUpdateDaemonSetApplyConfiguration struct {
 	// Selector selects the nodes whose pods are updated, by the labels of the node.
 	// Default: all nodes.
 	Selector *v1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
-	// Partition is the number of nodes whose pods stay at the old template.
-	// Default 0.
-	Partition *int32 `json:"partition,omitempty"`
+	// Partition is the number of nodes whose pods stay at the old template. It is
+	// a number, or a percentage of the nodes that should run a pod, as OpenKruise has
+	// it from 1.9 on. Default 0.
+	Partition *intstr.IntOrString `json:"partition,omitempty"`
 	// Paused stops the update; pods are still created on new nodes. Default false.
 	Paused *bool `json:"paused,omitempty"`
 }
@@ -78,7 +79,7 @@ func (b *RollingUpdateDaemonSetApplyConfiguration) WithSelector(value *v1.LabelS
 // WithPartition sets the Partition field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Partition field is set to the value of the last call.
-func (b *RollingUpdateDaemonSetApplyConfiguration) WithPartition(value int32) *RollingUpdateDaemonSetApplyConfiguration {
+func (b *RollingUpdateDaemonSetApplyConfiguration) WithPartition(value intstr.IntOrString) *RollingUpdateDaemonSetApplyConfiguration {
 	b.Partition = &value
 	return b
 }

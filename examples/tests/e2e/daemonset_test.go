@@ -115,7 +115,9 @@ func TestDaemonSetRunsOnEveryNode(t *testing.T) {
 			t.Errorf("pod %s is bound by %s, and tolerates %v", pod.Name, pod.Spec.SchedulerName, pod.Spec.Tolerations)
 		}
 	}
-	s.edit("d", setImageOfDaemonSet("shop:v2"), func(set *v1alpha1.DaemonSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = new(int32(1)) })
+	s.edit("d", setImageOfDaemonSet("shop:v2"), func(set *v1alpha1.DaemonSet) {
+		set.Spec.UpdateStrategy.RollingUpdate.Partition = new(intstr.FromInt32(1))
+	})
 	s.awaitOn("d", "node-0 "+old, "node-1 shop:v2", "node-2 shop:v2")
 	for _, pod := range s.owned("d") {
 		if pod.Spec.NodeName == "node-0" {

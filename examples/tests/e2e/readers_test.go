@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/examples/tests/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -194,7 +195,9 @@ func healthOfCronJob(object *unstructured.Unstructured) string {
 func TestReadersOfDaemonSets(t *testing.T) {
 	t.Parallel()
 	s := newDaemonSetFixture(t, "node-0", "node-1")
-	s.create(s.daemonSet("d", func(set *v1alpha1.DaemonSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = new(int32(0)) }))
+	s.create(s.daemonSet("d", func(set *v1alpha1.DaemonSet) {
+		set.Spec.UpdateStrategy.RollingUpdate.Partition = new(intstr.FromInt32(0))
+	}))
 	r := &reader{s.Scene, "daemonsets", "d"}
 	r.await("it runs", "kstatus: Current", "kubectl: rolled out", "Argo CD: Healthy")
 	r.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"shop:bad"}]}}}}`)

@@ -113,7 +113,9 @@ func (s *story) stirDaemonSet(name string) {
 		s.editDaemonSet(name, chosen, func(set *v1alpha1.DaemonSet) { set.Spec.Template.Spec.Containers[0].Image = chosen })
 	case 0:
 		partition := int32(s.random.IntN(3))
-		s.editDaemonSet(name, fmt.Sprintf("partition %d", partition), func(set *v1alpha1.DaemonSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = &partition })
+		s.editDaemonSet(name, fmt.Sprintf("partition %d", partition), func(set *v1alpha1.DaemonSet) {
+			set.Spec.UpdateStrategy.RollingUpdate.Partition = new(intstr.FromInt32(partition))
+		})
 	case 1:
 		paused := s.random.IntN(2) == 0
 		s.editDaemonSet(name, fmt.Sprintf("paused %v", paused), func(set *v1alpha1.DaemonSet) { set.Spec.UpdateStrategy.RollingUpdate.Paused = &paused })

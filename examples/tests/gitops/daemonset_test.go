@@ -76,7 +76,7 @@ func TestDaemonSet(t *testing.T) {
 		r.edit(func(s *v1alpha1.DaemonSetSpec) { s.Template.Spec.Containers[0].Image = name })
 	}
 	partition := func(n int32) {
-		r.edit(func(s *v1alpha1.DaemonSetSpec) { s.UpdateStrategy.RollingUpdate.Partition = &n })
+		r.edit(func(s *v1alpha1.DaemonSetSpec) { s.UpdateStrategy.RollingUpdate.Partition = new(intstr.FromInt32(n)) })
 	}
 	r.broken = "agent:1"
 	r.settle()

@@ -25,8 +25,7 @@ func (p *Past) DaemonSet(w *Write) []Violation {
 	if !ok {
 		return nil // it is gone, and nothing of it is touched but by the garbage collector
 	}
-	j := newDaemonSetJudge(&v, w, set)
-	j.past = p
+	j := newDaemonSetJudge(&v, w, set, p)
 	hooks := j.hooks()
 	checkHooks(&v, w, hooks, set.Spec.Selector)
 	checkInPlace(&v, w, hooks)
@@ -68,8 +67,8 @@ type daemonSetJudge struct {
 	maxUnavailable, maxSurge, partition int
 }
 
-func newDaemonSetJudge(v *violations, w *Write, set *v1alpha1.DaemonSet) *daemonSetJudge {
-	j := &daemonSetJudge{violations: v, Write: w, set: set, present: map[string]bool{}}
+func newDaemonSetJudge(v *violations, w *Write, set *v1alpha1.DaemonSet, past *Past) *daemonSetJudge {
+	j := &daemonSetJudge{violations: v, Write: w, set: set, past: past, present: map[string]bool{}}
 	j.readRevisions(w.revisions(set.UID, set.Spec.Selector))
 	if j.update == "" { // it was written, and the answer lost
 		j.readRevisions(w.Truth.Revisions)
@@ -137,16 +136,29 @@ func (j *daemonSetJudge) readSpec() {
 // heldBack returns how many nodes the partition holds back: a number, or the percentage that stands beside the largest one.
 // (DS-V3)
 func (j *daemonSetJudge) heldBack() int {
-	partition := int(ptr.Deref(j.rolling.Partition, 0))
+	partition := ptr.Deref(j.rolling.Partition, intstr.FromInt32(0))
+	if partition.Type == intstr.String {
+		return j.share(partition)
+	}
 	var kept struct {
 		Spec struct {
 			UpdateStrategy struct{ RollingUpdate struct{ Partition string } }
 		}
 	}
-	if partition != math.MaxInt32 || json.Unmarshal([]byte(j.set.Annotations["podwright.github.io/v1beta1-fields"]), &kept) != nil {
-		return partition
+	if partition.IntVal != math.MaxInt32 || json.Unmarshal([]byte(j.set.Annotations["podwright.github.io/v1beta1-fields"]), &kept) != nil {
+		return partition.IntValue()
 	}
-	percentage := intstr.FromString(kept.Spec.UpdateStrategy.RollingUpdate.Partition)
+	return j.share(intstr.FromString(kept.Spec.UpdateStrategy.RollingUpdate.Partition))
+}
+
+// share is how many nodes a percentage holds back, rounded up, but one of several is always left to update. With
+// PartitionRoundsDown it is rounded down. (DS-V3, DS-25)
+func (j *daemonSetJudge) share(percentage intstr.IntOrString) int {
+	if j.past != nil && j.past.PartitionRoundsDown {
+		nodes, err := intstr.GetScaledValueFromIntOrPercent(&percentage, j.desired, false)
+		j.broken = j.broken || err != nil
+		return nodes
+	}
 	nodes, err := intstr.GetScaledValueFromIntOrPercent(&percentage, j.desired, true)
 	j.broken = j.broken || err != nil
 	if percentage.StrVal != "100%" && nodes == j.desired && j.desired > 1 {

@@ -21,8 +21,7 @@ func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
 	if !ok || set.DeletionTimestamp != nil {
 		return nil
 	}
-	j := newDaemonSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set)
-	j.past = p
+	j := newDaemonSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set, p)
 	status := &set.Status
 	if j.broken || s.refuses("create", "controllerrevisions") && j.update == "" {
 		told := j.told(set)

@@ -18,6 +18,8 @@ type Past struct {
 	Sidecars SidecarContract
 	// StatefulSets says what is switched on of the StatefulSets that are judged.
 	StatefulSets StatefulSetFeatures
+	// PartitionRoundsDown has partitions of DaemonSets in percent rounded down. (DS-25)
+	PartitionRoundsDown bool
 
 	worked  map[string]bool               // short hashes of the revisions that a pod was ready at
 	claims  map[string]bool               // names of the claim templates that there ever were

@@ -45,7 +45,9 @@ func requested(claim *corev1.PersistentVolumeClaim) int64 {
 	return claim.Spec.Resources.Requests.Storage().Value()
 }
 
-func capacity(claim *corev1.PersistentVolumeClaim) int64 { return claim.Status.Capacity.Storage().Value() }
+func capacity(claim *corev1.PersistentVolumeClaim) int64 {
+	return claim.Status.Capacity.Storage().Value()
+}
 
 // alike tells whether a claim has the class and the modes that its template asks for. (STS-40)
 func alike(claim, template *corev1.PersistentVolumeClaim) bool {
