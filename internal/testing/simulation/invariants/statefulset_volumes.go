@@ -95,7 +95,7 @@ func (j *statefulSetJudge) checkResize(before, after *corev1.PersistentVolumeCla
 		j.add(Needless, "resizes claim %s, which no wanted pod mounts", after.Name)
 	case j.rolling.UnorderedUpdate == nil && j.below(ordinal):
 		j.add(Partition, "resizes claim %s, partition %d", after.Name, j.partition)
-	case j.inService(pod):
+	case j.inService(pod) && !j.resized(pod):
 		if out := 1 + j.countOut(pod, nil); out > j.unavailable {
 			j.add(Availability, "resizes claim %s, with %d wanted pods that do not serve or are resized then, maxUnavailable is %d", after.Name, out, j.unavailable)
 		}
