@@ -58,6 +58,17 @@ func TestAdaptiveSimulationFindsBugs(t *testing.T) {
 				}
 			}
 		})},
+		{"pods that are not reserved get no label", invariants.Settled, 1, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil })},
+		{"pods get a label that none asks for", invariants.Placement, 1, inPlan(func(s *Snapshot, p *Plan) { p.LabelAll, p.Unreserve = true, s.Pods })},
+		{"an update is told to be over when it begins", invariants.Status, 1, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil {
+				for i := range p.Status.Conditions {
+					if c := &p.Status.Conditions[i]; c.Type == v1alpha1.UnitedDeploymentUpdated {
+						c.Status = corev1.ConditionTrue
+					}
+				}
+			}
+		})},
 		{"ready pods stay marked as reserved", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) { p.Unreserve = nil })},
 		{"pods that are ready are marked as reserved", invariants.Placement, 0, inPlan(func(s *Snapshot, p *Plan) {
 			for _, pod := range s.Pods {
@@ -117,8 +128,8 @@ func adaptiveSimulated(bug *bug) *simulation.Workload {
 			"scheduleStrategy": map[string]any{"type": "Adaptive", "adaptive": map[string]any{"unschedulableDuration": 60}}}))
 		u.Edit(newImage(u.Workload().(*v1alpha1.UnitedDeployment), 9))
 	}
-	w.Judge = func(uint64) simulation.Judge {
-		past := &invariants.UnitedPast{AdaptiveScheduling: true}
+	w.Judge = func(seed uint64) simulation.Judge {
+		past := &invariants.UnitedPast{AdaptiveScheduling: true, UpdatedCondition: asLater(seed), ReservedLabels: asLater(seed)}
 		return simulation.Judge{Observe: past.Observe, Write: past.Write, Settled: past.Settled}
 	}
 	return w

@@ -60,13 +60,15 @@ func simulated(bug *bug) *simulation.Workload {
 		Release:  runAll,
 		Push:     push,
 		Ignores:  []string{string(caches.Claims)},
-		Judge: func(uint64) simulation.Judge {
-			past := &invariants.UnitedPast{}
-			return simulation.Judge{Observe: past.Observe, Write: past.Write,
-				Settled: invariants.UnitedSettled}
+		Judge: func(seed uint64) simulation.Judge {
+			past := &invariants.UnitedPast{UpdatedCondition: asLater(seed)}
+			return simulation.Judge{Observe: past.Observe, Write: past.Write, Settled: past.Settled}
 		},
 	}
 }
+
+// asLater tells whether controllers of a seed do as those of OpenKruise 1.9.
+func asLater(seed uint64) bool { return seed%3 == 1 }
 
 func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
 	return startWith(p, bug, simulatedOptions)
@@ -99,6 +101,9 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
 	o.Reader, o.Without = readers.Noting{Reader: reader, Resource: resourceUnitedDeployments, Note: p.Observe}, []TemplateKind{AdvancedStatefulSet}
+	if asLater(p.Seed) {
+		o.Features = FeaturesOf(podwright.Release19)
+	}
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Workloads, err = client.NewForConfig(p.Config)
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,10 +118,15 @@ func stated(t *testing.T) int {
 	return stated
 }
 
-// root is the directory of the module.
+// root is the directory of the module, in which a test runs.
 func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "../../..")
+	dir := "."
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || len(dir) > 100 {
+			return dir
+		}
+		dir = filepath.Join("..", dir)
+	}
 }
 
 // takeBack makes the object of a write what a rival says, if nothing has changed it after a version, which is that of the

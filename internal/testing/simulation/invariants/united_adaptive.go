@@ -97,11 +97,23 @@ func (u *united) calm() bool {
 		if !u.ownsPod(pod) {
 			continue
 		}
-		if failedToSchedule(pod) || pod.Labels[v1alpha1.ReservedPodLabel] != "" {
+		if failedToSchedule(pod) || marked(pod) {
 			return false
 		}
 	}
 	return true
+}
+
+// marked tells whether a pod is marked as reserved.
+func marked(pod *corev1.Pod) bool {
+	label := pod.Labels[v1alpha1.ReservedPodLabel]
+	return label != "" && label != "false"
+}
+
+// labelsReserved tells whether every pod gets a label that says whether it is reserved. (UD-21.6)
+func (u *united) labelsReserved() bool {
+	s := &u.Spec.Topology.ScheduleStrategy
+	return u.labelsAll && u.moves() && s.Adaptive != nil && s.Adaptive.ReserveUnschedulablePods
 }
 
 // ownsPod tells whether a pod is that of a workload of a subset, or of one that it adopts.
@@ -170,11 +182,14 @@ func (u *united) checkPodPatch(v *violations, w *Write) {
 	if !maps.Equal(labels(before), labels(after)) || !maps.Equal(before.Annotations, after.Annotations) {
 		v.add(Spec, "pod %s gets %v instead of %v", after.Name, after.Labels, before.Labels)
 	}
-	if after.Labels[v1alpha1.ReservedPodLabel] != "" && (!u.moves() || ready(known)) {
+	if label := after.Labels[v1alpha1.ReservedPodLabel]; label == "false" && !u.labelsReserved() {
+		v.add(Placement, "pod %s gets the label that it is not reserved", after.Name)
+	}
+	if marked(after) && (!u.moves() || ready(known)) {
 		v.add(Placement, "pod %s is reserved: ready %t", after.Name, ready(known))
 	}
 	c := u.childOf(known.Labels[v1alpha1.SubsetNameLabel]) // or one that it has just adopted
-	if after.Labels[v1alpha1.ReservedPodLabel] != "" && (c == nil || !metav1.IsControlledBy(known, c)) {
+	if marked(after) && (c == nil || !metav1.IsControlledBy(known, c)) {
 		v.add(Ownership, "pod %s is reserved, which is of no subset", after.Name)
 	}
 }

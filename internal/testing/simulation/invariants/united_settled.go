@@ -5,6 +5,7 @@ package invariants
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -53,9 +54,14 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 		}
 		return
 	}
-	if status.Selector != "app=web" || status.LabelSelector != status.Selector {
-		v.add(Status, "the selector is %q", status.Selector)
+	selector := "app=web"
+	if u.labelsReserved() {
+		selector += "," + v1alpha1.ReservedPodLabel + "=false"
 	}
+	if status.Selector != selector || status.LabelSelector != status.Selector {
+		v.add(Status, "the selector is %q, want %q", status.Selector, selector)
+	}
+	u.checkUpdatedCondition(v, status)
 	partitions := map[string]int32{}
 	var has, can int32
 	for name, n := range all {
@@ -88,6 +94,24 @@ func (u *united) checkStatus(v *violations, status *v1alpha1.UnitedDeploymentSta
 	}
 	for _, c := range counters {
 		c.check(v)
+	}
+}
+
+// checkUpdatedCondition: the condition says whether all pods are at the revision that it names. (UD-12.5)
+func (u *united) checkUpdatedCondition(v *violations, status *v1alpha1.UnitedDeploymentStatus) {
+	i := slices.IndexFunc(status.Conditions, func(c v1alpha1.UnitedDeploymentCondition) bool { return c.Type == v1alpha1.UnitedDeploymentUpdated })
+	if !u.tellsUpdated || i < 0 || status.UpdateStatus == nil {
+		if (i >= 0) != (u.tellsUpdated && status.UpdateStatus != nil) {
+			v.add(Status, "the condition UnitedDeploymentUpdated is there: %t", i >= 0)
+		}
+		return
+	}
+	c, want := status.Conditions[i], corev1.ConditionFalse
+	if status.CurrentRevision == status.UpdateStatus.UpdatedRevision {
+		want = corev1.ConditionTrue
+	}
+	if c.Status != want || !strings.HasSuffix(c.Message, " "+status.UpdateStatus.UpdatedRevision) {
+		v.add(Status, "the condition UnitedDeploymentUpdated is %s: %s, of %s at %s", c.Status, c.Message, status.UpdateStatus.UpdatedRevision, status.CurrentRevision)
 	}
 }
 
@@ -137,6 +161,11 @@ func (p *UnitedPast) Settled(s *State, pushed bool) []Violation {
 		if chosen := u.childOf(c.subset); u.controls(c) && c.GetDeletionTimestamp() == nil && c.subset != "" &&
 			(chosen == nil || chosen.GetUID() != c.GetUID() || u.subset(c.subset) == nil) {
 			v.add(Settled, "%s %s is left, which is that of no subset", c.resource, c.GetName())
+		}
+	}
+	for _, pod := range s.Pods {
+		if u.labelsReserved() && u.ownsPod(pod) && pod.DeletionTimestamp == nil && pod.Labels[v1alpha1.ReservedPodLabel] == "" && !s.refuses("patch", "pods") {
+			v.add(Settled, "pod %s does not say whether it is reserved", pod.Name)
 		}
 	}
 	if status := u.Status.UpdateStatus; status != nil {

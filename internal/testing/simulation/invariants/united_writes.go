@@ -18,6 +18,10 @@ import (
 type UnitedPast struct {
 	// AdaptiveScheduling says that minReplicas, maxReplicas and the schedule strategy are read.
 	AdaptiveScheduling bool
+	// UpdatedCondition says that the status tells how far an update is. (UD-12.5)
+	UpdatedCondition bool
+	// ReservedLabels says that pods which are not reserved are labelled, too. (UD-21.6)
+	ReservedLabels bool
 
 	sets   []*v1alpha1.UnitedDeployment
 	served services
@@ -27,7 +31,7 @@ type UnitedPast struct {
 func (p *UnitedPast) of(s *State) *united {
 	u := unitedOf(s)
 	if u != nil {
-		u.reads = p.AdaptiveScheduling
+		u.reads, u.tellsUpdated, u.labelsAll = p.AdaptiveScheduling, p.UpdatedCondition, p.ReservedLabels
 	}
 	return u
 }
