@@ -82,9 +82,9 @@ func TestUpdateBudgetOfLaterReleases(t *testing.T) {
 	runPlanCases(t, []planCase{
 		{"STS-34: all that do not serve are updated", "B", "A", "0A 1A- 2A-", with(all), "delete 2 Update, delete 1 Update", "MaxUnavailable 0"},
 		{"STS-34: without the feature as many as maxUnavailable", "B", "A", "0A 1A- 2A-", nil, "delete 2 Update", "MaxUnavailable 1 0"},
-		{"STS-34: one that serves ends the walk", "B", "A", "0A- 1A 2A-", with(all), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"STS-34: one that serves waits, and holds up none below it", "B", "A", "0A- 1A 2A", with(all), "delete 0 Update", "MaxUnavailable 2 1"},
 		{"STS-34: one beyond the partition uses the budget up", "B", "A", "0A- 1A 2A", with(all, partition(1)), "", "MaxUnavailable 2 1, Partition 0"},
-		{"STS-34: within maxUnavailable", "B", "A", "0A- 1A 2A 3A", with(all, unavailable("3")), "delete 3 Update, delete 2 Update", "MaxUnavailable 1 0"},
+		{"STS-34: within maxUnavailable", "B", "A", "0A- 1A 2A 3A", with(all, unavailable("3")), "delete 3 Update, delete 2 Update, delete 0 Update", "MaxUnavailable 1"},
 		{"STS-34: updated ones that do not serve use it up", "B", "A", "0A 1A 2B-", with(all), "", "MaxUnavailable 1 0"},
 	})
 }

@@ -33,10 +33,10 @@ func (p *planner) endSpecified() {
 	}
 }
 
-// walkBeyond goes down the sequence as OpenKruise 1.6 does: pods that do not serve are updated however many they are, and the
-// first that serves ends the walk while maxUnavailable do not. Pods that are prepared go on behind it. (STS-34)
+// walkBeyond goes down the sequence much as OpenKruise 1.6 does: pods that do not serve are updated however many they are, and those
+// that serve wait while maxUnavailable do not. (STS-34)
 func (p *planner) walkBeyond(sequence []slot, b *updateBudget) {
-	for i, s := range sequence {
+	for _, s := range sequence {
 		switch {
 		case p.grow(s, b):
 		case !mustUpdate(s):
@@ -47,9 +47,6 @@ func (p *planner) walkBeyond(sequence []slot, b *updateBudget) {
 			p.update(s.pod)
 		default:
 			b.wait(s.pod)
-			p.waitToGrow(sequence[i+1:], b.reason)
-			p.finishPrepared(sequence[i+1:], b.reason, nil)
-			return
 		}
 	}
 }

@@ -120,13 +120,14 @@ func stated(t *testing.T) int {
 
 // root is the directory of the module, in which a test runs.
 func root() string {
-	dir := "."
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || len(dir) > 100 {
-			return dir
+	dir, _ := os.Getwd()
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
 		}
-		dir = filepath.Join("..", dir)
+		dir = filepath.Dir(dir)
 	}
+	return dir
 }
 
 // takeBack makes the object of a write what a rival says, if nothing has changed it after a version, which is that of the

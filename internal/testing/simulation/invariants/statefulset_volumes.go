@@ -139,9 +139,12 @@ func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 
 // tooSmall tells whether a claim asks for less than its template does. (STS-30)
 func (j *statefulSetJudge) tooSmall(s *State) bool {
-	for _, pod := range s.Pods {
-		if slices.ContainsFunc(j.claimsOf(pod, s), func(c *corev1.PersistentVolumeClaim) bool { return requested(c) < requested(j.templateOf(c)) }) {
-			return true
+	for i := range j.set.Spec.VolumeClaimTemplates {
+		t := &j.set.Spec.VolumeClaimTemplates[i]
+		for _, ordinal := range j.wanted {
+			if claim := s.Claims[t.Name+"-"+j.podName(ordinal)]; claim != nil && requested(claim) < requested(t) {
+				return true
+			}
 		}
 	}
 	return false
