@@ -27,5 +27,6 @@ func (p *planner) planPreDownload() {
 	predownload.Plan(&p.plan.Plan, &p.Workload, p.pods, predownload.Input{
 		From:     []*appsv1.ControllerRevision{p.settledCurrent()},
 		Replicas: p.limits.replicas, Partition: p.limits.partition, MaxUnavailable: limit, Jobs: p.Jobs,
+		SandboxConfig: p.Features.PreDownloadSandboxConfig,
 	})
 }

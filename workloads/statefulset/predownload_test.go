@@ -50,3 +50,14 @@ func TestPreDownloadWaitsForUpdatedPods(t *testing.T) {
 		t.Errorf("with none: %+v", got)
 	}
 }
+
+func TestPreDownloadSandboxConfig(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		s := testSnapshot(t, "B", "A", "0A 1A 2A 3A 4A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
+		s.Features.PreDownload, s.Features.PreDownloadSandboxConfig = true, asked
+		jobs := NewPlan(s).PreDownload.Create
+		if len(jobs) != 1 || (jobs[0].Spec.SandboxConfig != nil) != asked {
+			t.Errorf("IP-44: asked %t: %+v", asked, jobs)
+		}
+	}
+}

@@ -71,6 +71,9 @@ type Features struct {
 	// in workloads, still ask the registry when they start; they download
 	// nothing. With IfNotPresent they start without it.
 	PreDownload bool
+	// PreDownloadSandboxConfig gives jobs that pull images ahead the labels and annotations of the pods, for container runtimes
+	// that choose by them how they pull. OpenKruise does so from 1.5 on. (IP-44)
+	PreDownloadSandboxConfig bool
 
 	// StartOrdinal lets spec.ordinals.start say which ordinal comes first. The gate StatefulSetStartOrdinal of OpenKruise 1.7. (STS-31)
 	StartOrdinal bool
@@ -110,7 +113,7 @@ func FeaturesOf(release podwright.Release) Features {
 		return Features{}
 	}
 	return Features{RepeatedOrdinals: true, PartitionCountsPods: true, UpdateUnavailable: true, SpecifiedDelete: true, PreNormal: true, KeepClaimLabels: true,
-		CountClaims: true}
+		CountClaims: true, PreDownloadSandboxConfig: true}
 }
 
 // selector returns the StatefulSet's selector, which selects something.

@@ -39,21 +39,22 @@ func CloneSet(gates featuregate.FeatureGate) cloneset.Features {
 // StatefulSet returns the switches of StatefulSets.
 func StatefulSet(gates featuregate.FeatureGate) statefulset.Features {
 	return statefulset.Features{
-		NoAutoDeleteClaims:      !gates.Enabled(features.StatefulSetAutoDeletePVC),
-		NoEnvFromMetadata:       !gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
-		InPlaceResize:           gates.Enabled(features.InPlaceWorkloadVerticalScaling),
-		LaunchPriority:          gates.Enabled(features.PodWebhook),
-		StartOrdinal:            gates.Enabled(features.StatefulSetStartOrdinal),
-		RepeatedOrdinals:        gates.Enabled(features.StatefulSetRepeatedOrdinals),
-		PartitionCountsPods:     gates.Enabled(features.StatefulSetPartitionCountsPods),
-		UpdateUnavailable:       gates.Enabled(features.StatefulSetUpdateUnavailable),
-		SpecifiedDelete:         gates.Enabled(features.StatefulSetSpecifiedDelete),
-		PreNormal:               gates.Enabled(features.StatefulSetPreNormal),
-		PreparingUpdateAsUpdate: gates.Enabled(features.PreparingUpdateAsUpdate),
-		KeepClaimLabels:         gates.Enabled(features.StatefulSetKeepClaimLabels),
-		NoPodIndexLabel:         !gates.Enabled(features.PodIndexLabel),
-		ResizeClaims:            gates.Enabled(features.StatefulSetAutoResizePVCGate),
-		CountClaims:             gates.Enabled(features.StatefulSetCountClaims),
+		PreDownloadSandboxConfig: gates.Enabled(features.PreDownloadSandboxConfig),
+		NoAutoDeleteClaims:       !gates.Enabled(features.StatefulSetAutoDeletePVC),
+		NoEnvFromMetadata:        !gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+		InPlaceResize:            gates.Enabled(features.InPlaceWorkloadVerticalScaling),
+		LaunchPriority:           gates.Enabled(features.PodWebhook),
+		StartOrdinal:             gates.Enabled(features.StatefulSetStartOrdinal),
+		RepeatedOrdinals:         gates.Enabled(features.StatefulSetRepeatedOrdinals),
+		PartitionCountsPods:      gates.Enabled(features.StatefulSetPartitionCountsPods),
+		UpdateUnavailable:        gates.Enabled(features.StatefulSetUpdateUnavailable),
+		SpecifiedDelete:          gates.Enabled(features.StatefulSetSpecifiedDelete),
+		PreNormal:                gates.Enabled(features.StatefulSetPreNormal),
+		PreparingUpdateAsUpdate:  gates.Enabled(features.PreparingUpdateAsUpdate),
+		KeepClaimLabels:          gates.Enabled(features.StatefulSetKeepClaimLabels),
+		NoPodIndexLabel:          !gates.Enabled(features.PodIndexLabel),
+		ResizeClaims:             gates.Enabled(features.StatefulSetAutoResizePVCGate),
+		CountClaims:              gates.Enabled(features.StatefulSetCountClaims),
 	}
 }
 

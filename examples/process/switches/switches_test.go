@@ -77,7 +77,7 @@ func TestGates(t *testing.T) {
 		"KruiseDaemon":                           {"CloneSet.NoEnvFromMetadata", "DaemonSet.NoEnvFromMetadata", "StatefulSet.NoEnvFromMetadata"},
 		"PodIndexLabel":                          {"StatefulSet.NoPodIndexLabel"},
 		"PodWebhook":                             {"CloneSet.LaunchPriority", "StatefulSet.LaunchPriority"},
-		"PreDownloadSandboxConfig":               {"CloneSet.PreDownloadSandboxConfig", "DaemonSet.PreDownloadSandboxConfig"},
+		"PreDownloadSandboxConfig":               {"CloneSet.PreDownloadSandboxConfig", "DaemonSet.PreDownloadSandboxConfig", "StatefulSet.PreDownloadSandboxConfig"},
 		"PreparingUpdateAsUpdate":                {"CloneSet.PreparingUpdateAsUpdate", "StatefulSet.PreparingUpdateAsUpdate"},
 		"RecreatePodWhenChangeVCTInCloneSetGate": {"CloneSet.RecreateForClaims"},
 		"StatefulSetAutoDeletePVC":               {"StatefulSet.NoAutoDeleteClaims"},
