@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -99,6 +100,7 @@ func kubernetesKinds() []fakecluster.Resource {
 	core, apps, batch := corev1.SchemeGroupVersion.WithKind, appsv1.SchemeGroupVersion.WithKind, batchv1.SchemeGroupVersion.WithKind
 	storage, policy := storagev1.SchemeGroupVersion.WithKind, policyv1.SchemeGroupVersion.WithKind
 	return []fakecluster.Resource{
+		plain(eventsv1.SchemeGroupVersion.WithKind("Event"), "events", func() any { return &eventsv1.Event{} }), // apart from those of the core group
 		plain(core("ConfigMap"), "configmaps", func() any { return &corev1.ConfigMap{} }),
 		plain(core("Secret"), "secrets", func() any { return &corev1.Secret{} }),
 		plain(core("ServiceAccount"), "serviceaccounts", func() any { return &corev1.ServiceAccount{} }),

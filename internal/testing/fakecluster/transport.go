@@ -23,6 +23,9 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 	if err := h.Context().Err(); err != nil {
 		return nil, err
 	}
+	if response, asked, err := t.server.discover(h); asked || err != nil {
+		return response, err
+	}
 	r, err := t.server.read(h)
 	if err == nil {
 		r.media, err = mediaOf(h, r.storage)
