@@ -46,6 +46,7 @@ type admissions struct {
 // newAdmissions returns what has read nothing yet. Nothing is asked of the API server.
 func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 	var errs [7]error
+	timeout := m.config.CacheSyncTimeout
 	a := &admissions{gates: m.gates, ownNamespace: m.config.OwnNamespace}
 	a.clients, errs[0] = controllers.NewClients(config, program)
 	a.metadata, errs[1] = metadata.NewForConfig(config)
@@ -64,20 +65,25 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 	}
 	if m.gates.Enabled(features.WorkloadSpread) {
 		spreads, err := workloadspread.NewPlacer(workloadspread.Options{
-			Kubernetes: a.Interface, Distribution: a.clients.Distribution, ControllerOptions: podwright.ControllerOptions{Namespace: m.config.Namespace}, PlacedByWorkloads: true})
+			Kubernetes: a.Interface, Distribution: a.clients.Distribution, PlacedByWorkloads: true,
+			ControllerOptions: podwright.ControllerOptions{Namespace: m.config.Namespace, CacheSyncTimeout: timeout}})
 		errs[2], a.pods.Spread = err, a.step(spreads, "WorkloadSpreads", workloadSpreadsResource)
 	}
-	sidecars := sidecarset.AdmissionOptions{Kubernetes: a.Interface, Sidecar: a.clients.Sidecar, ManagerNamespace: m.config.OwnNamespace, Metrics: injections, Recorder: m.recorder}
+	sidecars := sidecarset.AdmissionOptions{
+		Kubernetes: a.Interface, Sidecar: a.clients.Sidecar, ManagerNamespace: m.config.OwnNamespace, CacheSyncTimeout: timeout,
+		Metrics: injections, Recorder: m.recorder,
+	}
 	if m.gates.Enabled(features.SidecarSetPolicies) {
 		sidecars.MatchExpression = policies.MatchExpression
 	}
 	a.sidecars, errs[3] = sidecarset.NewCachedInjector(sidecars)
 	a.pods.Sidecars = a.step(a.sidecars, "SidecarSets", sidecarSetsResource)
 	states, err := persistentpodstate.NewPlacer(persistentpodstate.PlacerOptions{
-		Kubernetes: a.Interface, Distribution: a.clients.Distribution, Namespace: m.config.Namespace, PlacedByWorkloads: true, ConfigNamespace: m.config.OwnNamespace})
+		Kubernetes: a.Interface, Distribution: a.clients.Distribution, Namespace: m.config.Namespace, PlacedByWorkloads: true, ConfigNamespace: m.config.OwnNamespace,
+		CacheSyncTimeout: timeout})
 	errs[4], a.pods.PersistentPodState = err, a.step(states, "PersistentPodStates", persistentPodStatesResource)
 	a.budgets, errs[5] = podunavailablebudget.NewCachedWebhook(podunavailablebudget.AdmissionOptions{
-		Kubernetes: a.Interface, Availability: a.clients.Availability, Metrics: budgetMetrics, NoPods: m.config.Namespace != "",
+		Kubernetes: a.Interface, Availability: a.clients.Availability, CacheSyncTimeout: timeout, Metrics: budgetMetrics, NoPods: m.config.Namespace != "",
 		Deletions: m.gates.Enabled(features.PodUnavailableBudgetDeleteGate), Updates: m.gates.Enabled(features.PodUnavailableBudgetUpdateGate)})
 	return a, errors.Join(errs[:]...)
 }

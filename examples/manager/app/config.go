@@ -60,6 +60,8 @@ type Config struct {
 
 	Namespace, OwnNamespace         string
 	CreateOwnNamespace, InstallCRDs bool
+	// CacheSyncTimeout is how long each controller, and what serves webhooks, waits until its caches are filled.
+	CacheSyncTimeout time.Duration
 	// LeaderElection says how one of several replicas is chosen to run the controllers.
 	LeaderElection struct {
 		Enabled                                   bool
@@ -91,6 +93,7 @@ var environment = map[string]string{
 func NewConfig(getenv func(string) string) (Config, error) {
 	c := Config{Features: features.Flags{Release: podwright.Release14, CustomResources: getenv("CUSTOM_RESOURCE_ENABLE")}}
 	c.QPS, c.Burst, c.OwnNamespace, c.MetricsAddr, c.HealthProbeAddr = -1, 50, "kruise-system", ":8080", ":8000"
+	c.CacheSyncTimeout = 2 * time.Minute
 	l, w := &c.LeaderElection, &c.Webhook
 	l.Enabled, l.ID, l.LeaseDuration, l.RenewDeadline, l.RetryPeriod = true, "kruise-manager", 15*time.Second, 10*time.Second, 2*time.Second
 	w.Enabled, w.Register, w.Port = true, true, 9876
@@ -115,6 +118,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.OwnNamespace, "own-namespace", c.OwnNamespace, "namespace of the manager's own Lease and Secret ($POD_NAMESPACE)")
 	f.BoolVar(&c.CreateOwnNamespace, "create-own-namespace", c.CreateOwnNamespace, "create the own namespace when it is missing")
 	f.BoolVar(&c.InstallCRDs, "install-crds", c.InstallCRDs, "apply the CRDs at the start")
+	f.DurationVar(&c.CacheSyncTimeout, "controller-cache-sync-timeout", c.CacheSyncTimeout,
+		"time that controllers and webhooks wait until their caches are filled; after that the manager ends with an error that names what it could not read")
 	c.Features.AddFlags(f)
 	c.kinds = kinds(f)
 	l, w := &c.LeaderElection, &c.Webhook
@@ -172,6 +177,9 @@ func (c *Config) Validate() error {
 		check("namespace", c.Namespace, validation.IsDNS1123Label(c.Namespace))
 	}
 	check("own-namespace", c.OwnNamespace, validation.IsDNS1123Label(c.OwnNamespace))
+	if c.CacheSyncTimeout <= 0 {
+		check("controller-cache-sync-timeout", c.CacheSyncTimeout.String(), []string{"want a time above 0, such as 2m"})
+	}
 	if c.LeaderElection.Enabled {
 		check("leader-election-id", c.LeaderElection.ID, validation.IsDNS1123Subdomain(c.LeaderElection.ID))
 	}

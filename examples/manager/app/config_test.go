@@ -59,7 +59,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := map[string]string{
 		"metrics-addr": ":8080", "health-probe-addr": ":8000", "rest-config-qps": "-1", "rest-config-burst": "50",
-		"own-namespace": "kruise-system", "create-own-namespace": "false", "install-crds": "false",
+		"own-namespace": "kruise-system", "controller-cache-sync-timeout": "2m0s", "create-own-namespace": "false", "install-crds": "false",
 		"imagepulljob-refer-to-source-secrets": "false", "resourcedistribution-sources": "false",
 		"uniteddeployment-adaptive-scheduling": "false", "pod-webhook-failure-policy": "Fail", "sidecarset-policy-failure-policy": "Fail",
 		"assign-pods-by-scheduler": "true", "assign-bcj-pods-by-scheduler": "true",
@@ -138,6 +138,7 @@ func TestWrongFlags(t *testing.T) {
 		"--webhook-secret=":                         "--webhook-secret=",
 		"--cloneset-workers=many":                   "--cloneset-workers",
 		"--leader-election-id=A_B":                  "--leader-election-id=A_B: a lowercase",
+		"--controller-cache-sync-timeout=0":         "--controller-cache-sync-timeout=0s: want a time above 0, such as 2m",
 		"--nodeimage-creation-delay=1x":             "--nodeimage-creation-delay",
 		"--podunavailablebudget-mirror=all":         `"all": want "Annotated", "Remove" or none`,
 	} {

@@ -69,6 +69,7 @@ type parts struct {
 	*controllers.Own
 	caches                  *caches
 	namespace, ownNamespace string
+	cacheSyncTimeout        time.Duration
 	gates                   featuregate.FeatureGate
 	webhooks                bool // are served
 	served                  map[schema.GroupVersionResource]bool
@@ -76,7 +77,9 @@ type parts struct {
 
 // options say how a controller runs.
 func (p *parts) options(workers int) podwright.ControllerOptions {
-	return podwright.ControllerOptions{Namespace: p.namespace, Workers: workers, Recorders: p.Recorders, Metrics: reconciles}
+	return podwright.ControllerOptions{
+		Namespace: p.namespace, Workers: workers, CacheSyncTimeout: p.cacheSyncTimeout, Recorders: p.Recorders, Metrics: reconciles,
+	}
 }
 
 var (

@@ -234,7 +234,7 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 			run = append(run, controllers.Controller{
 				Name: k.name, Gate: k.gate, OrGate: k.orGate, Resource: k.resource,
 				Compose: func(ctx context.Context, own *controllers.Own) (podwright.Kind, error) {
-					p := &parts{Own: own, caches: caches, namespace: m.config.Namespace, ownNamespace: m.config.OwnNamespace, gates: m.gates, webhooks: m.config.Webhook.Enabled}
+					p := m.parts(own, caches)
 					if err := p.look(ctx, &k); err != nil {
 						return podwright.Kind{}, err
 					}
@@ -244,6 +244,14 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 		}
 	}
 	return controllers.Enabled(run, m.gates)
+}
+
+// parts returns what a controller is composed of.
+func (m *Manager) parts(own *controllers.Own, caches *caches) *parts {
+	return &parts{
+		Own: own, caches: caches, namespace: m.config.Namespace, ownNamespace: m.config.OwnNamespace, cacheSyncTimeout: m.config.CacheSyncTimeout,
+		gates: m.gates, webhooks: m.config.Webhook.Enabled,
+	}
 }
 
 // describe returns the controllers that run, as they are for manifests. Nothing is asked of the API server.
