@@ -83,7 +83,10 @@ demo: ## Watch pods update in place on a local API server. Takes KIND=statefulse
 TAGS := grpcnotrace
 
 # Without what debuggers read, a program takes a quarter less room; stack traces and profiles have their names all the same.
-LDFLAGS := -s -w
+LDFLAGS = -s -w$(if $(filter-out v0.0.0,$(VERSION)), -X github.com/podwright/podwright/examples/process/version.release=$(VERSION))
+
+# The release that is built, such as v0.1.0, which programs then say of themselves.
+VERSION ?= v0.0.0
 
 .PHONY: build
 build: ## Build the manager, the node agent and the kubectl plugin of the examples into bin/.
@@ -315,9 +318,6 @@ vulnerabilities: ## Fail if code that the library or a program of the examples c
 	$(call heading,vulnerabilities)
 	go run $(GOVULNCHECK) ./...
 	go run -C examples $(GOVULNCHECK) -tags=$(TAGS) $(PROGRAMS:%=./%) ./kubectl-podwright
-
-# What is released, such as v0.1.0.
-VERSION ?= v0.0.0
 
 .PHONY: release-files
 release-files: build # Write the chart, the manifests and lists of modules (SBOM) of a release to bin/release. Takes VERSION=v0.1.0.

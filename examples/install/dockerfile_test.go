@@ -89,6 +89,9 @@ func TestDockerfile(t *testing.T) {
 	if !strings.Contains(run, "CGO_ENABLED=0 ") || !strings.HasSuffix(run, " make build") {
 		t.Errorf("the programs are built by %q, want them without libraries of the system, by make build", run)
 	}
+	if !slices.ContainsFunc(commands[*instructions.ArgCommand](build), func(c *instructions.ArgCommand) bool { return c.Args[0].Key == "VERSION" && c.Args[0].Value == nil }) {
+		t.Error("the build does not read VERSION, which names the release")
+	}
 	dry, err := exec.Command("make", "-C", repository, "-n", "build").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, dry)

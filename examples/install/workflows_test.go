@@ -49,6 +49,9 @@ func TestWorkflows(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(repository, ".ci", "run")); err != nil || !strings.Contains(all, " .ci/run\n") {
 		t.Errorf(".ci/run is not run: %v", err)
 	}
+	if !strings.Contains(all, `--build-arg VERSION="$TAG"`) {
+		t.Error("the programs of a release do not say which one they are")
+	}
 	for program, image := range map[string]string{"manager": ManagerRepository, "nodeagent": NodeAgentRepository} {
 		pushed := strings.TrimSuffix(image, program) + "$program:"
 		if pushed == image+"$program:" || !strings.Contains(all, `--tag "$REGISTRY/`+pushed+`$TAG"`) || !strings.Contains(all, `--tag "$REGISTRY/`+pushed+Tag+`"`) {

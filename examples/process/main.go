@@ -15,6 +15,8 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --log-format=json
 	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/examples/process/version"
 )
 
 // Program is what differs between the programs.
@@ -40,7 +42,7 @@ func (p Program) Main(arguments []string) int { return cli.Run(p.command(argumen
 
 func (p Program) command(arguments []string) *cobra.Command {
 	logging, printRBAC, printPolicies := logsapi.NewLoggingConfiguration(), false, false
-	command := &cobra.Command{Use: p.Name, Version: version(), Args: cobra.NoArgs, RunE: func(command *cobra.Command, _ []string) error {
+	command := &cobra.Command{Use: p.Name, Version: version.String(), Args: cobra.NoArgs, RunE: func(command *cobra.Command, _ []string) error {
 		switch {
 		case printRBAC:
 			return printManifest(command, p.RBAC)
@@ -53,7 +55,7 @@ func (p Program) command(arguments []string) *cobra.Command {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 		context.AfterFunc(ctx, stop)
 		logger := klog.Background()
-		logger.Info("Starting", "program", p.Name, "version", version())
+		logger.Info("Starting", "program", p.Name, "version", version.String())
 		if err := p.Run(klog.NewContext(ctx, logger)); err != nil {
 			return err
 		}
