@@ -107,7 +107,7 @@ func (c *commands) groups() templates.CommandGroups {
 		{Message: "Rollout Commands:", Commands: []*cobra.Command{c.plan(), c.explain(), c.tree(), c.rollout(), c.set()}},
 		{Message: "Basic Commands:", Commands: []*cobra.Command{c.create(), c.exec()}},
 		{Message: "Scaling Commands:", Commands: []*cobra.Command{c.scale(), c.scaledown(), c.autoscale(), c.expose(), c.migrate()}},
-		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion(), c.man()}},
+		{Message: "Settings Commands:", Commands: []*cobra.Command{c.completion(), c.man(), c.version()}},
 	}
 }
 

@@ -64,7 +64,7 @@ func (c *commands) explain() *cobra.Command {
 		},
 	}
 	addOutputFlag(cmd, &output)
-	cmd.Flags().StringVar(&observer.Lease, "manager-lease", "kruise-system/kruise-manager", "The Lease of the manager, as NAMESPACE/NAME.")
+	addLeaseFlag(cmd, &observer)
 	cmd.Flags().StringVar(&observer.AgentNamespace, "agent-namespace", "kruise-system", "The namespace of the node agent's pods.")
 	cmd.Flags().StringVar(&observer.AgentSelector, "agent-selector", "app.kubernetes.io/name=podwright-nodeagent", "The labels of the node agent's pods.")
 	return cmd

@@ -82,14 +82,14 @@ const slack = time.Minute
 
 // manager finds out whether a manager runs and has seen the spec.
 func manager(s *Situation) []Blocker {
-	if all := lease(s); all != nil {
+	if all := ManagerAbsent(s); all != nil {
 		return all
 	}
 	return notObserved(s)
 }
 
-// lease finds out whether a manager runs.
-func lease(s *Situation) []Blocker {
+// ManagerAbsent finds out whether a manager runs, by its Lease: nothing if one does, or if the Lease could not be read.
+func ManagerAbsent(s *Situation) []Blocker {
 	const ends = "a manager runs"
 	switch {
 	case s.LeaseMissing:

@@ -75,7 +75,7 @@ var Places = sync.OnceValue(func() map[schema.GroupKind]Place {
 // Told lists what the status of an object says of what holds it up, in its words: nothing if it says nothing. Causes around it, such as
 // a manager that is absent, come first. (KC-22)
 func Told(s *Situation) []Blocker {
-	all := lease(s)
+	all := ManagerAbsent(s)
 	if _, says, _ := unstructured.NestedInt64(s.Object.Object, "status", "observedGeneration"); says && all == nil {
 		all = notObserved(s)
 	}

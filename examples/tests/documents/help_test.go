@@ -19,7 +19,7 @@ import (
 )
 
 // ours are the commands of the plugin that kubectl does not have; what the others say is kubectl's.
-var ours = []string{"explain", "man", "migrate", "plan", "scaledown", "tree"}
+var ours = []string{"explain", "man", "migrate", "plan", "scaledown", "tree", "version"}
 
 // clause ends a part of a text of help that can be read by itself.
 var clause = regexp.MustCompile(`[;.?!:]\s+|\n\s*\n`)
