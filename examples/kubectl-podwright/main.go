@@ -25,6 +25,7 @@ func main() {
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	defer klog.Flush()
 	root := cmd.New(name(os.Args[0]), flags, streams)
+	os.Args[0] = "kubectl" // kubectl's own messages advise "get" of the program of this name, and the plugin has none
 	verbosity(root)
 	cmdutil.CheckErr(root.Execute())
 }

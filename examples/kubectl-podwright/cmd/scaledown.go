@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -91,6 +92,11 @@ func (c *commands) runScaledown(cmd *cobra.Command, args, pods []string, flags *
 
 // one returns the one object that the arguments name, in the version that the API server prefers.
 func (c *commands) one(args []string) (*resource.Info, error) {
+	// kubectl's own words of such arguments name flags and commands that this program lacks.
+	slashes := strings.Count(strings.Join(args, ""), "/")
+	if len(args) == 0 || slashes > 1 || slashes == 1 && len(args) > 1 {
+		return nil, fmt.Errorf("want one object, as TYPE NAME or TYPE/NAME, found %q", args)
+	}
 	namespace, _, err := c.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err
