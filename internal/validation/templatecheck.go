@@ -23,13 +23,14 @@ import (
 // does not say how long it waits for the webhook: half of what it waits by default.
 const defaultTimeout = 5 * time.Second
 
-// timeout is the time for the API server's verdict: half of what it still waits for
-// the webhook, so that a slow verdict is a warning and no failure.
-func timeout(ctx context.Context) time.Duration {
+// InTime limits the time for what a webhook asks the API server: half of what it still waits for
+// the webhook, so that a slow answer is a warning and no failure.
+func InTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := defaultTimeout
 	if deadline, ok := ctx.Deadline(); ok {
-		return time.Until(deadline) / 2
+		timeout = time.Until(deadline) / 2
 	}
-	return defaultTimeout
+	return context.WithTimeout(ctx, timeout)
 }
 
 // TemplateChecker is workloads.TemplateChecker.
@@ -102,7 +103,7 @@ func Verdict(
 	ctx context.Context, request *admissionv1.AdmissionRequest, namespace string, templates podtemplate.Templates, checker TemplateChecker,
 ) (errs field.ErrorList, noVerdict string) {
 	template, claims := templates.WithClaims()
-	limited, cancel := context.WithTimeout(ctx, timeout(ctx))
+	limited, cancel := InTime(ctx)
 	defer cancel()
 	err := checker.CheckTemplate(limited, namespace, template)
 	if err == nil {
@@ -112,11 +113,11 @@ func Verdict(
 		return errs, ""
 	}
 	klog.FromContext(ctx).Error(err, "Allowed a "+request.Kind.Kind+" whose template could not be checked in full")
-	return nil, shortReason(err)
+	return nil, ShortReason(err)
 }
 
-// shortReason fits into a warning, which is cut off after 256 characters.
-func shortReason(err error) string {
+// ShortReason says why a request failed. It fits into a warning, which is cut off after 256 characters.
+func ShortReason(err error) string {
 	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
 		return string(reason)
 	}

@@ -16,6 +16,8 @@ type DefaultOptions struct {
 	// they were sent. To replace a stored template that has defaults by one
 	// without is then a change of the template. Default false.
 	TemplateNoDefaults bool
+	// ResizeClaims sets spec.volumeClaimUpdateStrategy, too: the type OnDelete. For controllers with Features.ResizeClaims.
+	ResizeClaims bool
 }
 
 // Default sets the unset fields of a StatefulSet to their defaults, in place.
@@ -27,6 +29,9 @@ type DefaultOptions struct {
 func Default(set, old *v1beta1.StatefulSet, o DefaultOptions) {
 	defaultShared(set, old, o)
 	defaultRetention(&set.Spec)
+	if o.ResizeClaims {
+		defaultClaimUpdate(&set.Spec)
+	}
 }
 
 // defaultShared sets the defaults of the fields that both versions have.
@@ -88,5 +93,15 @@ func defaultRetention(spec *v1beta1.StatefulSetSpec) {
 	}
 	if policy.WhenScaled == "" {
 		policy.WhenScaled = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
+	}
+}
+
+// defaultClaimUpdate has existing claims stay as they are. (STS-40)
+func defaultClaimUpdate(spec *v1beta1.StatefulSetSpec) {
+	if spec.VolumeClaimUpdateStrategy == nil {
+		spec.VolumeClaimUpdateStrategy = &v1beta1.StatefulSetVolumeClaimUpdateStrategy{}
+	}
+	if s := spec.VolumeClaimUpdateStrategy; s.Type == "" {
+		s.Type = v1beta1.OnDeleteVolumeClaimUpdateStrategyType
 	}
 }

@@ -35,10 +35,13 @@ func Rules(o Options) []rbacv1.PolicyRule {
 }
 
 // Rules returns the RBAC rules that the webhook needs: for Templates to create
-// pod templates, which a dry run does. Without Templates it needs none.
-func (w *Webhook) Rules() []rbacv1.PolicyRule {
-	if w.Templates == nil {
-		return nil
+// pod templates, which a dry run does, and for StorageClasses to read them. Without either it needs none.
+func (w *Webhook) Rules() (rules []rbacv1.PolicyRule) {
+	if w.Templates != nil {
+		rules = append(rules, manifests.Rule("", "podtemplates", "create"))
 	}
-	return []rbacv1.PolicyRule{manifests.Rule("", "podtemplates", "create")}
+	if w.StorageClasses != nil && w.Features.ResizeClaims {
+		rules = append(rules, manifests.Rule("storage.k8s.io", "storageclasses", "get list"))
+	}
+	return rules
 }

@@ -59,6 +59,7 @@ func validateUpdate(set, old *v1beta1.StatefulSet, features Features, o inplace.
 	}
 	path := field.NewPath("spec")
 	errs := append(validateSpec(&set.Spec, path, features), validateImmutable(&set.Spec, &old.Spec, path)...)
+	errs = append(errs, validateResize(&set.Spec, &old.Spec, path, features)...)
 	errs = append(errs, admission.Introduced(unworkable(&set.Spec, path, features), unworkable(&old.Spec, path, features))...)
 	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs

@@ -53,6 +53,10 @@ type Webhook struct {
 	// must not fail because a check does, and what slips through is refused
 	// when the pods are created.
 	Templates workloads.TemplateChecker
+	// StorageClasses is asked, with Features.ResizeClaims, whether volumes may grow, when a claim template that existing claims
+	// follow asks for more. It is StorageV1().StorageClasses() of a client. If no answer can be had, the set is allowed with a warning.
+	// Nil: the controller alone asks.
+	StorageClasses StorageClasses
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
@@ -78,10 +82,11 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 type change = admission.Change[v1beta1.StatefulSet]
 
 func (w *Webhook) admission() admission.Kind[v1beta1.StatefulSet] {
+	confirmTemplates := validation.ConfirmTemplates(func(set *v1beta1.StatefulSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates)
 	k := admission.Kind[v1beta1.StatefulSet]{
 		GroupKind: v1beta1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
 		Default: func(_ context.Context, c change) error {
-			o := DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}
+			o := DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults, ResizeClaims: w.Features.ResizeClaims}
 			if isV1alpha1(c.Request) {
 				defaultShared(c.Object, c.Old, o)
 			} else {
@@ -96,7 +101,9 @@ func (w *Webhook) admission() admission.Kind[v1beta1.StatefulSet] {
 				return validateUpdate(set, old, w.Features, inplace.CalculateOptions{Resize: w.InPlaceResize})
 			}), nil
 		},
-		Confirm: validation.ConfirmTemplates(func(set *v1beta1.StatefulSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates),
+		Confirm: func(ctx context.Context, c change) *admissionv1.AdmissionResponse {
+			return w.confirmGrowth(ctx, c, confirmTemplates(ctx, c))
+		},
 	}
 	if !w.DisableDeletionProtection {
 		k.CheckDelete = ValidateDelete // labels and replicas are the same in both versions

@@ -81,6 +81,14 @@ func TestWebhookDefault(t *testing.T) {
 		{"v1alpha1: kept fields stay as they are", off, request("v1alpha1", admissionv1.Update, annotated(kept), annotated(kept)), alpha},
 		{"v1alpha1: a broken annotation is not the business of defaults", off, request("v1alpha1", admissionv1.Create, annotated(`[`), ""), alpha},
 		{"v1alpha1: nothing to do", statefulset.Webhook{}, request("v1alpha1", admissionv1.Update, specWith("v1alpha1", complete), specWith("v1alpha1", "")), ``},
+		{"STS-V9: claims stay unless they are to grow", statefulset.Webhook{Features: statefulset.Features{ResizeClaims: true}}, request("v1beta1", admissionv1.Update, specWith("v1beta1", complete+completeRetention), specWith("v1beta1", "")),
+			`[{"op":"add","path":"/spec/volumeClaimUpdateStrategy","value":{"type":"OnDelete"}}]`},
+		{"STS-V9: the empty strategy", statefulset.Webhook{Features: statefulset.Features{ResizeClaims: true}},
+			request("v1beta1", admissionv1.Update, specWith("v1beta1", complete+completeRetention+`,"volumeClaimUpdateStrategy":{}`), specWith("v1beta1", "")),
+			`[{"op":"add","path":"/spec/volumeClaimUpdateStrategy/type","value":"OnDelete"}]`},
+		{"STS-V9: a strategy stays", statefulset.Webhook{Features: statefulset.Features{ResizeClaims: true}},
+			request("v1beta1", admissionv1.Update, specWith("v1beta1", complete+completeRetention+`,"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}`), specWith("v1beta1", "")), ``},
+		{"STS-V9: not in v1alpha1, which has no such field", statefulset.Webhook{Features: statefulset.Features{ResizeClaims: true}}, request("v1alpha1", admissionv1.Update, specWith("v1alpha1", complete), specWith("v1alpha1", "")), ``},
 		{"delete", statefulset.Webhook{}, request("v1beta1", admissionv1.Delete, "", specWith("v1beta1", "")), ``},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

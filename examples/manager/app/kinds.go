@@ -144,6 +144,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
 				InPlaceResize:             a.gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 				Features:                  switches.StatefulSet(a.gates),
+				StorageClasses:            a.StorageV1().StorageClasses(),
 				Templates:                 workloads.DryRun(a.CoreV1()),
 			}), nil
 		},

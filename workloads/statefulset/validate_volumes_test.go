@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/statefulset"
+)
+
+// classes are the storage classes of a cluster, or the error that reading them gives.
+type classes struct {
+	items []storagev1.StorageClass
+	err   error
+	asked []string
+}
+
+func (c *classes) Get(_ context.Context, name string, _ metav1.GetOptions) (*storagev1.StorageClass, error) {
+	c.asked = append(c.asked, name)
+	for i := range c.items {
+		if c.items[i].Name == name && c.err == nil {
+			return &c.items[i], nil
+		}
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return nil, apierrors.NewNotFound(storagev1.Resource("storageclasses"), name)
+}
+
+func (c *classes) List(context.Context, metav1.ListOptions) (*storagev1.StorageClassList, error) {
+	c.asked = append(c.asked, "all")
+	if c.err != nil {
+		return nil, c.err
+	}
+	return &storagev1.StorageClassList{Items: c.items}, nil
+}
+
+// storageClass says whether its volumes may grow; nil leaves that out. It is a default class if it has an age, in days.
+func storageClass(name string, growing *bool, age int) storagev1.StorageClass {
+	class := storagev1.StorageClass{AllowVolumeExpansion: growing}
+	class.Name = name
+	if age > 0 {
+		class.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
+		class.CreationTimestamp = metav1.Unix(-int64(age)*24*60*60, 0)
+	}
+	return class
+}
+
+// claimTemplate is the JSON of a claim template; fields are those of its spec.
+func claimTemplate(name, size string, fields ...string) string {
+	fields = append(fields, `"volumeMode":"Filesystem"`, `"resources":{"requests":{"storage":"`+size+`"}}`)
+	return fmt.Sprintf(`{"metadata":{"name":"%s"},"spec":{%s},"status":{"phase":"Pending"}}`, name, strings.Join(fields, ","))
+}
+
+// STS-V9: what changes of claim templates are refused.
+func TestValidateResize(t *testing.T) {
+	const growing, fast, slow, once, many = "OnPodRollingUpdate", `"storageClassName":"fast"`, `"storageClassName":"slow"`,
+		`"accessModes":["ReadWriteOnce"]`, `"accessModes":["ReadWriteOnce","ReadOnlyMany"]`
+	const templates, while = "spec.volumeClaimTemplates", " while volumeClaimUpdateStrategy.type is OnPodRollingUpdate"
+	data := claimTemplate("data", "1Gi", fast, once)
+	reversed := `"accessModes":["ReadOnlyMany","ReadWriteOnce"]`
+	limited := strings.Replace(data, `"requests"`, `"limits":{"storage":"3Gi"},"requests"`, 1)
+	const stuck = "must stay 1Gi or less: storage class fast does not let volumes grow. Set allowVolumeExpansion there, or volumeClaimUpdateStrategy.type to OnDelete"
+	for _, tt := range []struct {
+		name, strategy string
+		off            bool
+		fast           storagev1.StorageClass
+		more           []storagev1.StorageClass
+		err            error
+		is, was        string
+		want, warning  string
+		asked          int
+	}{
+		{name: "nothing changes", is: data, was: data},
+		{name: "a size, of a class that can grow", fast: storageClass("fast", new(true), 0), is: claimTemplate("data", "2Gi", fast, once), was: data, asked: 1},
+		{name: "a size, of a class that does not say", fast: storageClass("fast", nil, 0), is: claimTemplate("data", "2Gi", fast, once), was: data, asked: 1},
+		{name: "a size, of a class that cannot grow", fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "2Gi", fast, once), was: data, asked: 1,
+			want: templates + `[0].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck},
+		{name: "a limit, of a class that cannot grow", fast: storageClass("fast", new(false), 0), is: limited, was: data, asked: 1,
+			want: templates + `[0].spec.resources.requests[storage]: Invalid value: "1Gi": ` + stuck},
+		{name: "a smaller size", fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "500Mi", fast, once), was: data},
+		{name: "only what changes is asked about", fast: storageClass("fast", new(false), 0), is: data + "," + claimTemplate("log", "1Gi", slow), was: data + "," + claimTemplate("log", "1Gi", slow)},
+		{name: "an unknown class", fast: storageClass("other", nil, 0), is: claimTemplate("data", "2Gi", fast, once), was: data, asked: 1,
+			want: templates + `[0].spec.storageClassName: Not found: "fast"`},
+		{name: "a class that cannot be read", err: apierrors.NewForbidden(storagev1.Resource("storageclasses"), "fast", nil), is: claimTemplate("data", "2Gi", fast, once), was: data, asked: 1,
+			warning: templates + "[0].spec: the storage class could not be asked whether volumes may grow: Forbidden"},
+		{name: "the newest default class cannot grow", fast: storageClass("fast", new(false), 1), more: []storagev1.StorageClass{storageClass("old", new(true), 9), storageClass("none", new(true), 0)},
+			is: claimTemplate("data", "2Gi", once), was: claimTemplate("data", "1Gi", once), asked: 1, want: templates + `[0].spec.resources.requests[storage]: Invalid value: "2Gi": ` + stuck},
+		{name: "the newest default class can grow", fast: storageClass("fast", new(false), 9), more: []storagev1.StorageClass{storageClass("new", new(true), 1)},
+			is: claimTemplate("data", "2Gi", once), was: claimTemplate("data", "1Gi", once), asked: 1},
+		{name: "no default class", fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "2Gi", once), was: claimTemplate("data", "1Gi", once), asked: 1},
+		{name: "no class is asked for", fast: storageClass("fast", new(false), 1), is: claimTemplate("data", "2Gi", `"storageClassName":""`), was: claimTemplate("data", "1Gi", `"storageClassName":""`)},
+		{name: "one more template", is: data + "," + claimTemplate("log", "1Gi"), was: data, want: templates + ": Invalid value: 2: must stay 1 claim templates" + while +
+			": pods that run cannot get or lose a volume; " + templates + `[1].metadata.name: Invalid value: "log": must be the name of a claim template that there was (data)` + while},
+		{name: "one template less", is: data, was: data + "," + claimTemplate("log", "1Gi"), want: templates + ": Invalid value: 1: must stay 2 claim templates" + while + ": pods that run cannot get or lose a volume"},
+		{name: "another name", is: claimTemplate("disk", "1Gi", fast, once), was: data, want: templates + `[0].metadata.name: Invalid value: "disk": must be the name of a claim template that there was (data)` + while},
+		{name: "another order", is: claimTemplate("log", "1Gi") + "," + data, was: data + "," + claimTemplate("log", "1Gi")},
+		{name: "another class", is: claimTemplate("data", "1Gi", slow, once), was: data, want: templates + `[0].spec.storageClassName: Invalid value: "slow": must stay "fast"` + while + ": no claim can change its class"},
+		{name: "a class more", is: data, was: claimTemplate("data", "1Gi", once)},
+		{name: "a class less", is: claimTemplate("data", "1Gi", once), was: data},
+		{name: "other access modes", is: claimTemplate("data", "1Gi", fast, many), was: data,
+			want: templates + `[0].spec.accessModes: Invalid value: ["ReadWriteOnce","ReadOnlyMany"]: must stay [ReadWriteOnce]` + while + ": no claim can change its access modes"},
+		{name: "access modes in another order", is: claimTemplate("data", "1Gi", fast, reversed), was: claimTemplate("data", "1Gi", fast, many),
+			want: templates + `[0].spec.accessModes: Invalid value: ["ReadOnlyMany","ReadWriteOnce"]: must stay [ReadWriteOnce ReadOnlyMany]` + while + ": no claim can change its access modes"},
+		{name: "with OnDelete", strategy: "OnDelete", is: claimTemplate("disk", "1Gi", slow), was: data},
+		{name: "without a strategy", strategy: "-", is: claimTemplate("disk", "1Gi", slow), was: data},
+		{name: "without the switch", off: true, fast: storageClass("fast", new(false), 0), is: claimTemplate("data", "2Gi", slow), was: data},
+	} {
+		t.Run("STS-V9: "+tt.name, func(t *testing.T) {
+			object := func(templates, strategy string) string {
+				fields := complete + completeRetention + `,"volumeClaimTemplates":[` + templates + `]`
+				if strategy != "-" {
+					fields += `,"volumeClaimUpdateStrategy":{"type":"` + strategy + `"}`
+				}
+				return specWith("v1beta1", fields)
+			}
+			if tt.strategy == "" {
+				tt.strategy = growing
+			}
+			known := &classes{items: append(tt.more, tt.fast), err: tt.err}
+			w := &statefulset.Webhook{Features: statefulset.Features{ResizeClaims: !tt.off}, StorageClasses: known}
+			got := w.Validate(t.Context(), request("v1beta1", admissionv1.Update, object(tt.is, tt.strategy), object(tt.was, "OnDelete")))
+			text := ""
+			if !got.Allowed {
+				var causes []string
+				for _, cause := range got.Result.Details.Causes {
+					causes = append(causes, cause.Field+": "+cause.Message)
+				}
+				text = strings.Join(causes, "; ")
+			}
+			if diff := cmp.Diff(tt.want, text); diff != "" || !got.Allowed && got.Result.Code != 422 {
+				t.Errorf("refused with (-want +got), %v:\n%s", got.Result, diff)
+			}
+			if diff := cmp.Diff(tt.warning, strings.Join(got.Warnings, "; ")); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+			if len(known.asked) != tt.asked {
+				t.Errorf("asked for the classes %v", known.asked)
+			}
+		})
+	}
+}
+
+// STS-V9: without a client nothing is asked, and rights are those of what is asked.
+func TestStorageClassesOfWebhook(t *testing.T) {
+	on := statefulset.Features{ResizeClaims: true}
+	for want, w := range map[int]*statefulset.Webhook{0: {Features: on}, 1: {Features: on, StorageClasses: &classes{}}} {
+		if got := w.Rules(); len(got) != want {
+			t.Errorf("rules %v", got)
+		}
+	}
+	if got := (&statefulset.Webhook{StorageClasses: &classes{}}).Rules(); len(got) != 0 {
+		t.Errorf("without the switch: rules %v", got)
+	}
+}
