@@ -61,10 +61,12 @@ func (a *applier) resizeClaims(ctx context.Context) error {
 	return a.Failed(failedUpdate, apply.Each(ctx, a.plan.ResizeClaims, a.resizeClaim))
 }
 
+// resizeClaim asks for more storage, and for nothing else: the API server refuses any other change of a claim's resources.
 func (a *applier) resizeClaim(ctx context.Context, c ClaimResize) error {
+	requests := corev1.ResourceList{corev1.ResourceStorage: *c.Resources.Requests.Storage()}
 	data, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": c.Claim.UID, "annotations": map[string]string{v1beta1.OwnedByStatefulSetAnnotation: a.set.Name}},
-		"spec":     map[string]any{"resources": c.Resources},
+		"spec":     map[string]any{"resources": map[string]any{"requests": requests}},
 	})
 	if err != nil {
 		return err

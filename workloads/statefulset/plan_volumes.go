@@ -21,7 +21,7 @@ type ClaimResize struct {
 	Claim *corev1.PersistentVolumeClaim
 	// Pod is the name of the pod that mounts it.
 	Pod string
-	// Resources are those of the claim template.
+	// Resources are those of the claim template. The claim gets the storage that they request.
 	Resources corev1.VolumeResourceRequirements
 }
 
@@ -92,9 +92,15 @@ func (v volume) ready() bool {
 }
 
 // completed tells whether nothing is left to do for a claim but what its pod does when it is started anew. One that
-// has what its template asks for is, too, whatever a failed resize has left in its request. (STS-41)
+// has what its template asks for is, too, whatever a failed resize has left in its request. So is one that has no volume yet, or has
+// lost it: the API server lets it not change, and to update its pod may be what it lacks. (STS-40, STS-41)
 func (v volume) completed() bool {
-	return v.compatible() && (v.ready() || v.fileSystemPending() || v.suffices())
+	return !v.bound() || v.compatible() && (v.ready() || v.fileSystemPending() || v.suffices())
+}
+
+// bound tells whether a claim has a volume.
+func (v volume) bound() bool {
+	return v.claim.Status.Phase != corev1.ClaimPending && v.claim.Status.Phase != corev1.ClaimLost
 }
 
 // wanted is the storage that the template asks for.
@@ -152,7 +158,7 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 
 // resizing tells whether a claim is on its way to a size, that of its template today or before, and does not suffice yet.
 func (v volume) resizing() bool {
-	return v.sameKind() && !v.ready() && !v.fileSystemPending() && !v.suffices()
+	return v.bound() && v.sameKind() && !v.ready() && !v.fileSystemPending() && !v.suffices()
 }
 
 // mayGrow tells whether the claims of a pod may grow now: as many wanted pods may be resized, updated or down at a time as may be

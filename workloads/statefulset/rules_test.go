@@ -150,6 +150,7 @@ func TestPassOverOrdinals(t *testing.T) {
 		{"STS-9: a terminating pod takes one", "A", "A", "0A~ 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "NameTaken 0, ScaleMaxUnavailable new"},
 		{"STS-9: a percentage is rounded down", "A", "A", "", with(replicas(5), scaleUnavailable("50%")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
 		{"STS-9: but to 1 at least", "A", "A", "", with(replicas(5), scaleUnavailable("1%")), "create 0A", "ScaleMaxUnavailable new"},
+		{"STS-9: a Failed pod does not wait for itself", "A", "A", "0A 1A! 2A", with(scaleUnavailable("1")), "delete 1 Failed", ""},
 		{"STS-9: a Failed pod beyond it waits as well", "A", "A", "0A- 1A! 3A!", with(replicas(4), scaleUnavailable("1")), "", "ScaleMaxUnavailable 1 3 new"},
 		{"STS-8: and one beyond the place at which OrderedReady stops", "A", "A", "0A- 1A!", with(ordered, replicas(2)), "", "OrderedReady 1"},
 		{"STS-6: a terminating pod of a former set has the name", "A", "A", "0A 1A#~", nil, "", "NameTaken 1"},

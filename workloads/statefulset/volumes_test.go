@@ -23,7 +23,7 @@ func gigabytes(n int) corev1.ResourceList {
 
 // grown has the rolling update grow claims: the template data asks for so many Gi, and each pod has a claim that a word describes.
 // "10/5" asks for 10 and has 5, "10" has what it asks for; behind it "fs" has a file system that grows with the pod, "x" another
-// class, "!" a resize that failed, "!u" one that a user began, and "-" no claim.
+// class, "u" no volume yet, "!" a resize that failed, "!o" one that a user began, and "-" no claim.
 func grown(want int, claims string) edit {
 	return func(s *Snapshot) {
 		s.Features.ResizeClaims = true
@@ -44,7 +44,7 @@ func grown(want int, claims string) edit {
 
 func claimOfWord(name, word string) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "uid"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("fast")}}
-	sizes := strings.TrimRight(word, "fsxu!")
+	sizes := strings.TrimRight(word, "fsxuo!")
 	asks, has := 0, 0
 	if _, err := fmt.Sscanf(sizes, "%d/%d", &asks, &has); err != nil {
 		_, _ = fmt.Sscanf(sizes, "%d", &asks)
@@ -54,11 +54,13 @@ func claimOfWord(name, word string) *corev1.PersistentVolumeClaim {
 	switch strings.TrimPrefix(word, sizes) {
 	case "fs":
 		claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue}}
-	case "!", "!u":
+	case "!", "!o":
 		claim.Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Type: corev1.PersistentVolumeClaimControllerResizeError, Status: corev1.ConditionTrue}}
 		if word = strings.TrimPrefix(word, sizes); word == "!" {
 			claim.Annotations = map[string]string{"apps.kruise.io/owned-by-asts": "web"}
 		}
+	case "u":
+		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 	case "x":
 		claim.Spec.StorageClassName = new("slow")
 	}
@@ -99,16 +101,20 @@ func TestClaimsGrow(t *testing.T) {
 		{"STS-41: unordered", "A", "0A 1A", with(grown(20, "10 10"), unordered), "1=20Gi", "", "MaxUnavailable 0, VolumeResize 1", "", 0, 0},
 		{"STS-41: a larger claim stays", "A", "0A 1A", with(grown(5, "10 10")), "", "", "", "", 2, 2},
 		{"STS-41: a missing claim is passed over", "A", "0A 1A", with(grown(20, "10 -")), "0=20Gi", "", "VolumeResize 0", "", 0, 0},
+		{"STS-44: a missing claim does not end the count", "A", "0A 1A 2A", with(grown(20, "- 20 20/10fs")), "", "", "", "", 2, 1},
 		{"STS-42: another class", "A", "0A 1A", with(grown(20, "10 10x")), "0=20Gi", "", "VolumeResize 1 0", `resize claim data-web-1 of pod web-1: it has storage class "slow"`, 0, 0},
 		{"STS-42: a class that does not let volumes grow", "A", "0A 1A", with(grown(20, "10 10"), class(&storagev1.StorageClass{})), "", "", "VolumeResize 1 0", "does not let volumes grow", 0, 0},
 		{"STS-42: a class that does not exist", "A", "0A", with(grown(20, "10"), class(nil)), "", "", "VolumeResize 0", "its storage class fast does not exist", 0, 0},
 		{"STS-42: it keeps the pod from its update, and no other", "B", "0A 1A", with(grown(20, "20 10x")), "", "delete 0 Update", "VolumeResize 1", `resize claim data-web-1`, 1, 1},
+		{"STS-40: a claim without a volume does not change", "A", "0A 1A", with(grown(20, "20 10u")), "", "", "", "", 1, 1},
+		{"STS-40: nor does it hold up its pod", "B", "0A 1A-", with(grown(20, "20 10u")), "", "delete 1 Update", "MaxUnavailable 0", "", 1, 1},
+		{"STS-40: nor with the size of its template", "B", "0A 1A-", with(grown(20, "20 20u")), "", "delete 1 Update", "MaxUnavailable 0", "", 2, 1},
 		{"STS-43: a file system that grows with its pod holds up nothing", "A", "0A 1A 2A", with(grown(20, "10 10 20/10fs")), "1=20Gi", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
 		{"STS-43: nor the update of its pod", "B", "0A 1A", with(grown(20, "10 20/10fs")), "", "delete 1 Update", "MaxUnavailable 0", "", 1, 0},
 		{"STS-43: nor a resize that failed, when the template is taken back", "B", "0A 1A", with(grown(10, "10 20/10")), "", "delete 1 Update", "MaxUnavailable 0", "", 2, 1},
 		{"STS-43: one that failed is taken back with the template, beyond what it has", "B", "0A 1A", with(grown(20, "10 50/10!")), "1=20Gi", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
 		{"STS-43: but not while the driver goes on", "B", "0A 1A", with(grown(20, "10 50/10")), "", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
-		{"STS-43: nor if a user began it", "B", "0A 1A", with(grown(20, "10 50/10!u")), "", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
+		{"STS-43: nor if a user began it", "B", "0A 1A", with(grown(20, "10 50/10!o")), "", "", "MaxUnavailable 0, VolumeResize 1", "", 1, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			count := func(s *Snapshot) { s.Features.CountClaims = true }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// STS-41: a claim asks for more storage, and nothing else about it changes. An API server would refuse that.
+func TestResizeOfClaim(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Features.ResizeClaims = true
+		c.options.StorageClass = func(context.Context, string) (*storagev1.StorageClass, error) {
+			return &storagev1.StorageClass{AllowVolumeExpansion: new(true)}, nil
+		}
+		c.restart()
+		templates := func(storage, limit string) string {
+			return fmt.Sprintf(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"storageClassName":"fast","resources":{"requests":{"storage":"%s"},"limits":{"storage":"%s"}}}}]}}`, storage, limit)
+		}
+		c.create(1, spec(c, templates("10Gi", "15Gi"), `{"spec":{"volumeClaimUpdateStrategy":{"type":"OnPodRollingUpdate"}}}`))
+		c.Settle()
+		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
+		claim, err := claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		claim.Status.Phase, claim.Status.Capacity = corev1.ClaimBound, claim.Spec.Resources.Requests
+		_, err = claims.UpdateStatus(t.Context(), claim, metav1.UpdateOptions{})
+		c.Must(err)
+		c.Settle()
+		c.Edit(templates("20Gi", "30Gi"))
+		requests := c.Settle()
+		claim, err = claims.Get(t.Context(), "data-web-0", metav1.GetOptions{})
+		c.Must(err)
+		if asks, limit := claim.Spec.Resources.Requests.Storage().String(), claim.Spec.Resources.Limits.Storage().String(); asks != "20Gi" || limit != "15Gi" {
+			t.Errorf("the claim asks for %s, with the limit %s; requests %v", asks, limit, requests)
+		}
+		if got := claim.Annotations["apps.kruise.io/owned-by-asts"]; got != "web" {
+			t.Errorf("the claim is owned by %q", got)
+		}
+		if events := strings.Join(c.Events.All(), "\n"); !strings.Contains(events, "SuccessfulResize: resize Claim data-web-0 Pod web-0 in StatefulSet web success") {
+			t.Errorf("events:\n%s", events)
+		}
+	})
+}
