@@ -22,8 +22,10 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/rollout"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 // commands is what all commands are made with.
@@ -34,6 +36,8 @@ type commands struct {
 	clock   clock.WithTicker
 	// interval is how often a command looks again at what it waits for.
 	interval time.Duration
+	// gates are those that the manager of the cluster is said to have.
+	gates features.Flags
 	genericiooptions.IOStreams
 }
 
@@ -49,7 +53,7 @@ func New(name string, flags *genericclioptions.ConfigFlags, streams genericioopt
 
 // newRoot is New without the flags.
 func newRoot(name string, getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, clock clock.WithTicker) *cobra.Command {
-	c := &commands{name: name, factory: workload.NewFactory(getter), clock: clock, interval: time.Second, IOStreams: streams}
+	c := &commands{name: name, factory: workload.NewFactory(getter), clock: clock, interval: time.Second, IOStreams: streams, gates: features.Flags{Release: podwright.Release14}}
 	workload.Install()
 	rollout.Install(c.factory, clock)
 	warnings := rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{Deduplicate: true})

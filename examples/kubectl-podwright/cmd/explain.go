@@ -65,6 +65,7 @@ func (c *commands) explain() *cobra.Command {
 	}
 	addOutputFlag(cmd, &output)
 	addLeaseFlag(cmd, &observer)
+	c.addManagerFlags(cmd)
 	cmd.Flags().StringVar(&observer.AgentNamespace, "agent-namespace", "kruise-system", "The namespace of the node agent's pods.")
 	cmd.Flags().StringVar(&observer.AgentSelector, "agent-selector", "app.kubernetes.io/name=podwright-nodeagent", "The labels of the node agent's pods.")
 	return cmd

@@ -44,11 +44,11 @@ func (c *commands) plan() *cobra.Command {
 			workloads it creates, changes and deletes. With a file, what it would do once that were applied.
 
 			A word says what the controller does to a pod: create, delete, update in place, adopt, release, prepare by its hook,
-			keep after all, record its state, restore its labels. "recreate" deletes the pod, and it comes again at the new revision.
+			keep after all, record its state, restore its labels; "resize" is for a claim. "recreate" deletes the pod, and it comes again at the new revision.
 			"replace" is for a pod that has failed. A pod that waits does so for the rule that is named beside it.
 
 			The decisions are made by the controller's own planner, from what the API server has now; nothing is written. They are
-			those of a controller with default features, without those that only it remembers, such as a back-off.`),
+			those of a manager with the given feature gates, without what only it remembers, such as a back-off.`),
 		Example: templates.Examples(`
 			# What happens next to a cloneset
 			` + c.name + ` plan cloneset/web
@@ -57,7 +57,10 @@ func (c *commands) plan() *cobra.Command {
 			` + c.name + ` plan sidecarset/mesh
 
 			# What an edited manifest would do
-			` + c.name + ` plan -f web.yaml`),
+			` + c.name + ` plan -f web.yaml
+
+			# What happens next if the manager runs with these flags
+			` + c.name + ` plan asts/web --release=1.9 --feature-gates=StatefulSetAutoResizePVCGate=true`),
 		ValidArgsFunction: utilcomp.SpecifiedResourceTypeAndNameNoRepeatCompletionFunc(c.factory, withPlans),
 		Run: func(cmd *cobra.Command, args []string) {
 			o, exists, err := c.subject(args, filename)
@@ -81,6 +84,7 @@ func (c *commands) plan() *cobra.Command {
 	cmd.Flags().StringVarP(&filename, "filename", "f", "", "The manifest of the workload as it would be. What kubectl apply would make of it is planned for.")
 	cmd.Flags().BoolVar(&full, "full", false, "Print all of the plan: revisions, claims, status too.")
 	addOutputFlag(cmd, &output)
+	c.addManagerFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("full", "output")
 	return cmd
 }
@@ -186,7 +190,17 @@ func (c *commands) planner() (*plan.Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.NewPlanner(config, mapper, c.clock)
+	gates, err := c.gates.Parse()
+	if err != nil {
+		return nil, fmt.Errorf("--feature-gates=%s: %w", c.gates.Gates, err)
+	}
+	return plan.NewPlanner(config, mapper, c.clock, gates)
+}
+
+// addManagerFlags lets users say which behaviour the manager has been told: what it does next depends on that.
+func (c *commands) addManagerFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.gates.Gates, "feature-gates", c.gates.Gates, "The --feature-gates of the manager: Name=true|false,…")
+	cmd.Flags().Var(&c.gates.Release, "release", "The --release of the manager: 1.4 or 1.9.")
 }
 
 func (c *commands) planFor(ctx context.Context, o *workload.Object) (*plan.Plan, error) {

@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -160,4 +161,23 @@ func tally(table string) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// What the manager does depends on its feature gates. So users name them, as they do to the manager. (KC-19)
+func TestPlanByGates(t *testing.T) {
+	c := newCluster(t, "v1beta1")
+	set := kindOf("StatefulSet", ", serviceName: web, podManagementPolicy: Parallel, ordinals: {start: 1}", "observedGeneration: 1, replicas: 5")
+	pods(c, c.create(strings.Replace(set, "v1alpha1", "v1beta1", 1)).GetUID(), "StatefulSet", "web-0", "web-1")
+	fifth := regexp.MustCompile(`\bweb-5\b`)
+	const start = "--feature-gates=StatefulSetStartOrdinal=true"
+	for flags, want := range map[string]bool{"": false, start: true, "--release=1.9": false, "--release=1.9 " + start: true, start + ",AllAlpha=false": true, start + " --release=1.4": true} {
+		for _, command := range []string{"plan", "explain"} {
+			if got := c.run(append([]string{command, "asts/web"}, strings.Fields(flags)...)...); fifth.MatchString(got) != want || !strings.Contains(got, "web-4") {
+				t.Errorf("%s with %q says, of web-5 too: want %t\n%s", command, flags, want, got)
+			}
+		}
+	}
+	for _, command := range []string{"plan", "explain", "tree"} {
+		c.expect("error: --feature-gates=Swift=true: unrecognized feature gate: Swift\nexit code 1\n", command, "asts/web", "--feature-gates=Swift=true")
+	}
 }

@@ -38,6 +38,7 @@ func (c *commands) tree() *cobra.Command {
 			cmdutil.CheckErr(c.drawTree(cmd.Context(), args, watch))
 		},
 	}
+	c.addManagerFlags(cmd)
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "After the tree, draw it again when something in it has changed, until interrupted.")
 	return cmd
 }

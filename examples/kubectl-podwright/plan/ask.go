@@ -21,9 +21,11 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/inplace/rollout"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads/client"
@@ -41,6 +43,8 @@ type Plan struct {
 	rollout.Plan
 	// Nodes are those that should get a pod of a DaemonSet and do not.
 	Nodes []daemonset.NodeWait
+	// Claims are those of a StatefulSet that grow.
+	Claims []statefulset.ClaimResize
 	// Pods are those that the plan is about, as they are now.
 	Pods []*corev1.Pod
 	// History are the revisions that there are.
@@ -72,11 +76,13 @@ type Planner struct {
 	sidecar   sidecarclient.Interface
 	lister    workload.Lister
 	clock     clock.WithTicker
+	gates     featuregate.FeatureGate
 }
 
-// NewPlanner returns a planner for the cluster that a configuration leads to, whose kinds a mapper knows.
-func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTicker) (*Planner, error) {
-	p := &Planner{clock: clock}
+// NewPlanner returns a planner for the cluster that a configuration leads to, whose kinds a mapper knows, and whose manager
+// has these gates.
+func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTicker, gates featuregate.FeatureGate) (*Planner, error) {
+	p := &Planner{clock: clock, gates: gates}
 	var err error
 	if p.kube, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
@@ -93,7 +99,7 @@ func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTic
 }
 
 // Plan returns what the next reconcile of a workload does. It takes the given object, which need not be as the API server
-// has it, and everything else as that has it. The controller's features are its defaults. If another revision has the
+// has it, and everything else as that has it. The controller's features are those of the gates. If another revision has the
 // name of the one that is to be created, the next reconcile does no more than count that. The plan is then that of the
 // one after it. New pods of a CloneSet have no names in it then, since these come from its resource version. An error
 // says what could not be read, or that the kind is none of those that have a plan. (KC-19)
@@ -169,7 +175,7 @@ func (p *Planner) cloneSet(read *reader, key types.NamespacedName, o *workload.O
 		return nil, err
 	}
 	r, err := cloneset.NewReconciler(cloneset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("clonesets", set))})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("clonesets", set)), Features: switches.CloneSet(p.gates)})
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +193,7 @@ func (p *Planner) statefulSet(read *reader, key types.NamespacedName, o *workloa
 		return nil, err
 	}
 	r, err := statefulset.NewReconciler(statefulset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("statefulsets", set))})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("statefulsets", set)), Features: switches.StatefulSet(p.gates)})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +202,7 @@ func (p *Planner) statefulSet(read *reader, key types.NamespacedName, o *workloa
 		return nil, err
 	}
 	next := statefulset.NewPlan(snapshot)
-	return &Plan{Plan: next.Plan, Pods: snapshot.Pods, History: snapshot.Revisions, Text: next.String()}, nil
+	return &Plan{Plan: next.Plan, Claims: next.ResizeClaims, Pods: snapshot.Pods, History: snapshot.Revisions, Text: next.String()}, nil
 }
 
 // statefulSetOf returns a StatefulSet in the version that is planned for.
@@ -220,7 +226,7 @@ func (p *Planner) daemonSet(read *reader, key types.NamespacedName, o *workload.
 		return nil, err
 	}
 	r, err := daemonset.NewReconciler(daemonset.Options{
-		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("daemonsets", set))})
+		Kubernetes: p.kube, Workloads: p.workloads, ControllerOptions: p.options(read.about("daemonsets", set)), Features: switches.DaemonSet(p.gates)})
 	if err != nil {
 		return nil, err
 	}

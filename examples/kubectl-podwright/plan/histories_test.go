@@ -24,11 +24,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/kubectl-podwright/plan"
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -63,6 +66,8 @@ type controlled struct {
 	*simulation.Workload
 	// caches makes the informers of a controller, by resource.
 	caches func(c *clients) informers
+	// release is the one whose gates the planner is told, and the controller has.
+	release podwright.Release
 	// controller makes a controller on them.
 	controller func(c *clients, caches informers) (*controller, error)
 }
@@ -92,8 +97,8 @@ type informers map[string]cache.SharedIndexInformer
 // In whatever state the controller, users, kubelets, crashes and lost answers have brought a workload, what is planned is what a
 // controller that starts then does in its first reconcile, or in the one after it if the name of a revision was taken. (KC-19)
 func TestPlanInHistories(t *testing.T) {
-	for _, k := range []*controlled{cloneSets(), statefulSets(), daemonSets(), sidecarSets(), unitedDeployments()} {
-		t.Run(k.Resource.Kind, func(t *testing.T) {
+	for _, k := range []*controlled{cloneSets(), statefulSets(podwright.Release14), statefulSets(podwright.Release19), daemonSets(), sidecarSets(), unitedDeployments()} {
+		t.Run(k.Resource.Kind+string(k.release), func(t *testing.T) {
 			t.Parallel()
 			moving := uint64(0)
 			for seed := range *histories {
@@ -158,6 +163,20 @@ func (k *controlled) simulated(all *[]*controller) *simulation.Workload {
 	return &w
 }
 
+// gatesOf are the gates of a release, and with 1.9 those of StatefulSets that it leaves off.
+func gatesOf(t *testing.T, release podwright.Release) featuregate.FeatureGate {
+	t.Helper()
+	flags := features.Flags{Release: release}
+	if release == podwright.Release19 {
+		flags.Gates = "StatefulSetStartOrdinal=true,PreparingUpdateAsUpdate=true,StatefulSetAutoResizePVCGate=true"
+	}
+	gates, err := flags.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gates
+}
+
 // mapper knows the kinds of workloads that UnitedDeployments of the tests make.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1alpha1.SchemeGroupVersion})
@@ -170,7 +189,7 @@ func mapper() meta.RESTMapper {
 func plannedWrites(t *testing.T, server *fakecluster.Server, k *controlled) (planned, otherwise []string) {
 	t.Helper()
 	config := server.Config("planner")
-	planner, err := plan.NewPlanner(config, mapper(), clock.RealClock{})
+	planner, err := plan.NewPlanner(config, mapper(), clock.RealClock{}, gatesOf(t, cmp.Or(k.release, podwright.Release14)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +222,7 @@ var resources = map[string]string{"cloneset.apps.kruise.io": "clonesets", "deplo
 func writesOfRows(p *plan.Plan) (all []string) {
 	verbs := map[string]string{"create": "create", "delete": "delete", "recreate": "delete", "replace": "delete"}
 	for _, row := range p.Rows() {
-		if row.Rule != "" {
+		if row.Rule != "" || strings.HasPrefix(row.Pod, "claim ") {
 			continue
 		}
 		of, name, found := strings.Cut(row.Pod, "/") // a type, or the namespace of a pod

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 	"github.com/podwright/podwright/internal/testing/simulation"
@@ -130,7 +131,14 @@ func cloneSets() *controlled {
 	}
 }
 
-func statefulSets() *controlled {
+// later are edits of what StatefulSets have of OpenKruise 1.9.
+var later = []simulation.Edit{
+	simulation.Pick(`{"spec":{"ordinals":%v}}`, "null", `{"start":1}`, `{"start":2}`),
+	simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", `["1-2"]`, `[0,"2-3"]`),
+	simulation.Pick(`{"spec":{"lifecycle":{"preNormal":%v}}}`, "null", `{"labelsHandler":{"warm":"yes"}}`),
+}
+
+func statefulSets(release podwright.Release) *controlled {
 	edits := append([]simulation.Edit{
 		replicas,
 		simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", "[0]", "[1,3]"),
@@ -138,7 +146,13 @@ func statefulSets() *controlled {
 		simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":%v}}}}`, 0, 10, 60),
 		simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
 	}, append(rolling, edits...)...)
+	features := statefulset.FeaturesOf(release)
+	if release == podwright.Release19 {
+		edits = append(edits, later...)
+		features.StartOrdinal, features.PreparingUpdateAsUpdate, features.ResizeClaims = true, true, true
+	}
 	return &controlled{
+		release: release,
 		Workload: &simulation.Workload{
 			Resource: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
 			Act:      act(edits),
@@ -162,7 +176,7 @@ func statefulSets() *controlled {
 		},
 		controller: func(with *clients, in informers) (*controller, error) {
 			c, err := statefulset.New(statefulset.Options{Kubernetes: with.kube, Workloads: with.workloads, AdvancedStatefulSets: in["statefulsets"],
-				Pods: in["pods"], Claims: in["persistentvolumeclaims"], Revisions: in["controllerrevisions"]})
+				Pods: in["pods"], Claims: in["persistentvolumeclaims"], Revisions: in["controllerrevisions"], Features: features})
 			if err != nil {
 				return nil, err
 			}

@@ -144,7 +144,7 @@ func (c *cluster) createPod(set *v1alpha1.CloneSet, i int, random *rand.Rand) {
 // plan plans for the CloneSet.
 func (c *cluster) plan() *plan.Plan {
 	c.t.Helper()
-	planner, err := plan.NewPlanner(c.server.Config("planner"), meta.NewDefaultRESTMapper(nil), c.clock)
+	planner, err := plan.NewPlanner(c.server.Config("planner"), meta.NewDefaultRESTMapper(nil), c.clock, gatesOf(c.t, podwright.Release14))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,14 +16,14 @@ import (
 
 // Row is what becomes of a pod.
 type Row struct {
-	// Pod is the name of the pod, of a new one what its name begins with, or "node X" for one that a node lacks. Of a
+	// Pod is the name of the pod, of a new one what its name begins with, "node X" for one that a node lacks, or "claim X". Of a
 	// UnitedDeployment it is that of a workload or a pod, as TYPE/NAME, or "subset X".
 	Pod string `json:"name"`
 	// Action is what is done, or "wait".
 	Action string `json:"action"`
 	// Rule is what a pod waits for; empty if it does not wait.
 	Rule rollout.Rule `json:"rule,omitempty"`
-	// Detail is the revision that a pod comes to be of, or why it waits.
+	// Detail is the revision that a pod comes to be of, how much a claim grows, or why a pod waits.
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -38,7 +39,7 @@ var patches = map[rollout.PatchKind]string{
 	sidecarset.PatchReset: "empty the sidecar that does not work",
 }
 
-// Rows lists what becomes of pods, and of a UnitedDeployment's workloads: first what is done, and then who waits, each by name. Pods of which there is nothing
+// Rows lists what becomes of pods, of claims that grow, and of a UnitedDeployment's workloads: first what is done, and then who waits, each by name. Pods of which there is nothing
 // to say are left out.
 func (p *Plan) Rows() []Row {
 	to := ""
@@ -65,6 +66,10 @@ func (p *Plan) Rows() []Row {
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, byPod)
+	for _, c := range p.Claims {
+		rows = append(rows, Row{Pod: "claim " + c.Claim.Name, Action: "resize",
+			Detail: fmt.Sprintf("from %s to %s, of pod %s", c.Claim.Spec.Resources.Requests.Storage(), c.Resources.Requests.Storage(), c.Pod)})
+	}
 	return slices.Concat(rows, p.Workloads, p.waits())
 }
 
