@@ -117,7 +117,7 @@ func (j *statefulSetJudge) claimsOf(pod *corev1.Pod, of *State) (claims []*corev
 // resized tells whether a claim of a pod is on its way to a size that its template asks for. (STS-41, STS-43)
 func (j *statefulSetJudge) resized(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
-		return alike(c, j.templateOf(c)) && capacity(c) < requested(c) && capacity(c) < requested(j.templateOf(c)) && !waitsForMount(c)
+		return c.Status.Phase == corev1.ClaimBound && alike(c, j.templateOf(c)) && capacity(c) < requested(c) && capacity(c) < requested(j.templateOf(c)) && !waitsForMount(c)
 	})
 }
 
@@ -125,7 +125,7 @@ func (j *statefulSetJudge) resized(pod *corev1.Pod) bool {
 func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
 		t := j.templateOf(c)
-		return !alike(c, t) || requested(c) < requested(t) || capacity(c) < requested(t) && !waitsForMount(c)
+		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) || capacity(c) < requested(t) && !waitsForMount(c))
 	})
 }
 
@@ -133,7 +133,7 @@ func (j *statefulSetJudge) lacksSpace(pod *corev1.Pod) bool {
 func (j *statefulSetJudge) cannotGrow(pod *corev1.Pod) bool {
 	return pod != nil && j.growsClaims() && slices.ContainsFunc(j.claimsOf(pod, j.Known), func(c *corev1.PersistentVolumeClaim) bool {
 		t := j.templateOf(c)
-		return !alike(c, t) || requested(c) < requested(t) && rigid(c)
+		return c.Status.Phase == corev1.ClaimBound && (!alike(c, t) || requested(c) < requested(t) && rigid(c))
 	})
 }
 
