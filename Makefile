@@ -98,7 +98,7 @@ build: ## Build the manager, the node agent and the kubectl plugin of the exampl
 test: export RAPID_SEED := 1
 
 .PHONY: test
-test: test-tools test-library test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
+test: test-tools test-library test-controllerruntime test-monitoring test-gitops test-examples ## Run what a change must pass, from plans to real nodes.
 
 .PHONY: test-long
 test-long: lint-all test-properties test-histories soak test-plans test-all-examples test-demos ## Run what is long by nature: many random cases and histories, faults of many seeds, all tests on real nodes, all demos.
@@ -142,6 +142,12 @@ test-kubernetes: ## Run the tests of the library with other Kubernetes libraries
 test-tools: # Run the tests of the development tools.
 	$(call heading,test: tools)
 	cd internal/tools && $(GOTEST) ./...
+
+.PHONY: test-controllerruntime
+test-controllerruntime: # Run the tests of kinds in a manager of controller-runtime: of the oldest version that the adapter takes, and of that of the examples.
+	$(call heading,test: controller-runtime)
+	cd examples/controllerruntime/adapter && $(GOTEST) .
+	cd examples && $(GOTEST) github.com/podwright/podwright/examples/controllerruntime/adapter
 
 .PHONY: test-monitoring
 test-monitoring: # Run the tests of metrics, alerts and dashboards, with the code of kube-state-metrics and Prometheus.
@@ -353,11 +359,14 @@ lint-workflows: tools # Check the workflows of GitHub.
 # for all others together: "make test-long" does.
 HEAVY := examples/tests/cluster/controlplane examples/install examples/tests/podphase
 
+# The modules beside the library.
+MODULES := examples examples/controllerruntime/adapter examples/tests/gitops examples/monitoring
+
 # Library and examples are one workspace here, so that what both import is analyzed once.
 define lint-code
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=$$folder/go.work; \
-	go work init . ./examples ./examples/tests/gitops ./examples/monitoring; \
-	packages=$$(go list ./... ./examples/... ./examples/tests/gitops/... ./examples/monitoring/... $(1)); \
+	go work init . $(MODULES:%=./%); \
+	packages=$$(go list ./... $(MODULES:%=./%/...) $(1)); \
 	bin/lint $(2) -checks all $$packages
 endef
 
@@ -366,9 +375,9 @@ lint-surface: # Check that exported names which no other package uses become few
 	$(call heading,lint: surface)
 	@go build -C internal/tools -o ../../bin/surface ./surface
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export GOWORK=$$folder/go.work; \
-	go work init . ./examples ./examples/tests/gitops ./examples/monitoring; \
+	go work init . $(MODULES:%=./%); \
 	bin/surface internal/tools/surface/kept.txt $$(GOWORK=off go list -m) \
-		$$(go list ./... ./examples/... ./examples/tests/gitops/... ./examples/monitoring/... | grep -v $(HEAVY:%=-e /%$$))
+		$$(go list ./... $(MODULES:%=./%/...) | grep -v $(HEAVY:%=-e /%$$))
 
 .PHONY: lint-code
 lint-code: tools # Run the checks of go vet and staticcheck: minutes when cold.

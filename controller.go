@@ -6,7 +6,9 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -28,6 +30,10 @@ type ControllerOptions struct {
 	// written before is perhaps done again there: pods are created twice, and limits are not kept.
 	// Default false: Reconcile returns an error. Controllers of nodes never wait for such caches.
 	AllowStaleReads bool
+	// Informers returns an informer that the caller shares and runs, of objects of the type that object has; nil for none.
+	// New asks for each that the other options do not name, but for those that hold less than all objects of a
+	// namespace. It adds indexes to it. Default nil: the controller makes and runs its own.
+	Informers func(object runtime.Object) (cache.SharedIndexInformer, error)
 	// Reader has a Reconciler read the caches of another framework. NewReconciler requires it, and New
 	// ignores it: there it reads informers.
 	Reader Reader

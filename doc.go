@@ -31,8 +31,8 @@
 //     workloads.Trim. [github.com/podwright/podwright/workloads/client] has
 //     typed clients, informers and listers.
 //   - Another framework: NewReconciler reads its caches through a [Reader], which is the
-//     same for all kinds, and offers Reconcile. The
-//     folder examples/controllerruntime does so for controller-runtime.
+//     same for all kinds, and offers Reconcile. Or the options return its informers. The
+//     module examples/controllerruntime/adapter adds any kinds to a manager of controller-runtime.
 //   - Older clients: [github.com/podwright/podwright/workloads/conversion] serves
 //     StatefulSets as v1alpha1 without loss. ServeV1beta1, there and in
 //     [github.com/podwright/podwright/sidecar/conversion] and

@@ -11,7 +11,8 @@
 //     controller-runtime: for an operator that has its own queues, predicates
 //     and metrics.
 //
-// Neither needs a webhook; AddWebhook adds it if a manager serves some.
+// Neither needs a webhook; AddWebhook adds it if a manager serves some. Package adapter does
+// the same for any kinds.
 package main
 
 import (
@@ -61,11 +62,10 @@ func run(reconciler, webhook bool, lease string, namespaces []string) error {
 	if err != nil {
 		return err
 	}
-	ctx := ctrl.SetupSignalHandler()
 	if reconciler {
-		err = AddReconciler(ctx, manager)
+		err = AddReconciler(manager)
 	} else {
-		err = AddController(ctx, manager, namespaces...)
+		err = AddController(manager, namespaces...)
 	}
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func run(reconciler, webhook bool, lease string, namespaces []string) error {
 			return err
 		}
 	}
-	return manager.Start(ctx)
+	return manager.Start(ctrl.SetupSignalHandler())
 }
 
 // Options are what the controller needs of a manager: its kinds in the scheme.

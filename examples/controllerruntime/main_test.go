@@ -4,11 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -42,12 +40,12 @@ func TestOnARealControlPlane(t *testing.T) {
 	if err := crds.Install(ctx, dynamic.NewForConfigOrDie(control.Config()), workloads.CRDs()); err != nil {
 		t.Fatal(err)
 	}
-	unrestricted := func(ctx context.Context, m ctrl.Manager) error { return AddController(ctx, m) }
-	inNamespaces := func(ctx context.Context, m ctrl.Manager) error {
-		return AddController(ctx, m, "default", "kube-public")
+	unrestricted := func(m ctrl.Manager) error { return AddController(m) }
+	inNamespaces := func(m ctrl.Manager) error {
+		return AddController(m, "default", "kube-public")
 	}
 	for name, test := range map[string]struct {
-		add        func(context.Context, ctrl.Manager) error
+		add        func(ctrl.Manager) error
 		namespaces []string
 	}{
 		"controller": {add: unrestricted}, "reconciler": {add: AddReconciler},
@@ -56,7 +54,7 @@ func TestOnARealControlPlane(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			running, stop := context.WithCancel(ctx)
 			manager := newManager(t, control.Config(), test.namespaces...)
-			if err := test.add(running, manager); err != nil {
+			if err := test.add(manager); err != nil {
 				t.Fatal(err)
 			}
 			ended := make(chan error, 1)
@@ -68,58 +66,6 @@ func TestOnARealControlPlane(t *testing.T) {
 			}
 		})
 	}
-}
-
-// On caches that are split by namespaces nothing runs unprotected.
-func TestRefusesSplitCaches(t *testing.T) {
-	for name, add := range map[string]func(context.Context, ctrl.Manager) error{
-		"controller": func(ctx context.Context, m ctrl.Manager) error { return AddController(ctx, m) }, "reconciler": AddReconciler,
-	} {
-		server := discovery(t)
-		m := newManager(t, &rest.Config{Host: server.URL}, "a", "b")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		if err := add(ctx, m); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s: error %v, want one that says that these caches are not supported", name, err)
-		}
-		cancel()
-	}
-}
-
-// discovery is an API server that knows which kinds there are, and no more.
-func discovery(t *testing.T) *httptest.Server {
-	t.Helper()
-	resources := map[string]string{
-		"/api":                          `{"kind":"APIVersions","versions":["v1"]}`,
-		"/apis":                         `{"kind":"APIGroupList","apiVersion":"v1","groups":[` + group("apps", "v1") + `,` + group("apps.kruise.io", "v1alpha1") + `]}`,
-		"/api/v1":                       resourceList("v1", "pods", "Pod", "persistentvolumeclaims", "PersistentVolumeClaim"),
-		"/apis/apps/v1":                 resourceList("apps/v1", "controllerrevisions", "ControllerRevision"),
-		"/apis/apps.kruise.io/v1alpha1": resourceList("apps.kruise.io/v1alpha1", "clonesets", "CloneSet"),
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, found := resources[r.URL.Path]
-		if !found {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(body))
-	}))
-	t.Cleanup(server.Close)
-	return server
-}
-
-func group(name, version string) string {
-	v := fmt.Sprintf(`{"groupVersion":"%s/%s","version":"%s"}`, name, version, version)
-	return fmt.Sprintf(`{"name":%q,"versions":[%s],"preferredVersion":%s}`, name, v, v)
-}
-
-// resourceList lists namespaced resources, each given as its name and kind.
-func resourceList(version string, resources ...string) string {
-	var items []string
-	for i := 0; i < len(resources); i += 2 {
-		items = append(items, fmt.Sprintf(`{"name":%q,"namespaced":true,"kind":%q,"verbs":["get","list","watch"]}`, resources[i], resources[i+1]))
-	}
-	return fmt.Sprintf(`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":%q,"resources":[%s]}`, version, strings.Join(items, ","))
 }
 
 func newManager(t *testing.T, connection *rest.Config, namespaces ...string) ctrl.Manager {

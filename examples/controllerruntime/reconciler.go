@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/podwright/podwright/examples/controllerruntime/adapter"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -18,12 +19,12 @@ import (
 // AddReconciler adds a controller of controller-runtime that runs the reconciler of
 // the CloneSet controller. It watches more than it has to: each change of a pod
 // leads to a reconcile, also one that cannot change the plan.
-func AddReconciler(ctx context.Context, m ctrl.Manager) error {
+func AddReconciler(m ctrl.Manager) error {
 	options, err := clients(m)
 	if err != nil {
 		return err
 	}
-	options.Reader = newCacheReader(ctx, m)
+	options.Reader = adapter.NewReader(m)
 	reconciler, err := cloneset.NewReconciler(options)
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/podwright/podwright/examples/controllerruntime/adapter"
+	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/cloneset"
 )
@@ -26,8 +28,6 @@ func AddWebhook(m ctrl.Manager) error {
 		},
 		Templates: workloads.DryRun(options.Kubernetes.CoreV1()),
 	}
-	for path, handler := range webhook.Handlers() {
-		m.GetWebhookServer().Register(path, handler)
-	}
-	return nil
+	_, err = adapter.Add(m, manager.Options{Kubernetes: options.Kubernetes}, cloneset.Describe(options, webhook).WebhookOnly())
+	return err
 }

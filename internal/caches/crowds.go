@@ -60,7 +60,7 @@ func groupOfOwner(object *metav1.ObjectMeta) group {
 }
 
 // groupOfPod has pods of one owner and revision in a group, that have the same containers with
-// the same images. These differ while SidecarSets or in-place updates come to one after the other.
+// the same images. These differ while updates in place come to one after the other.
 func groupOfPod(pod *corev1.Pod) group {
 	g := groupOfOwner(&pod.ObjectMeta).with(pod.Labels[appsv1.ControllerRevisionHashLabelKey])
 	for _, containers := range [...][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {

@@ -140,7 +140,7 @@ func TestObservedGenerationMattersInAnUpdate(t *testing.T) {
 	const sidecars = "kruise.io/sidecarset-inplace-update-state"
 	before.Annotations[sidecars], after.Annotations[sidecars] = "{}", "{}"
 	if Changed(before, after, workloadPods) == 0 {
-		t.Error("it does not matter for a pod that a SidecarSet updates")
+		t.Error("it does not matter for a pod whose sidecars are updated")
 	}
 	delete(before.Annotations, sidecars)
 	delete(after.Annotations, sidecars)

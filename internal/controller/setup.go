@@ -39,7 +39,11 @@ func New[S, P any](s Setup[S, P]) (podwright.Controller[S, P], error) {
 	if err := s.checks().Err(); err != nil {
 		return nil, err
 	}
-	sources, err := Open(s.Package, s.Reads())
+	reads := s.Reads()
+	if err := share(s.Package, reads, s.Options.Informers); err != nil {
+		return nil, err
+	}
+	sources, err := Open(s.Package, reads)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,9 @@ type Read struct {
 	// nil, MakeInformer makes one, whose objects Trim trims, and it is set here.
 	Informer     *cache.SharedIndexInformer
 	MakeInformer func() cache.SharedIndexInformer
+	// Selects says that it holds some objects of a namespace only, or those of another one than Options.Namespace. Then
+	// Options.Informers is not asked for it.
+	Selects bool
 	// Trim defaults to caches.Trim.
 	Trim cache.TransformFunc
 	// Indexes are those by which the kind finds objects. Default: none.
@@ -94,6 +97,23 @@ func Open(pkg string, reads []Read) (*Sources, error) {
 		}
 	}
 	return s, nil
+}
+
+// share sets the informers that the options do not name to those that a function returns.
+func share(pkg string, reads []Read, informers func(runtime.Object) (cache.SharedIndexInformer, error)) error {
+	for _, read := range reads {
+		if informers == nil || *read.Informer != nil || read.Selects {
+			continue
+		}
+		informer, err := informers(read.Object)
+		if err != nil {
+			return fmt.Errorf("%s: Options.Informers: %s: %w", pkg, read.Resource, err)
+		}
+		if informer != nil {
+			*read.Informer = informer
+		}
+	}
+	return nil
 }
 
 // Caches returns the caches of the informers.

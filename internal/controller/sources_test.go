@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
@@ -59,6 +61,31 @@ func TestOpen(t *testing.T) {
 			t.Errorf("error %v, the cache holds %v, want one pod that is trimmed", err, found)
 		}
 	})
+}
+
+// Options.Informers is asked for what the options do not name, unless that is a selection.
+func TestShare(t *testing.T) {
+	named := cache.NewSharedIndexInformer(nil, &corev1.Node{}, 0, cache.Indexers{})
+	theirs := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
+	nodes, pods, some, claims := named, cache.SharedIndexInformer(nil), cache.SharedIndexInformer(nil), cache.SharedIndexInformer(nil)
+	reads := []Read{{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &nodes}, {Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &pods},
+		{Resource: caches.Pods, Object: &corev1.Pod{}, Informer: &some, Selects: true}, {Resource: caches.Claims, Object: &corev1.PersistentVolumeClaim{}, Informer: &claims}}
+	err := share("test", reads, func(object runtime.Object) (cache.SharedIndexInformer, error) {
+		if _, ok := object.(*corev1.Pod); ok {
+			return theirs, nil
+		}
+		return nil, nil
+	})
+	if err != nil || nodes != named || pods != theirs || some != nil || claims != nil {
+		t.Errorf("error %v, nodes %v, pods %v, some of them %v, claims %v", err, nodes, pods, some, claims)
+	}
+	err = share("test", reads, func(runtime.Object) (cache.SharedIndexInformer, error) { return nil, errors.New("failure") })
+	if err == nil || err.Error() != "test: Options.Informers: persistentvolumeclaims: failure" {
+		t.Errorf("error %v, want one that names the resource", err)
+	}
+	if err := share("test", reads, nil); err != nil || claims != nil {
+		t.Errorf("without the option: error %v", err)
+	}
 }
 
 func TestOpenFails(t *testing.T) {

@@ -176,7 +176,7 @@ func TestUnlike(t *testing.T) {
 	const good = `package x
 type Controller = podwright.Controller[Snapshot, Plan]
 type Reconciler = podwright.Reconciler[Snapshot, Plan]
-type Options struct { podwright.ControllerOptions; Recorder record.EventRecorder; Reader Reader; Features Features; StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer }
+type Options struct { podwright.ControllerOptions; Recorder record.EventRecorder; Features Features; StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer }
 type Features struct { Switch bool }
 type Plan struct { Waiting []rollout.Wait; Held []rollout.Hold; Problems []error; RequeueAfter time.Duration }
 type Webhook struct{}

@@ -84,7 +84,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourcePods, Object: &corev1.Pod{}, LiveReader: apiwriter.Pods(o.Kubernetes),
-		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
+		Informer: &o.Pods, MakeInformer: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) }, Selects: true,
 		Fields: controller.Everything, Concern: o.toReport, CollectEvents: true,
 	}}
 }

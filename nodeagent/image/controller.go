@@ -77,7 +77,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages),
-		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
+		Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) }, Selects: true,
 		Fields: controller.Generation | controller.Status, Concern: o.concern,
 	}}
 }

@@ -78,7 +78,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceNodePodProbes, Object: &v1alpha1.NodePodProbe{}, LiveReader: apiwriter.TypedCluster(o.Lifecycle.NodePodProbes),
-		Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) },
+		Informer: &o.NodePodProbes, MakeInformer: func() cache.SharedIndexInformer { return NewInformer(o.Lifecycle, o.Node) }, Selects: true,
 		Fields: controller.Generation | controller.Status, Concern: controller.On(o.concern),
 	}}
 }

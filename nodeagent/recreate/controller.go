@@ -70,7 +70,7 @@ func (o *Options) setup() controller.Setup[Snapshot, Plan] {
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
 		Resource: resourceRequests, Object: &v1alpha1.ContainerRecreateRequest{}, LiveReader: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
-		Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
+		Informer: &o.Requests, MakeInformer: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) }, Selects: true,
 		Fields: controller.Everything, Concern: ofPod,
 	}}
 }

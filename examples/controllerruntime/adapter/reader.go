@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package adapter
 
 import (
-	"context"
-	"fmt"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,30 +11,26 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/podwright/podwright"
 )
 
-// cacheReader is a podwright.Reader on the caches of a manager, for Reconcilers of all kinds.
+// cacheReader reads the caches of a manager.
 type cacheReader struct {
-	ctx     context.Context
 	manager ctrl.Manager
 	lock    sync.RWMutex
 	caches  map[podwright.Resource]toolscache.Indexer
 }
 
-func newCacheReader(ctx context.Context, m ctrl.Manager) podwright.Reader {
-	return &cacheReader{ctx: ctx, manager: m, caches: map[podwright.Resource]toolscache.Indexer{}}
+// NewReader returns a podwright.Reader on the caches of a manager, for the Reconcilers of all kinds. If the manager's cache is
+// restricted to namespaces, NewReconciler fails: such caches do not tell how far they are.
+func NewReader(m ctrl.Manager) podwright.Reader {
+	return &cacheReader{manager: m, caches: map[podwright.Resource]toolscache.Indexer{}}
 }
 
 // Open has the manager cache a resource, with indexes.
 func (r *cacheReader) Open(resource podwright.Resource, object runtime.Object, indexes ...podwright.Index) error {
-	kind, ok := object.(client.Object)
-	if !ok {
-		return fmt.Errorf("%T has no metadata", object)
-	}
-	shared, err := informer(r.ctx, r.manager, kind)
+	shared, err := informer(r.manager, object)
 	if err != nil {
 		return err
 	}
