@@ -157,6 +157,8 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			case pod != nil && unreadable(pod) && j.below(ordinal):
 				spoilt++
 				continue
+			case j.cannotGrow(pod): // so that it is not updated, as users are told
+				continue
 			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
 				lacking++
 				if j.mayStay(pod) {

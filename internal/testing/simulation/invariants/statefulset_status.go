@@ -26,7 +26,7 @@ func (j *statefulSetJudge) checkStatus() {
 		j.add(Spec, "%s of the StatefulSet changes more than the status", j.Verb)
 		return
 	}
-	if seen == nil || seen.UID != after.UID {
+	if seen == nil || seen.UID != after.UID || equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return
 	}
 	told := j.told(after)
