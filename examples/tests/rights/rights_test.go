@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rights
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/availability"
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/distribution"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/tests/cluster"
+	"github.com/podwright/podwright/lifecycle"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/manager"
+	"github.com/podwright/podwright/sidecar"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// step is what a user does, and what a kind asks the API server for because of it.
+type step struct {
+	// Objects are applied. A status is applied, too.
+	Objects []map[string]any
+	// Asks are "VERB RESOURCE" with the group, but for that of podwright. Each has to succeed at least once.
+	Asks []string
+}
+
+// Each kind does its work with the rights that it states, and no others.
+func TestExactRights(t *testing.T) {
+	scripts := readScripts(t)
+	w := newWorld(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	asked := map[string]*requests{}
+	for name, kind := range describe {
+		asked[name] = &requests{answered: map[string]bool{}, refused: map[string]bool{}}
+		run := w.prepare(t, name, asked[name], kind)
+		running.Go(func() {
+			if err := run(ctx); err != nil {
+				t.Errorf("%s ends with %v", name, err)
+			}
+		})
+	}
+	t.Run("kinds", func(t *testing.T) {
+		for name := range describe {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				for i, step := range scripts[name] {
+					for _, object := range step.Objects {
+						w.apply(ctx, t, object)
+					}
+					asked[name].await(ctx, t, i+1, step.Asks)
+				}
+			})
+		}
+	})
+	stop()
+	running.Wait()
+	for name, requests := range asked {
+		for _, refused := range slices.Sorted(maps.Keys(requests.refused)) {
+			t.Errorf("%s lacks a right: %s", name, refused)
+		}
+	}
+}
+
+func readScripts(t *testing.T) (scripts map[string][]step) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/scripts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(data, &scripts); err != nil {
+		t.Fatal(err)
+	}
+	for name := range scripts {
+		if describe[name] == nil {
+			t.Errorf("there is a script for %s, and no such kind", name)
+		}
+	}
+	for name := range describe {
+		if len(scripts[name]) == 0 {
+			t.Errorf("there is no script for %s", name)
+		}
+	}
+	return scripts
+}
+
+// world is a control plane, as its administrator sees it.
+type world struct {
+	control *cluster.Cluster
+	objects dynamic.Interface
+	kube    kubernetes.Interface
+	scheme  *runtime.Scheme
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the first start builds it
+	defer cancel()
+	control, err := cluster.Start(ctx, cluster.Options{Log: t.Output(), APIServerArgs: []string{"--feature-gates=EvictionRequestAPI=true",
+		"--runtime-config=lifecycle.k8s.io/v1alpha1=true", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := control.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{control: control, scheme: runtime.NewScheme()}
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, sidecarv1alpha1.AddToScheme,
+		availabilityv1alpha1.AddToScheme, distributionv1alpha1.AddToScheme, lifecyclev1alpha1.AddToScheme} {
+		must(t, add(w.scheme))
+	}
+	w.objects, err = dynamic.NewForConfig(control.Config())
+	must(t, err)
+	w.kube, err = kubernetes.NewForConfig(control.Config())
+	must(t, err)
+	must(t, crds.Install(ctx, w.objects, slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs(), distribution.CRDs(), lifecycle.CRDs())))
+	for _, name := range []string{"kruise-system", distributionv1alpha1.DaemonConfigNamespace} {
+		_, err := w.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		must(t, err)
+	}
+	return w
+}
+
+// accounts is the namespace of the accounts.
+const accounts = "rights"
+
+// prepare gives a kind its account, and returns what runs it.
+func (w *world) prepare(t *testing.T, name string, asked *requests, describe func(*account) podwright.Kind) func(context.Context) error {
+	t.Helper()
+	config := rest.CopyConfig(w.control.Config())
+	config.QPS, config.UserAgent = -1, name
+	config.Impersonate.UserName = "system:serviceaccount:" + accounts + ":" + name
+	config.Wrap(asked.hear)
+	a, err := newAccount(config)
+	must(t, err)
+	events := record.NewBroadcaster()
+	events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: a.kube.CoreV1().Events("")})
+	a.all.Recorders = func(component string) record.EventRecorder {
+		return events.NewRecorder(w.scheme, corev1.EventSource{Component: component})
+	}
+	kind := describe(a)
+	must(t, a.failed)
+	if kind.Name != name {
+		t.Fatalf("the kind of %s is called %s", name, kind.Name)
+	}
+	set, err := manager.New(manager.Options{Kubernetes: a.kube}, kind)
+	must(t, err)
+	manifest, err := permissions.Manifest(name, accounts, set.Permissions())
+	must(t, err)
+	_, err = w.control.Account(t.Context(), manifest)
+	must(t, err)
+	return func(ctx context.Context) error {
+		defer events.Shutdown()
+		var beside sync.WaitGroup
+		defer beside.Wait()
+		for _, run := range a.beside {
+			beside.Go(func() {
+				if err := run(ctx); err != nil {
+					t.Errorf("beside %s: %v", name, err)
+				}
+			})
+		}
+		return set.RunControllers(ctx)
+	}
+}
+
+// apply applies an object as a user does, and its status as an agent or a kubelet does.
+func (w *world) apply(ctx context.Context, t *testing.T, fields map[string]any) {
+	t.Helper()
+	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(fields)}
+	groups, err := restmapper.GetAPIGroupResources(w.kube.Discovery())
+	must(t, err)
+	kind := object.GroupVersionKind()
+	mapping, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(kind.GroupKind(), kind.Version)
+	must(t, err)
+	var client dynamic.ResourceInterface = w.objects.Resource(mapping.Resource)
+	if mapping.Scope.Name() == "namespace" {
+		client = w.objects.Resource(mapping.Resource).Namespace("default")
+	}
+	options := metav1.ApplyOptions{FieldManager: "user", Force: true}
+	status, has := object.Object["status"]
+	delete(object.Object, "status")
+	_, err = client.Apply(ctx, object.GetName(), object, options)
+	must(t, err)
+	if !has {
+		return
+	}
+	delete(object.Object, "spec")
+	object.Object["status"] = status
+	_, err = client.ApplyStatus(ctx, object.GetName(), object, options)
+	must(t, err)
+}
+
+// requests are those of one kind.
+type requests struct {
+	lock              sync.Mutex
+	answered, refused map[string]bool
+}
+
+// hear takes note of all answers.
+func (r *requests) hear(next http.RoundTripper) http.RoundTripper { return &transport{next, r} }
+
+type transport struct {
+	next http.RoundTripper
+	*requests
+}
+
+func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
+	answer, err := t.next.RoundTrip(h)
+	if err != nil {
+		return answer, err
+	}
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	switch {
+	case answer.StatusCode == http.StatusForbidden:
+		t.refused[h.Method+" "+h.URL.Path] = true
+	case answer.StatusCode < 300:
+		t.answered[what(h)] = true
+	}
+	return answer, nil
+}
+
+var verbs = map[string]string{http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete", http.MethodGet: "get"}
+
+// what returns the verb and the resource of a request.
+func what(h *http.Request) string {
+	parts := strings.Split(strings.Trim(h.URL.Path, "/"), "/")
+	group := ""
+	if parts[0] == "apis" && len(parts) > 1 {
+		if parts = parts[1:]; !strings.HasSuffix(parts[0], "kruise.io") {
+			group = "." + parts[0]
+		}
+	}
+	if parts = parts[min(2, len(parts)):]; len(parts) > 2 && parts[0] == "namespaces" {
+		parts = parts[2:]
+	}
+	if len(parts) == 0 {
+		return "discovery"
+	}
+	resource := parts[0] + group
+	if len(parts) > 2 {
+		resource += "/" + parts[2]
+	}
+	return verbs[h.Method] + " " + resource
+}
+
+// await waits until all has been asked for with success.
+func (r *requests) await(ctx context.Context, t *testing.T, step int, asks []string) {
+	t.Helper()
+	lacks := func() []string {
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		return slices.DeleteFunc(slices.Clone(asks), func(ask string) bool { return r.answered[ask] })
+	}
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(context.Context) (bool, error) { return len(lacks()) == 0, nil })
+	if err != nil {
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		t.Errorf("step %d: not asked for: %s\nasked for: %s", step, strings.Join(slices.DeleteFunc(slices.Clone(asks), func(ask string) bool { return r.answered[ask] }), ", "),
+			fmt.Sprint(slices.Sorted(maps.Keys(r.answered))))
+	}
+}
+
+const patience = time.Minute
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
