@@ -4,7 +4,6 @@ package install
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -20,83 +19,51 @@ func Files(o Options) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	files := map[string][]byte{}
+	for path, objects := range map[string][]*unstructured.Unstructured{
+		"kustomize/manager/namespaces.yaml":  objects.Namespaces,
+		"kustomize/manager/crds.yaml":        objects.CRDs,
+		"kustomize/manager/manager.yaml":     objects.Manager,
+		"kustomize/nodeagent/nodeagent.yaml": objects.NodeAgent,
+	} {
+		text, err := manager.YAML(objects...)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		files[path] = append([]byte(Generated), text...)
+	}
+	return files, addTemplates(o, files)
+}
+
+// addTemplates adds the files of the chart that are generated.
+func addTemplates(o Options, files map[string][]byte) error {
 	templates, err := chart(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	files := map[string][]byte{}
-	for _, file := range []struct {
-		path    string
+	more, err := extras(o, templates)
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name    string
 		objects []*unstructured.Unstructured
-		mend    func([]byte) []byte
+		wrap    func([]byte) []byte
 	}{
-		{"kustomize/manager/namespaces.yaml", objects.Namespaces, nil},
-		{"kustomize/manager/crds.yaml", objects.CRDs, nil},
-		{"kustomize/manager/manager.yaml", objects.Manager, nil},
-		{"kustomize/nodeagent/nodeagent.yaml", objects.NodeAgent, nil},
-		{"chart/templates/namespaces.yaml", templates.Namespaces, toTemplate},
-		{"chart/templates/crds.yaml", templates.CRDs, toTemplate},
-		{"chart/templates/manager.yaml", templates.Manager, toTemplate},
-		{"chart/templates/nodeagent.yaml", templates.NodeAgent, agentTemplate},
+		{"namespaces", templates.Namespaces, nil}, {"crds", templates.CRDs, nil}, {"manager", templates.Manager, nil}, {"nodeagent", templates.NodeAgent, ifAgents},
 	} {
-		text, err := manager.YAML(file.objects...)
+		text, err := withExtras(part.objects, more[part.name], toTemplate)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file.path, err)
+			return fmt.Errorf("template %s: %w", part.name, err)
 		}
-		if file.mend != nil {
-			text = file.mend(text)
+		if part.wrap != nil {
+			text = part.wrap(text)
 		}
-		files[file.path] = append([]byte(Generated), text...)
+		files["chart/templates/"+part.name+".yaml"] = append([]byte(Generated), text...)
 	}
-	return files, nil
+	files["chart/templates/_generated.tpl"], err = o.names()
+	return err
 }
 
 // KeepAnnotation has Helm never delete an object.
 const KeepAnnotation, Keep = "helm.sh/resource-policy", "keep"
-
-// values are what a user of the chart chooses, in place of words that stand in no object.
-var values = []string{
-	"VALUE-MANAGER-IMAGE", `"{{ .Values.manager.image }}:{{ .Values.tag | default .Chart.AppVersion }}"`,
-	"VALUE-MANAGER-REPLICAS", `{{ .Values.manager.replicas }}`,
-	"VALUE-NODEAGENT-IMAGE", `"{{ .Values.nodeagent.image }}:{{ .Values.tag | default .Chart.AppVersion }}"`,
-}
-
-// chart returns the objects with words for values. What holds objects of users is kept when it is no part of a release any more.
-func chart(o Options) (*Objects, error) {
-	o.ManagerImage, o.NodeAgentImage = values[0], values[4]
-	objects, err := New(o)
-	if err != nil {
-		return nil, err
-	}
-	for _, kept := range append(objects.Namespaces, objects.CRDs...) {
-		annotations := kept.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[KeepAnnotation] = Keep
-		kept.SetAnnotations(annotations)
-	}
-	for _, object := range objects.Manager {
-		if object.GetKind() == "Deployment" {
-			err = unstructured.SetNestedField(object.Object, values[2], "spec", "replicas")
-		}
-	}
-	return objects, err
-}
-
-// toTemplate returns a template that renders what a text says.
-func toTemplate(text []byte) []byte {
-	return []byte(strings.NewReplacer(append([]string{"{{", `{{ "{{" }}`}, values...)...).Replace(string(text)))
-}
-
-// reachable are what agents answer on: the node itself, unless the user wants the network to read their metrics. The kubelet asks the node's
-// address then.
-var reachable = strings.NewReplacer(
-	"--health-addr=127.0.0.1:", "--health-addr={{ if not .Values.nodeagent.metrics }}127.0.0.1{{ end }}:",
-	"host: 127.0.0.1\n", "host: {{ if .Values.nodeagent.metrics }}\"\"{{ else }}127.0.0.1{{ end }}\n",
-)
-
-// agentTemplate is a template that renders nothing if no agents are wanted.
-func agentTemplate(text []byte) []byte {
-	return fmt.Appendf(nil, "{{- if .Values.nodeagent.enabled }}\n%s{{- end }}\n", reachable.Replace(string(toTemplate(text))))
-}

@@ -259,3 +259,14 @@ func (f Flags) WithoutEffect() (names []string) {
 	}
 	return names
 }
+
+// Defaults returns all gates but AllAlpha and AllBeta, and whether they are on by default in the release.
+func (f Flags) Defaults() map[string]bool {
+	gates, defaults := f.newGates(), map[string]bool{}
+	for name := range gates.GetAllVersioned() {
+		if name != "AllAlpha" && name != "AllBeta" {
+			defaults[string(name)] = gates.Enabled(name)
+		}
+	}
+	return defaults
+}

@@ -1,0 +1,62 @@
+{{- /* podwright.gate is true if a feature gate is on: (list . "NAME"). */ -}}
+{{- define "podwright.gate" -}}
+{{- $values := (index . 0).Values -}}
+{{- $gate := index . 1 -}}
+{{- if hasKey $values.featureGates $gate -}}
+{{- index $values.featureGates $gate -}}
+{{- else -}}
+{{- index (include "podwright.gates" . | fromJson) (toString $values.release) $gate -}}
+{{- end -}}
+{{- end }}
+
+{{- /* podwright.protection is true if there are policies that protect from deletion. The gate needs webhooks in release 1.4. */ -}}
+{{- define "podwright.protection" -}}
+{{- $webhooks := or (eq (toString .Values.release) "1.9") (eq (include "podwright.gate" (list . "PodWebhook")) "true") -}}
+{{- and $webhooks (eq (include "podwright.gate" (list . "ResourcesDeletionProtection")) "true") -}}
+{{- end }}
+
+{{- /* podwright.args are the arguments of a program: (list . "manager"). Those that this chart cannot follow are refused. */ -}}
+{{- define "podwright.args" -}}
+{{- $values := (index . 0).Values -}}
+{{- $program := index . 1 -}}
+{{- $known := index (include "podwright.gates" . | fromJson) (toString $values.release) -}}
+{{- $gates := list -}}
+{{- range $gate, $on := $values.featureGates -}}
+{{- if not (hasKey $known $gate) -}}
+{{- fail (printf "featureGates: %s is no feature gate; name each by itself, of: %s" $gate (keys $known | sortAlpha | join ", ")) -}}
+{{- end -}}
+{{- $gates = append $gates (printf "%s=%t" $gate $on) -}}
+{{- end -}}
+- --release={{ $values.release }}
+{{- if $gates }}
+- --feature-gates={{ join "," $gates }}
+{{- end }}
+{{- range $arg := (index $values $program).args }}
+{{- $flag := first (splitList "=" (trimPrefix "--" $arg)) }}
+{{- if has $flag (list "feature-gates" "release") }}
+{{- fail (printf "%s.args: %s: this chart has the values featureGates and release for that" $program $arg) }}
+{{- end }}
+{{- if has $flag (index (include "podwright.followed" . | fromJson) $program) }}
+{{- fail (printf "%s.args: %s: ports, RBAC rules, policies or CRDs follow this flag; make a chart with it: go run ./install/generate -folder=FOLDER -%s-flag=%s" $program $arg $program $arg) }}
+{{- end }}
+- {{ $arg | quote }}
+{{- end }}
+{{- end }}
+
+{{- /* podwright.pod are fields of a pod that have no default: (list . "manager"). */ -}}
+{{- define "podwright.pod" -}}
+{{- $values := (index . 0).Values -}}
+{{- $program := index $values (index . 1) -}}
+{{- with $values.imagePullSecrets }}
+      imagePullSecrets: {{- toYaml . | nindent 8 }}
+{{- end }}
+{{- with $program.nodeSelector }}
+      nodeSelector: {{- toYaml . | nindent 8 }}
+{{- end }}
+{{- with $program.tolerations }}
+      tolerations: {{- toYaml . | nindent 8 }}
+{{- end }}
+{{- with $program.affinity }}
+      affinity: {{- toYaml . | nindent 8 }}
+{{- end }}
+{{- end }}
