@@ -164,6 +164,37 @@ func TestAlerts(t *testing.T) {
 			kruise_cloneset_status_held_up_since{customresource_kind="CloneSet",namespace="shop",cloneset="web",reason="CrashLoop"} _x50 3060x50`, nil},
 		{"a CloneSet that was paused for a day", `
 			kruise_cloneset_status_held_up_since{customresource_kind="CloneSet",namespace="shop",cloneset="web",reason="Paused"} 0x110`, nil},
+		{"managers of which none leads", `
+			kruise_manager_is_leader{pod="manager-1"} 1x10 0x60
+			kruise_manager_is_leader{pod="manager-2"} 0x71`,
+			map[int]string{15: "", 16: `ManagerAbsent{}`}},
+		{"managers that take turns", `
+			kruise_manager_is_leader{pod="manager-1"} 1x10 0x110
+			kruise_manager_is_leader{pod="manager-2"} 0x13 1x107`, nil},
+		{"a controller that fails once in three times", `
+			podwright_stale_sync_skips_total{controller="cloneset-controller",instance="a"} 0x90
+			controller_runtime_reconcile_total{controller="cloneset-controller",instance="a",result="success"} 0+40x90
+			controller_runtime_reconcile_total{controller="cloneset-controller",instance="a",result="error"} 0+20x90
+			controller_runtime_reconcile_errors_total{controller="cloneset-controller",instance="a"} 0+20x90`,
+			map[int]string{15: "", 16: `ReconcileErrors{controller="cloneset-controller"}`}},
+		{"a controller that fails seldom, and one of another program", `
+			podwright_stale_sync_skips_total{controller="cloneset-controller",instance="a"} 0x90
+			controller_runtime_reconcile_total{controller="cloneset-controller",instance="a",result="success"} 0+60x90
+			controller_runtime_reconcile_errors_total{controller="cloneset-controller",instance="a"} 0+2x90
+			controller_runtime_reconcile_total{controller="certificate",instance="b",result="error"} 0+20x90
+			controller_runtime_reconcile_errors_total{controller="certificate",instance="b"} 0+20x90`, nil},
+		{"a node that cannot pull what a NodeImage has", `
+			kruise_nodeimage_status_failed{nodeimage="node-1"} 0 2x30`,
+			map[int]string{15: "", 16: `NodeImageFailing{nodeimage="node-1"}`}},
+		{"scheduled times that are missed", `
+			podwright_advancedcronjob_missed_total{pod="manager-1"} 0x10 3x90`,
+			map[int]string{10: "", 11: `AdvancedCronJobMissed{}`}},
+		{"probes that no agent runs", `
+			kruise_nodepodprobe_pod_info{nodepodprobe="node-1",namespace="shop",pod="web-0"} 1x60
+			podwright_podprobe_runs_total{instance="node-1",result="Succeeded"} 0+6x20 120x40`,
+			map[int]string{38: "", 39: `NodePodProbeSilent{}`}},
+		{"probes that agents run whom Prometheus does not scrape", `
+			kruise_nodepodprobe_pod_info{nodepodprobe="node-1",namespace="shop",pod="web-0"} 1x60`, nil},
 		{"an object without a namespace", `
 			kruise_sidecarset_status_held_up_since{customresource_kind="SidecarSet",sidecarset="log",reason="NotReady"} 0x110`,
 			map[int]string{60: "", 61: `HeldUp{customresource_kind="SidecarSet", reason="NotReady", sidecarset="log"}`}},
@@ -227,11 +258,58 @@ func TestAlertsAskForWhatExists(t *testing.T) {
 	}
 }
 
+// Each alert names its section of the runbook, and each section is of an alert.
+func TestRunbook(t *testing.T) {
+	page, err := os.ReadFile("RUNBOOK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]bool{}
+	for line := range strings.Lines(string(page)) {
+		if name, is := strings.CutPrefix(strings.TrimSpace(line), "## "); is {
+			sections[name] = true
+		}
+	}
+	for _, group := range decode[rulefmt.RuleGroups](t, "alerts.yaml").Groups {
+		for _, rule := range group.Rules {
+			_, anchor, _ := strings.Cut(rule.Annotations["runbook_url"], "/examples/monitoring/RUNBOOK.md#")
+			if anchor != strings.ToLower(rule.Alert) || !sections[rule.Alert] {
+				t.Errorf("the runbook of %s is %q; sections %v", rule.Alert, rule.Annotations["runbook_url"], sections)
+			}
+			delete(sections, rule.Alert)
+		}
+	}
+	if len(sections) > 0 {
+		t.Errorf("no alert leads to %v", sections)
+	}
+}
+
+// Each kind has an alert that asks for one of its metrics, or the manager or an agent measures it.
+func TestAlertOfEachKind(t *testing.T) {
+	var asked []string
+	for _, group := range decode[rulefmt.RuleGroups](t, "alerts.yaml").Groups {
+		for _, rule := range group.Rules {
+			asked = append(asked, names(t, rule.Expr)...)
+		}
+	}
+	for _, r := range configured(t) {
+		kind := strings.TrimPrefix(*r.MetricNamePrefix, "kruise_")
+		if !slices.ContainsFunc(asked, func(name string) bool {
+			return strings.HasPrefix(name, *r.MetricNamePrefix+"_") || strings.HasPrefix(name, "podwright_"+kind+"_")
+		}) {
+			t.Errorf("no alert is about %s", kind)
+		}
+	}
+}
+
 // fired returns which alerts fire in which minutes of two hours, as Prometheus has it.
 func fired(t *testing.T, series string) map[int][]string {
 	t.Helper()
 	for line := range strings.Lines(strings.TrimSpace(series)) {
 		checkExpression(t, "series", strings.Fields(line)[0])
+	}
+	if !strings.Contains(series, "kruise_manager_is_leader") {
+		series += "\n\t\t\tkruise_manager_is_leader{pod=\"manager-1\"} 1x120"
 	}
 	db := promqltest.LoadedStorage(t, "load 1m"+series)
 	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
@@ -260,8 +338,8 @@ func fired(t *testing.T, series string) map[int][]string {
 					if name := alert.Labels.Get(strings.ToLower(alert.Labels.Get("customresource_kind"))); !strings.Contains(alert.Annotations.Get("summary"), name) {
 						t.Errorf("%s says %q of %s", rule.Name(), alert.Annotations.Get("summary"), name)
 					}
-					for _, text := range alert.Annotations.Map() {
-						if strings.ContainsAny(text, "<>{}") || strings.Contains(text, " /") || strings.Contains(text, "/ ") || strings.Contains(text, "  ") {
+					for key, text := range alert.Annotations.Map() {
+						if key != "runbook_url" && (strings.ContainsAny(text, "<>{}") || strings.Contains(text, " /") || strings.Contains(text, "/ ") || strings.Contains(text, "  ")) {
 							t.Errorf("%s says %q", rule.Name(), text)
 						}
 					}

@@ -53,9 +53,11 @@ type Blocker struct {
 	Ends string `json:"ends"`
 	// Since is since when, as RFC 3339, if the status says so; empty otherwise.
 	Since string `json:"since,omitempty"`
+	// Runbook is where the section of the runbook is that says what to do about it; empty for what users have asked for.
+	Runbook string `json:"runbook,omitempty"`
 }
 
-// String says all of it, in two lines.
+// String says all of it, in two lines or three.
 func (b Blocker) String() string {
 	about := ""
 	if len(b.Pods) > 0 {
@@ -64,17 +66,22 @@ func (b Blocker) String() string {
 	if b.Since != "" {
 		about = " since " + b.Since
 	}
-	return fmt.Sprintf("%s%s: %s\n  Ends when %s.", b.Code, about, b.Why, b.Ends)
+	text := fmt.Sprintf("%s%s: %s\n  Ends when %s.", b.Code, about, b.Why, b.Ends)
+	if b.Runbook != "" {
+		text += "\n  Runbook: " + b.Runbook
+	}
+	return text
 }
 
 // Explain lists what keeps a workload from moving, causes before what follows from them. Nothing: it moves, or nothing
 // is left to do. (KC-20)
 func Explain(s *Situation) []Blocker {
-	var all []Blocker
-	for _, find := range []func(*Situation) []Blocker{manager, deletion, failures, pods, budgets, requests, waits} {
-		all = append(all, find(s)...)
+	kind := s.Object.GroupVersionKind().GroupKind()
+	all := append(withRunbook(kind, manager(s)), deletion(s)...)
+	for _, find := range []func(*Situation) []Blocker{failures, pods, budgets, requests} {
+		all = append(all, withRunbook(kind, find(s))...)
 	}
-	return all
+	return append(all, waits(s)...)
 }
 
 // slack is how far clocks may be apart.

@@ -79,12 +79,13 @@ func Told(s *Situation) []Blocker {
 	if _, says, _ := unstructured.NestedInt64(s.Object.Object, "status", "observedGeneration"); says && all == nil {
 		all = notObserved(s)
 	}
-	all = append(all, deletion(s)...)
-	for _, told := range held(s.Object.Object, Places()[s.Object.GroupVersionKind().GroupKind()].In) {
-		b := Blocker{Code: told.Reason, Why: told.Message, Ends: heldup.Of(rollout.Rule(told.Reason)).Ends, Since: told.Since.UTC().Format(time.RFC3339)}
-		all = append(all, b)
+	kind := s.Object.GroupVersionKind().GroupKind()
+	all = append(withRunbook(kind, all), deletion(s)...)
+	var told []Blocker
+	for _, h := range held(s.Object.Object, Places()[kind].In) {
+		told = append(told, Blocker{Code: h.Reason, Why: h.Message, Ends: heldup.Of(rollout.Rule(h.Reason)).Ends, Since: h.Since.UTC().Format(time.RFC3339)})
 	}
-	return all
+	return append(all, withRunbook(kind, told)...)
 }
 
 // held reads what stands at a path.
