@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -64,13 +64,8 @@ func (r *stateless) settle() {
 // A CloneSet is shown as healthy when all of its pods are updated and available, as suspended when it waits for its user, and as
 // neither when pods are to be updated or do not start. What it is called then is Argo CD's choice.
 func TestCloneSet(t *testing.T) {
-	type shown struct{ Moment, Health, Waits string }
-	var got []shown
 	r := newStateless()
-	show := func(moment string) {
-		t.Helper()
-		got = append(got, shown{moment, health(t, "CloneSet", r.Set), current(t, r.Set)})
-	}
+	s := &story{T: t, kind: "CloneSet", object: func() any { return r.Set }, status: func() rollout.Status { return cloneset.RolloutStatus(r.Set) }}
 	image := func(name string) {
 		r.edit(func(s *v1alpha1.CloneSetSpec) { s.Template.Spec.Containers[0].Image = name })
 	}
@@ -83,90 +78,89 @@ func TestCloneSet(t *testing.T) {
 	r.broken = "web:1"
 	creates(new(intstr.FromInt32(0)))
 	r.reconcile()
-	show("no pod may be created")
+	s.show("no pod may be created")
 	r.settle()
-	show("no pod may be created for long")
+	s.show("no pod may be created for long")
 	creates(nil)
 	r.reconcile()
-	show("pods are created")
+	s.show("pods are created")
 	r.settle()
-	show("no pod starts")
+	s.show("no pod starts")
 	r.Pods, r.broken = nil, ""
 	r.settle()
-	show("all pods run")
+	s.show("all pods run")
 	image("web:2")
-	show("another image, not yet observed")
+	s.show("another image, not yet observed")
 	r.reconcile()
-	show("another image, observed")
+	s.show("another image, observed")
 	for range 20 {
 		r.reconcile()
-		if (health(t, "CloneSet", r.Set) == "Healthy" || current(t, r.Set) == "Current") && !updatedAndAvailable(r.Pods, &r.Set.Spec.Template, 3) {
-			t.Errorf("it is shown as %s and %s too early: %+v", health(t, "CloneSet", r.Set), current(t, r.Set), r.Set.Status)
+		reached := updatedAndAvailable(r.Pods, &r.Set.Spec.Template, 3)
+		if s.never(reached); health(t, "CloneSet", r.Set) == "Healthy" && !reached {
+			t.Errorf("it is shown as healthy too early: %+v", r.Set.Status)
 		}
 	}
 	r.settle()
-	show("all pods run it")
+	s.show("all pods run it")
 	partition(2)
 	image("web:3")
 	r.reconcile()
-	show("a canary starts")
+	s.show("a canary starts")
 	r.settle()
-	show("a canary runs, and two pods are held back")
+	s.show("a canary runs, and two pods are held back")
 	partition(0)
 	r.settle()
-	show("the partition is 0 again")
+	s.show("the partition is 0 again")
 	r.broken = "web:4"
 	image("web:4")
 	r.settle()
-	show("an image that does not start")
+	s.show("an image that does not start")
 	r.edit(func(s *v1alpha1.CloneSetSpec) { s.ProgressDeadlineSeconds = new(int32(600)) })
 	r.settle()
-	show("a progress deadline is set")
+	s.show("a progress deadline is set")
 	r.Now = r.Now.Add(601 * time.Second)
 	r.settle()
-	show("it is exceeded")
+	s.show("it is exceeded")
 	image("web:3")
 	r.settle()
-	show("back")
+	s.show("back")
 	r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Paused = true })
 	r.reconcile()
-	show("paused")
+	s.show("paused")
 	image("web:5")
 	r.reconcile()
-	show("paused, and another image")
+	s.show("paused, and another image")
 	image("web:3")
 	r.edit(func(s *v1alpha1.CloneSetSpec) { s.UpdateStrategy.Paused, s.Replicas = false, new(int32(0)) })
 	r.settle()
-	show("no pods are wanted")
+	s.show("no pods are wanted")
 	r.edit(func(s *v1alpha1.CloneSetSpec) { s.Replicas = new(int32(3)) })
 	creates(new(intstr.FromInt32(0)))
 	r.settle()
-	show("three are wanted, and none may be created")
+	s.show("three are wanted, and none may be created")
 	creates(nil)
 	r.settle()
-	show("they may")
-	if diff := cmp.Diff([]shown{
-		{"no pod may be created", "Progressing", "InProgress"},
-		{"no pod may be created for long", "Progressing", "InProgress"},
-		{"pods are created", "Degraded", "InProgress"},
-		{"no pod starts", "Degraded", "InProgress"},
-		{"all pods run", "Healthy", "Current"},
-		{"another image, not yet observed", "Progressing", "InProgress"},
-		{"another image, observed", "Degraded", "InProgress"},
-		{"all pods run it", "Healthy", "Current"},
-		{"a canary starts", "Progressing", "InProgress"},
-		{"a canary runs, and two pods are held back", "Suspended", "Current"},
-		{"the partition is 0 again", "Healthy", "Current"},
-		{"an image that does not start", "Degraded", "InProgress"},
-		{"a progress deadline is set", "Degraded", "InProgress"},
-		{"it is exceeded", "Degraded", "Failed"},
-		{"back", "Healthy", "Current"},
-		{"paused", "Suspended", "Current"},
-		{"paused, and another image", "Suspended", "InProgress"},
-		{"no pods are wanted", "Healthy", "Current"},
-		{"three are wanted, and none may be created", "Progressing", "InProgress"},
-		{"they may", "Healthy", "Current"},
-	}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	s.show("they may")
+	s.expect(
+		reading{"no pod may be created", "Progressing", "InProgress", rollout.Unobserved},
+		reading{"no pod may be created for long", "Progressing", "InProgress", rollout.Unobserved},
+		reading{"pods are created", "Degraded", "InProgress", rollout.InProgress},
+		reading{"no pod starts", "Degraded", "InProgress", rollout.InProgress},
+		reading{"all pods run", "Healthy", "Current", rollout.Complete},
+		reading{"another image, not yet observed", "Progressing", "InProgress", rollout.Unobserved},
+		reading{"another image, observed", "Degraded", "InProgress", rollout.InProgress},
+		reading{"all pods run it", "Healthy", "Current", rollout.Complete},
+		reading{"a canary starts", "Progressing", "InProgress", rollout.InProgress},
+		reading{"a canary runs, and two pods are held back", "Suspended", "Current", rollout.Complete},
+		reading{"the partition is 0 again", "Healthy", "Current", rollout.Complete},
+		reading{"an image that does not start", "Degraded", "InProgress", rollout.InProgress},
+		reading{"a progress deadline is set", "Degraded", "InProgress", rollout.InProgress},
+		reading{"it is exceeded", "Degraded", "Failed", rollout.Failed},
+		reading{"back", "Healthy", "Current", rollout.Complete},
+		reading{"paused", "Suspended", "Current", rollout.Complete},
+		reading{"paused, and another image", "Suspended", "InProgress", rollout.InProgress},
+		reading{"no pods are wanted", "Healthy", "Current", rollout.Complete},
+		reading{"three are wanted, and none may be created", "Progressing", "InProgress", rollout.Unobserved},
+		reading{"they may", "Healthy", "Current", rollout.Complete},
+	)
 }

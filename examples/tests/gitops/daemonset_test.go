@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -71,7 +72,7 @@ func (r *fleet) settle() {
 // until then, but not for those that the partition holds back.
 func TestDaemonSet(t *testing.T) {
 	r := newFleet().defaulted()
-	s := &story{T: t, kind: "DaemonSet", object: func() any { return r.Set }}
+	s := &story{T: t, kind: "DaemonSet", object: func() any { return r.Set }, status: func() rollout.Status { return daemonset.RolloutStatus(r.Set) }}
 	image := func(name string) {
 		r.edit(func(s *v1alpha1.DaemonSetSpec) { s.Template.Spec.Containers[0].Image = name })
 	}
@@ -125,18 +126,18 @@ func TestDaemonSet(t *testing.T) {
 	r.settle()
 	s.show("no pods are wanted")
 	s.expect(
-		reading{"no pod starts", "Degraded", "InProgress"},
-		reading{"all pods run", "Healthy", "Current"},
-		reading{"another image, not yet observed", "Progressing", "InProgress"},
-		reading{"another image, observed", "Progressing", "InProgress"},
-		reading{"all pods run it", "Healthy", "Current"},
-		reading{"a canary starts", "Progressing", "InProgress"},
-		reading{"a canary runs, and two pods are held back", "Progressing", "Current"},
-		reading{"the partition is 0 again", "Healthy", "Current"},
-		reading{"an image that does not start", "Progressing", "InProgress"},
-		reading{"back", "Healthy", "Current"},
-		reading{"paused", "Suspended", "Current"},
-		reading{"paused, and another image", "Suspended", "InProgress"},
-		reading{"no pods are wanted", "Healthy", "Current"},
+		reading{"no pod starts", "Degraded", "InProgress", rollout.InProgress},
+		reading{"all pods run", "Healthy", "Current", rollout.Complete},
+		reading{"another image, not yet observed", "Progressing", "InProgress", rollout.Unobserved},
+		reading{"another image, observed", "Progressing", "InProgress", rollout.InProgress},
+		reading{"all pods run it", "Healthy", "Current", rollout.Complete},
+		reading{"a canary starts", "Progressing", "InProgress", rollout.InProgress},
+		reading{"a canary runs, and two pods are held back", "Progressing", "Current", rollout.Complete},
+		reading{"the partition is 0 again", "Healthy", "Current", rollout.Complete},
+		reading{"an image that does not start", "Progressing", "InProgress", rollout.InProgress},
+		reading{"back", "Healthy", "Current", rollout.Complete},
+		reading{"paused", "Suspended", "Current", rollout.Complete},
+		reading{"paused, and another image", "Suspended", "InProgress", rollout.InProgress},
+		reading{"no pods are wanted", "Healthy", "Current", rollout.Complete},
 	)
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -65,7 +66,7 @@ func (r *errand) ends(pod int, phase corev1.PodPhase) {
 // A BroadcastJob is shown as healthy when all of its pods have succeeded, and as degraded when it has failed.
 func TestBroadcastJob(t *testing.T) {
 	r := newErrand().defaulted()
-	s := &story{T: t, kind: "BroadcastJob", object: func() any { return r.Job }}
+	s := &story{T: t, kind: "BroadcastJob", object: func() any { return r.Job }, status: func() rollout.Status { return broadcastjob.RolloutStatus(r.Job) }}
 	s.show("it is new")
 	r.settle()
 	s.show("its pods run")
@@ -95,14 +96,14 @@ func TestBroadcastJob(t *testing.T) {
 	r.settle()
 	s.show("there are no nodes")
 	s.expect(
-		reading{"it is new", "Progressing", "Current"},
-		reading{"its pods run", "Progressing", "Current"},
-		reading{"it is paused", "Suspended", "Current"},
-		reading{"one of two pods has succeeded", "Progressing", "Current"},
-		reading{"both have succeeded", "Healthy", "Current"},
-		reading{"a pod of another has failed", "Degraded", "Failed"},
-		reading{"one has failed and one has succeeded, and the job was to go on", "Progressing", "Current"},
-		reading{"there are no nodes", "Progressing", "Current"},
+		reading{"it is new", "Progressing", "Current", rollout.Unobserved},
+		reading{"its pods run", "Progressing", "Current", rollout.InProgress},
+		reading{"it is paused", "Suspended", "Current", rollout.InProgress},
+		reading{"one of two pods has succeeded", "Progressing", "Current", rollout.InProgress},
+		reading{"both have succeeded", "Healthy", "Current", rollout.Complete},
+		reading{"a pod of another has failed", "Degraded", "Failed", rollout.Failed},
+		reading{"one has failed and one has succeeded, and the job was to go on", "Progressing", "Current", rollout.Complete},
+		reading{"there are no nodes", "Progressing", "Current", rollout.InProgress},
 	)
 }
 
@@ -141,7 +142,7 @@ func (r *ticker) settle() {
 // An AdvancedCronJob is shown as healthy when it has run, as degraded before: so Argo CD has it.
 func TestAdvancedCronJob(t *testing.T) {
 	r := newTicker().defaulted()
-	s := &story{T: t, kind: "AdvancedCronJob", object: func() any { return r.CronJob }}
+	s := &story{T: t, kind: "AdvancedCronJob", object: func() any { return r.CronJob }, status: func() rollout.Status { return cronjob.RolloutStatus(r.CronJob) }}
 	r.settle()
 	s.show("the first time has not come")
 	r.CronJob.Spec.Paused = new(true)
@@ -160,10 +161,10 @@ func TestAdvancedCronJob(t *testing.T) {
 	r.settle()
 	s.show("the job has ended")
 	s.expect(
-		reading{"the first time has not come", "Degraded", "Current"},
-		reading{"it is paused before, not yet observed", "Suspended", "InProgress"},
-		reading{"it is paused before", "Suspended", "Current"},
-		reading{"a job runs", "Progressing", "Current"},
-		reading{"the job has ended", "Healthy", "Current"},
+		reading{"the first time has not come", "Degraded", "Current", rollout.Complete},
+		reading{"it is paused before, not yet observed", "Suspended", "InProgress", rollout.Unobserved},
+		reading{"it is paused before", "Suspended", "Current", rollout.Complete},
+		reading{"a job runs", "Progressing", "Current", rollout.Complete},
+		reading{"the job has ended", "Healthy", "Current", rollout.Complete},
 	)
 }

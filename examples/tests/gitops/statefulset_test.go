@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -63,7 +64,7 @@ func (r *orderly) settle() {
 // until then, but not for those that the partition holds back.
 func TestStatefulSet(t *testing.T) {
 	r := newOrderly().defaulted()
-	s := &story{T: t, kind: "StatefulSet", object: func() any { return r.Set }}
+	s := &story{T: t, kind: "StatefulSet", object: func() any { return r.Set }, status: func() rollout.Status { return statefulset.RolloutStatus(r.Set) }}
 	image := func(name string) {
 		r.edit(func(s *v1beta1.StatefulSetSpec) { s.Template.Spec.Containers[0].Image = name })
 	}
@@ -120,20 +121,20 @@ func TestStatefulSet(t *testing.T) {
 	r.settle()
 	s.show("no pods are wanted")
 	s.expect(
-		reading{"the first pod does not start", "Degraded", "InProgress"},
-		reading{"the first pod runs, and the next is not seen yet", "Healthy", "InProgress"},
-		reading{"all pods run", "Healthy", "Current"},
-		reading{"another image, not yet observed", "Progressing", "InProgress"},
-		reading{"another image, observed", "Degraded", "InProgress"},
-		reading{"all pods run it", "Healthy", "Current"},
-		reading{"a canary starts", "Progressing", "InProgress"},
-		reading{"a canary runs, and two pods are held back", "Progressing", "Current"},
-		reading{"two canaries run, and one pod is held back", "Progressing", "Current"},
-		reading{"the partition is 0 again", "Healthy", "Current"},
-		reading{"an image that does not start", "Degraded", "InProgress"},
-		reading{"back", "Healthy", "Current"},
-		reading{"paused", "Suspended", "Current"},
-		reading{"paused, and another image", "Suspended", "InProgress"},
-		reading{"no pods are wanted", "Healthy", "Current"},
+		reading{"the first pod does not start", "Degraded", "InProgress", rollout.InProgress},
+		reading{"the first pod runs, and the next is not seen yet", "Healthy", "InProgress", rollout.InProgress},
+		reading{"all pods run", "Healthy", "Current", rollout.Complete},
+		reading{"another image, not yet observed", "Progressing", "InProgress", rollout.Unobserved},
+		reading{"another image, observed", "Degraded", "InProgress", rollout.InProgress},
+		reading{"all pods run it", "Healthy", "Current", rollout.Complete},
+		reading{"a canary starts", "Progressing", "InProgress", rollout.InProgress},
+		reading{"a canary runs, and two pods are held back", "Progressing", "Current", rollout.Complete},
+		reading{"two canaries run, and one pod is held back", "Progressing", "Current", rollout.Complete},
+		reading{"the partition is 0 again", "Healthy", "Current", rollout.Complete},
+		reading{"an image that does not start", "Degraded", "InProgress", rollout.InProgress},
+		reading{"back", "Healthy", "Current", rollout.Complete},
+		reading{"paused", "Suspended", "Current", rollout.Complete},
+		reading{"paused, and another image", "Suspended", "InProgress", rollout.InProgress},
+		reading{"no pods are wanted", "Healthy", "Current", rollout.Complete},
 	)
 }

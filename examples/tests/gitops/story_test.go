@@ -19,21 +19,26 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// reading is what programs make of an object at a moment of a story: Argo CD, and Flux and Helm, which ask kstatus.
-type reading struct{ Moment, ArgoCD, Kstatus string }
+// reading is what programs make of an object at a moment of a story: Argo CD; Flux and Helm, which ask kstatus; and programs that ask
+// RolloutStatus of the kind.
+type reading struct {
+	Moment, ArgoCD, Kstatus string
+	Rollout                 rollout.Phase
+}
 
 // story is an object of which a test tells what becomes of it.
 type story struct {
 	*testing.T
 	kind   string
 	object func() any
+	status func() rollout.Status
 	got    []reading
 }
 
 // show reads the object.
 func (s *story) show(moment string) {
 	s.Helper()
-	s.got = append(s.got, reading{moment, health(s.T, s.kind, s.object()), current(s.T, s.object())})
+	s.got = append(s.got, reading{moment, health(s.T, s.kind, s.object()), current(s.T, s.object()), s.status().Phase})
 }
 
 // expect compares what was shown with what is expected.
@@ -74,6 +79,9 @@ func (s *story) never(reached bool) {
 	s.Helper()
 	if is := current(s.T, s.object()); is == "Current" && !reached {
 		s.Errorf("it is shown as %s too early", is)
+	}
+	if s.status().Done() && !reached {
+		s.Error("RolloutStatus is done too early")
 	}
 }
 
