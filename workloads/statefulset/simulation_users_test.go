@@ -18,7 +18,9 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -195,6 +197,7 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 //   - pods that do not work, or whose record of an update was spoilt in its midst, are
 //     held back by the partition, or come back at a current revision that does not
 //     work (STS-3, STS-17);
+//   - the record of an update of a pod that waits for its preNormal hook was spoilt (STS-36);
 //   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
 //     (STS-20).
 func free(u *simulation.User, set *v1beta1.StatefulSet, features Features) {
@@ -216,6 +219,9 @@ func free(u *simulation.User, set *v1beta1.StatefulSet, features Features) {
 			u.DeletePod(pod.Name, nil)
 		case own && window.contains(ordinal):
 			spoilt := pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
+			if spoilt && features.PreNormal && lifecycle.StateOf(pod) == lifecyclev1alpha1.StatePreparingNormal {
+				u.PatchPod(pod.Name, `{"metadata":{"annotations":{"`+inplacev1alpha1.StateAnnotation+`":null}}}`)
+			}
 			lower = lower || !works || spoilt && !readiness.Ready(pod)
 			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[podplan.RevisionLabel]] || spoilt
 		}

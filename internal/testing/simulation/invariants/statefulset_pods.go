@@ -135,8 +135,10 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	if j.rolling != nil && j.rolling.Paused {
 		j.add(Paused, "deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
 	}
-	released := func(other *corev1.Pod) bool { return held(other) && j.available(other) } // they go one after the other
-	if down := 1 + j.countOut(pod, released); down > j.unavailable {
+	released := func(other *corev1.Pod) bool { // they go one after the other
+		return held(other) && j.owned(other) && other.DeletionTimestamp == nil && readyFor(other, j.minReadySeconds, j.Known.Now)
+	}
+	if down := 1 + j.countOut(pod, released); down > j.unavailable && !j.features.UpdateUnavailable { // (STS-34: it is out of service already)
 		j.add(Availability, "deletes pod %s, which its hook released, %d of the wanted pods are down then, maxUnavailable is %d", pod.Name, down, j.unavailable)
 	}
 	j.checkTurn(pod)
