@@ -108,7 +108,7 @@ var boards = []board{
 	}, controllers("imagepulljob", "nodeimage"))},
 }
 
-// heldUp shows for how long objects of these kinds have been held up, and why.
+// heldUp shows for how long objects of some kinds have been held up, and why.
 func heldUp(kinds ...string) panel {
 	p := panel{title: "Held up, for how long", unit: "s"}
 	for _, kind := range kinds {

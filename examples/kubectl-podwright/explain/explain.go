@@ -53,7 +53,7 @@ type Blocker struct {
 	Ends string `json:"ends"`
 	// Since is since when, as RFC 3339, if the status says so; empty otherwise.
 	Since string `json:"since,omitempty"`
-	// Runbook is where the section of the runbook is that says what to do about it; empty for what users have asked for.
+	// Runbook is the URL of the section of the runbook that says what to do about it; empty for what users have asked for.
 	Runbook string `json:"runbook,omitempty"`
 }
 

@@ -108,7 +108,7 @@ func (a *account) jobs() workloads.ImagePullJobs {
 	return jobs
 }
 
-// placement returns what says where pods go.
+// placement returns what gives pods their places.
 func (a *account) placement() workloads.Placement {
 	spreads, err := workloadspread.NewPlacer(workloadspread.Options{Kubernetes: a.kube, Distribution: a.distribution, Workloads: a.workloads})
 	states, err2 := persistentpodstate.NewPlacer(persistentpodstate.PlacerOptions{Kubernetes: a.kube, Distribution: a.distribution})

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/testing/fakecluster"
 )
 
-// Clients find out what is served, and where.
+// Clients find out what is served, and at which paths.
 func TestDiscovery(t *testing.T) {
 	f := newFixture(t)
 	groups, err := restmapper.GetAPIGroupResources(f.kube.Discovery())
