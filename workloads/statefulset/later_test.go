@@ -129,6 +129,7 @@ func TestLaterHooks(t *testing.T) {
 		{"STS-36: but not while another is not available", "B", "A", "0A^ 1B-", with(ordered, normal), "", "OrderedReady 0"},
 		{"STS-36: nor while its hook holds it", "B", "A", "0A^ 1B", with(ordered, normal, hooked(0)), "", "PreDeleteHook 0"},
 		{"STS-36: one that users mark, and that is released, goes too", "A", "A", "0A^ 1A", with(ordered, normal, later19, marked(0)), "delete 0 Scale", ""},
+		{"STS-36: also if its hook makes it not ready", "A", "A", "0A^- 1A", with(ordered, normal, later19, marked(0)), "delete 0 Scale", ""},
 		{"STS-36: one whose place is wanted again is available again", "A", "A", "0A^ 1A", with(ordered, normal), "CancelDelete 0", ""},
 		{"STS-37: a prepared pod comes first", "B", "A", "0A 1A 2A", with(unordered, ahead, held, updating, partition(2), unavailable("2")), "", "InPlaceUpdateHook 0, Partition 2 1"},
 		{"STS-37: without the gate the highest does", "B", "A", "0A 1A 2A", with(unordered, held, updating, partition(2), unavailable("2")), "Refresh 0, UpdateInPlace 2", "Partition 1 0"},

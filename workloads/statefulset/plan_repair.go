@@ -61,7 +61,8 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 // endsAlone tells whether nothing but the deletion of a pod, which was prepared for it, keeps OrderedReady from going on. Such a
 // pod is replaced as soon as its hook lets it go. (STS-36)
 func (p *planner) endsAlone(s slot) bool {
-	return p.ordered && p.stopped != nil && s.ending() && !slices.ContainsFunc(p.wanted, func(other slot) bool {
+	leaves := s.pod != nil && s.pod.own && !s.pod.terminating && lifecycle.StateOf(s.pod.Pod) == lifecyclev1alpha1.StatePreparingDelete
+	return leaves && p.ordered && p.stopped != nil && !slices.ContainsFunc(p.wanted, func(other slot) bool {
 		return other.ordinal != s.ordinal && !(other.pod != nil && other.pod.own && !other.pod.terminating && other.pod.Available)
 	})
 }

@@ -6,12 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // laterFeatures switches on what the releases after 1.4 of OpenKruise added.
@@ -52,7 +49,7 @@ func later(b bug) *simulation.Workload {
 			act(u, r)
 		}
 	})
-	w.Push = pushLater
+	w.Push = func(u *simulation.User) { push(u, laterFeatures) }
 	w.Judge = func(uint64) simulation.Judge {
 		past := invariants.NewPast()
 		past.StatefulSets = laterRules
@@ -74,14 +71,4 @@ var laterMistakes = []simulation.Mistake{
 	{`{"spec":{"ordinals":{"start":-1}}}`, `{"spec":{"ordinals":null}}`},
 	{`{"spec":{"reserveOrdinals":[0,"1"]}}`, `{"spec":{"reserveOrdinals":[1]}}`},
 	{`{"spec":{"reserveOrdinals":["3-2"]}}`, `{"spec":{"reserveOrdinals":["2-3"]}}`},
-}
-
-// pushLater takes these mistakes back, too.
-func pushLater(u *simulation.User) {
-	for _, mistake := range laterMistakes {
-		if set := u.Workload().(*v1beta1.StatefulSet); equality.Semantic.DeepEqual(merged(set, mistake[0]), set) {
-			u.Edit(mistake[1])
-		}
-	}
-	push(u, laterFeatures)
 }

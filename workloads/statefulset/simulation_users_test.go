@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -163,7 +164,7 @@ func push(u *simulation.User, features Features) {
 		u.Edit(patch)
 		set = merged(set, patch)
 	}
-	for _, mistake := range mistakes {
+	for _, mistake := range slices.Concat(laterMistakes, mistakes) {
 		if equality.Semantic.DeepEqual(merged(set, mistake[0]), set) {
 			edit(mistake[1])
 		}

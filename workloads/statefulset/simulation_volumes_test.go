@@ -112,7 +112,7 @@ func growing(b bug) *simulation.Workload {
 		if tooLarge(u.Workload().(*v1beta1.StatefulSet)) {
 			u.Edit(`{"spec":{"volumeClaimTemplates":` + claimTemplates(simulation.ClassOnline, 9, 3) + `}}`)
 		}
-		pushLater(u)
+		push(u, features)
 	}
 	w.Judge = func(uint64) simulation.Judge {
 		past := invariants.NewPast()
