@@ -15,6 +15,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,9 +49,11 @@ import (
 
 // step is what a user does, and what a kind asks the API server for because of it.
 type step struct {
+	// Injected is the name of a container that the last of the objects has to get when it is created. That is waited for.
+	Injected string
 	// Objects are applied. A status is applied, too.
 	Objects []map[string]any
-	// Asks are "VERB RESOURCE" with the group, but for that of podwright. Each has to succeed at least once.
+	// Asks are "VERB RESOURCE" with the group, but for that of podwright. Each has to succeed once, after what the step before asks for.
 	Asks []string
 }
 
@@ -59,6 +62,7 @@ func TestExactRights(t *testing.T) {
 	scripts := readScripts(t)
 	w := newWorld(t)
 	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
 	var running sync.WaitGroup
 	asked := map[string]*requests{}
 	for name, kind := range describe {
@@ -70,19 +74,17 @@ func TestExactRights(t *testing.T) {
 			}
 		})
 	}
-	t.Run("kinds", func(t *testing.T) {
-		for name := range describe {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				for i, step := range scripts[name] {
-					for _, object := range step.Objects {
-						w.apply(ctx, t, object)
-					}
-					asked[name].await(ctx, t, i+1, step.Asks)
+	var scripted sync.WaitGroup
+	for name := range describe {
+		scripted.Go(func() {
+			for i, step := range scripts[name] {
+				if err := w.play(ctx, step, asked[name]); err != nil {
+					t.Errorf("%s, step %d: %v", name, i+1, err)
 				}
-			})
-		}
-	})
+			}
+		})
+	}
+	scripted.Wait()
 	stop()
 	running.Wait()
 	for name, requests := range asked {
@@ -119,6 +121,7 @@ type world struct {
 	control *cluster.Cluster
 	objects dynamic.Interface
 	kube    kubernetes.Interface
+	mapper  meta.RESTMapper
 	scheme  *runtime.Scheme
 }
 
@@ -144,6 +147,9 @@ func newWorld(t *testing.T) *world {
 	w.kube, err = kubernetes.NewForConfig(control.Config())
 	must(t, err)
 	must(t, crds.Install(ctx, w.objects, slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs(), distribution.CRDs(), lifecycle.CRDs())))
+	groups, err := restmapper.GetAPIGroupResources(w.kube.Discovery())
+	must(t, err)
+	w.mapper = restmapper.NewDiscoveryRESTMapper(groups)
 	for _, name := range []string{"kruise-system", distributionv1alpha1.DaemonConfigNamespace} {
 		_, err := w.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		must(t, err)
@@ -194,31 +200,67 @@ func (w *world) prepare(t *testing.T, name string, asked *requests, describe fun
 	}
 }
 
-// apply applies an object as a user does, and its status as an agent or a kubelet does.
-func (w *world) apply(ctx context.Context, t *testing.T, fields map[string]any) {
-	t.Helper()
-	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(fields)}
-	groups, err := restmapper.GetAPIGroupResources(w.kube.Discovery())
-	must(t, err)
+// play does what a step says, and waits until all has been asked for.
+func (w *world) play(ctx context.Context, s step, asked *requests) error {
+	if s.Injected != "" {
+		if err := w.awaitInjected(ctx, s); err != nil {
+			return err
+		}
+	}
+	for _, object := range s.Objects {
+		if err := w.apply(ctx, object); err != nil {
+			return err
+		}
+	}
+	return asked.await(ctx, s.Asks)
+}
+
+// awaitInjected waits until the last object would be created with a container.
+func (w *world) awaitInjected(ctx context.Context, s step) error {
+	object := &unstructured.Unstructured{Object: s.Objects[len(s.Objects)-1]}
+	client, err := w.client(object)
+	if err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		created, err := client.Create(ctx, object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return false, err
+		}
+		containers, _, err := unstructured.NestedSlice(created.Object, "spec", "containers")
+		return slices.ContainsFunc(containers, func(c any) bool { return c.(map[string]any)["name"] == s.Injected }), err
+	})
+}
+
+func (w *world) client(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
-	mapping, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(kind.GroupKind(), kind.Version)
-	must(t, err)
-	var client dynamic.ResourceInterface = w.objects.Resource(mapping.Resource)
-	if mapping.Scope.Name() == "namespace" {
-		client = w.objects.Resource(mapping.Resource).Namespace("default")
+	mapping, err := w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, err
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		return w.objects.Resource(mapping.Resource).Namespace("default"), nil
+	}
+	return w.objects.Resource(mapping.Resource), nil
+}
+
+// apply applies an object as a user does, and its status as an agent or a kubelet does.
+func (w *world) apply(ctx context.Context, fields map[string]any) error {
+	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(fields)}
+	client, err := w.client(object)
+	if err != nil {
+		return err
 	}
 	options := metav1.ApplyOptions{FieldManager: "user", Force: true}
 	status, has := object.Object["status"]
 	delete(object.Object, "status")
-	_, err = client.Apply(ctx, object.GetName(), object, options)
-	must(t, err)
-	if !has {
-		return
+	if _, err = client.Apply(ctx, object.GetName(), object, options); err != nil || !has {
+		return err
 	}
 	delete(object.Object, "spec")
 	object.Object["status"] = status
 	_, err = client.ApplyStatus(ctx, object.GetName(), object, options)
-	must(t, err)
+	return err
 }
 
 // requests are those of one kind.
@@ -275,21 +317,22 @@ func what(h *http.Request) string {
 	return verbs[h.Method] + " " + resource
 }
 
-// await waits until all has been asked for with success.
-func (r *requests) await(ctx context.Context, t *testing.T, step int, asks []string) {
-	t.Helper()
-	lacks := func() []string {
+// await waits until all has been asked for with success since the step before.
+func (r *requests) await(ctx context.Context, asks []string) error {
+	var lacks []string
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		r.lock.Lock()
 		defer r.lock.Unlock()
-		return slices.DeleteFunc(slices.Clone(asks), func(ask string) bool { return r.answered[ask] })
+		lacks = slices.DeleteFunc(slices.Clone(asks), func(ask string) bool { return r.answered[ask] })
+		return len(lacks) == 0, nil
+	})
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if err == nil {
+		clear(r.answered)
+		return nil
 	}
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(context.Context) (bool, error) { return len(lacks()) == 0, nil })
-	if err != nil {
-		r.lock.Lock()
-		defer r.lock.Unlock()
-		t.Errorf("step %d: not asked for: %s\nasked for: %s", step, strings.Join(slices.DeleteFunc(slices.Clone(asks), func(ask string) bool { return r.answered[ask] }), ", "),
-			fmt.Sprint(slices.Sorted(maps.Keys(r.answered))))
-	}
+	return fmt.Errorf("not asked for: %s; asked for: %s", strings.Join(lacks, ", "), strings.Join(slices.Sorted(maps.Keys(r.answered)), ", "))
 }
 
 const patience = time.Minute
