@@ -64,7 +64,7 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 	case pod.ended:
 		p.delete(pod, rollout.DeleteFailed)
 		return p.order("pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
-	case !pod.Available:
+	case !pod.Available && !(p.ordered && s.ending()): // one that is on its way out may wait for those behind it (STS-36)
 		return p.order("pod %s is not available", pod.Name)
 	}
 	return nil

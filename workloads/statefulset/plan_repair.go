@@ -43,7 +43,7 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 	for _, s := range slots {
 		switch {
 		case !mustUpdate(s) || s.pod == but:
-		case s.pod.PreparedUpdate(), p.endsAlone(s):
+		case s.pod.PreparedUpdate():
 			p.update(s.pod)
 			if !s.pod.Deleted && s.pod.Kind != rollout.PatchUpdateInPlace {
 				continue
@@ -56,15 +56,6 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 		}
 	}
 	return some
-}
-
-// endsAlone tells whether nothing but the deletion of a pod, which was prepared for it, keeps OrderedReady from going on. Such a
-// pod is replaced as soon as its hook lets it go. (STS-36)
-func (p *planner) endsAlone(s slot) bool {
-	leaves := s.pod != nil && s.pod.own && !s.pod.terminating && lifecycle.StateOf(s.pod.Pod) == lifecyclev1alpha1.StatePreparingDelete
-	return leaves && p.ordered && p.stopped != nil && !slices.ContainsFunc(p.wanted, func(other slot) bool {
-		return other.ordinal != s.ordinal && !(other.pod != nil && other.pod.own && !other.pod.terminating && other.pod.Available)
-	})
 }
 
 // broken is the pod to update although others are waited for: one that is not ready at a

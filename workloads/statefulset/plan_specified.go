@@ -24,11 +24,12 @@ func (p *planner) deleteSpecified(b *updateBudget) {
 	}
 }
 
-// endSpecified deletes a marked pod that is prepared for it, if nothing else keeps OrderedReady from going on. (STS-35, STS-36)
-func (p *planner) endSpecified() {
-	for _, s := range p.wanted {
-		if s.pod != nil && s.pod.specified && !s.pod.Deleted && p.endsAlone(s) {
-			p.delete(s.pod, rollout.DeleteForScale)
+// deleteBroken deletes marked pods that are not ready, while OrderedReady waits, perhaps for them. (STS-35)
+func (p *planner) deleteBroken() {
+	for _, s := range slices.Backward(p.wanted) {
+		if pod := s.pod; pod != nil && pod.own && pod.specified && !pod.ready() && !pod.terminating && !pod.ended && !pod.Deleted {
+			pod.unserving = true
+			p.delete(pod, rollout.DeleteForScale)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (p *planner) planUpdate() {
 		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleScaleFirst, Message: "pods are deleted first; the update goes on afterwards"})
 		p.planOtherwise(sequence)
 	case p.stopped != nil:
-		p.endSpecified()
+		p.deleteBroken()
 		p.updateBroken(sequence, 0, p.stopped)
 	default:
 		p.walk(sequence)

@@ -151,6 +151,12 @@ func (j *statefulSetJudge) available(pod *corev1.Pod) bool {
 	return j.owned(pod) && pod.DeletionTimestamp == nil && j.readyAt(pod, j.Known)
 }
 
+// orderly tells whether OrderedReady goes on beyond a pod: it is available, or only its own deletion, which is prepared, keeps it
+// from that. (STS-8, STS-36)
+func (j *statefulSetJudge) orderly(pod *corev1.Pod) bool {
+	return j.available(pod) || j.owned(pod) && held(pod) && pod.DeletionTimestamp == nil && readyFor(pod, j.minReadySeconds, j.Known.Now)
+}
+
 // readyAt tells whether a pod was ready for long enough, and not aside if that counts. (STS-8, STS-36)
 func (j *statefulSetJudge) readyAt(pod *corev1.Pod, s *State) bool {
 	return readyFor(pod, j.minReadySeconds, s.Now) && (!j.features.PreNormal || normal(pod))

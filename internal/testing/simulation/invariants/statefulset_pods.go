@@ -51,7 +51,7 @@ func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 		if lower >= ordinal {
 			break
 		}
-		if j.ordered && !j.available(j.at(lower)) {
+		if j.ordered && !j.orderly(j.at(lower)) {
 			j.add(Order, "creates pod %s, pod %d is not available", pod.Name, lower)
 		}
 		if !j.available(j.observedAt(lower)) { // what the update of the same reconcile takes comes later
@@ -135,9 +135,7 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	if j.rolling != nil && j.rolling.Paused {
 		j.add(Paused, "deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
 	}
-	released := func(other *corev1.Pod) bool { // they go one after the other
-		return held(other) && j.owned(other) && other.DeletionTimestamp == nil && readyFor(other, j.minReadySeconds, j.Known.Now)
-	}
+	released := func(other *corev1.Pod) bool { return held(other) && j.orderly(other) }               // they go one after the other
 	if down := 1 + j.countOut(pod, released); down > j.unavailable && !j.features.UpdateUnavailable { // (STS-34: it is out of service already)
 		j.add(Availability, "deletes pod %s, which its hook released, %d of the wanted pods are down then, maxUnavailable is %d", pod.Name, down, j.unavailable)
 	}
@@ -170,7 +168,7 @@ func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	}
 	halts := !j.available(pod) && !held(pod)
 	for _, ordinal := range j.wanted {
-		if !j.available(j.at(ordinal)) {
+		if !j.orderly(j.at(ordinal)) {
 			j.add(Order, "deletes pod %s, pod %d is not available", pod.Name, ordinal)
 		}
 	}
@@ -201,7 +199,7 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) bool {
 	}
 	inTurn := true
 	for _, other := range j.wanted {
-		if other != j.ordinalOf(pod.Name) && !j.available(j.at(other)) {
+		if other != j.ordinalOf(pod.Name) && !j.orderly(j.at(other)) {
 			j.add(Order, "takes pod %s out of service, pod %d is not available", pod.Name, other)
 			inTurn = false
 		}

@@ -70,7 +70,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 // available. (STS-8)
 func (j *statefulSetJudge) turnComes(pod *corev1.Pod) bool {
 	halted := j.ordered && !j.isWanted(pod.Name) &&
-		slices.ContainsFunc(j.wanted, func(ordinal int) bool { return !j.available(j.at(ordinal)) })
+		slices.ContainsFunc(j.wanted, func(ordinal int) bool { return !j.orderly(j.at(ordinal)) })
 	return j.owned(pod) && !halted
 }
 
