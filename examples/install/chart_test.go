@@ -169,9 +169,12 @@ func TestChartForOldServers(t *testing.T) {
 	}
 }
 
-// The notes name what the manager registers, and the Deployment.
+// The notes name what the manager registers, and the Deployment, if no Job removes it.
 func TestChartNotes(t *testing.T) {
-	released, err := render("chart", "v1.37.1", nil)
+	if removed, err := render("chart", "v1.37.1", nil); err != nil || strings.Contains(removed.Notes(), "kubectl delete") {
+		t.Errorf("error %v, the notes ask for what a Job does", err)
+	}
+	released, err := render("chart", "v1.37.1", map[string]any{"removeWebhooks": false})
 	if err != nil {
 		t.Fatal(err)
 	}

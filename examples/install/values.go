@@ -118,7 +118,7 @@ var followed = map[string][]string{
 		"create-own-namespace", "deletion-protection-crds", "deletion-protection-label-group", "enable-leader-election", "enable-webhooks", "feature-gates",
 		"health-probe-addr", "imagepulljob-refer-to-source-secrets", "install-crds", "kubeconfig", "leader-elect", "leader-election-id",
 		"leader-election-namespace", "metrics-addr", "namespace", "own-namespace", "podunavailablebudget-crds", "podunavailablebudget-mirror", "print-policies",
-		"print-rbac", "register-webhooks", "release", "resourcedistribution-sources", "serve-v1beta1", "webhook-bind-address", "webhook-cert-dir",
+		"print-rbac", "register-webhooks", "release", "remove-webhooks-of", "resourcedistribution-sources", "serve-v1beta1", "webhook-bind-address", "webhook-cert-dir",
 		"webhook-cert-writer", "webhook-host", "webhook-port", "webhook-secret", "webhook-service",
 	},
 	"nodeagent": {

@@ -39,6 +39,9 @@ func Main(arguments []string) int {
 		Name: program, AddFlags: config.AddFlags, RBAC: func() ([]byte, error) { return Manifest(config) },
 		Policies: func() ([]byte, error) { return Policies(config) },
 		Run: func(ctx context.Context) error {
+			if config.RemoveWebhooksOf != "" {
+				return removeWebhooks(ctx, config)
+			}
 			m, err := New(config)
 			if err != nil {
 				return err
@@ -60,6 +63,9 @@ type Config struct {
 
 	Namespace, OwnNamespace         string
 	CreateOwnNamespace, InstallCRDs bool
+	// RemoveWebhooksOf is a Deployment of the own namespace that is scaled to 0, and whose webhooks are removed, instead of all else that
+	// a manager does. Default: none.
+	RemoveWebhooksOf string
 	// CacheSyncTimeout is how long each controller, and what serves webhooks, waits until its caches are filled.
 	CacheSyncTimeout time.Duration
 	// LeaderElection says how one of several replicas is chosen to run the controllers.
@@ -138,6 +144,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 		"what the API server does with new pods that a webhook would change while none answers: Fail refuses them, Ignore creates them unchanged")
 	f.StringVar(&c.DeletionProtectionLabelGroup, "deletion-protection-label-group", c.DeletionProtectionLabelGroup,
 		"in what --print-policies prints: group whose members alone may take a label away that protects from deletion; empty for every user who may change an object")
+	f.StringVar(&c.RemoveWebhooksOf, "remove-webhooks-of", c.RemoveWebhooksOf,
+		"before an uninstall: scale this Deployment of managers in the own namespace to 0, remove the webhooks that they have registered, and end")
 	f.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "IP address that webhooks listen on; empty for all")
 	f.IntVar(&w.Port, "webhook-port", w.Port, "port of the webhooks ($WEBHOOK_PORT); 0 for a free one")
 	f.StringVar(&w.Host, "webhook-host", w.Host, "DNS name or IP address by which the API server reaches this process without a Service ($WEBHOOK_HOST)")

@@ -42,7 +42,7 @@ var resolvers map[string]func(words []string) error
 
 func init() {
 	resolvers = map[string]func([]string) error{
-		"make": resolveMake, "go": resolveGo, "kubectl": resolveKubectl, "helm": resolveFiles("install"), "docker": resolveDocker, "apt-get": resolvePackages,
+		"make": resolveMake, "go": resolveGo, "kubectl": resolveKubectl, "helm": resolveFiles("install", "uninstall"), "docker": resolveDocker, "apt-get": resolvePackages,
 		".ci/run": func([]string) error { return exists(".ci/run") }, "bin/kubectl-podwright": resolvePlugin,
 	}
 }
