@@ -161,6 +161,7 @@ func (j *daemonSetJudge) checkConverged() {
 		j.add(Settled, "%d nodes have an updated pod alone, of %d that the update gets to", updated, wanted)
 	}
 	excusedBy := slices.ContainsFunc(slices.Collect(maps.Values(j.Known.Pods)), func(pod *corev1.Pod) bool { return j.owned(pod) && unreadable(pod) })
+	brokenStay := slices.ContainsFunc(slices.Collect(maps.Values(j.Known.Pods)), func(pod *corev1.Pod) bool { return j.owned(pod) && !j.available(pod) && excused(pod) })
 	if _, template := j.current(); template != nil && !matches(j.set.Spec.Selector, template.Labels) { // it makes no pods
 		excusedBy = true
 	}
@@ -168,6 +169,10 @@ func (j *daemonSetJudge) checkConverged() {
 		switch condition.Type { // these are judged with the pods
 		case v1alpha1.DaemonSetConditionReconciling, v1alpha1.DaemonSetConditionStalled:
 			continue
+		case heldUp: // it tells of pods that partition or selector hold back, too
+			if brokenStay {
+				continue
+			}
 		}
 		if !excusedBy {
 			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
