@@ -17,6 +17,7 @@ const maxRecords = 2000
 
 // Decision is the answer to an operation on a pod.
 type Decision struct {
+	// Allowed tells whether the operation may go on. False, the zero value, refuses it.
 	Allowed bool
 	// Reason says why, in words.
 	Reason string
@@ -36,6 +37,7 @@ const (
 
 // Request is what a client is about to do.
 type Request struct {
+	// Operation is what is done to the pod: an update of its spec, a deletion or an eviction. Required.
 	Operation v1alpha1.PubOperation
 	// DryRun tells that it will not be done: nothing is to be written for it. (PUB-15)
 	DryRun bool

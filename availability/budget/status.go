@@ -37,7 +37,9 @@ type Result struct {
 
 // Unavailable is a pod that does not count as available.
 type Unavailable struct {
-	Pod    *corev1.Pod
+	// Pod is the pod, shared with the caches; never nil.
+	Pod *corev1.Pod
+	// Reason says in words why it does not count.
 	Reason string
 }
 

@@ -19,6 +19,7 @@ import (
 // subresource.
 type Workload struct {
 	schema.GroupKind
+	// Name is its name, in the namespace of the budget, and UID its UID.
 	Name string
 	UID  types.UID
 	// Replicas is how many pods it wants. Nil: it does not say, which is 1. (PUB-5)

@@ -18,12 +18,15 @@ type Eviction struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   EvictionSpec   `json:"spec"`
+	// Spec says what is to be evicted.
+	Spec EvictionSpec `json:"spec"`
+	// Status says whose turn it is, and what responders have reported.
 	Status EvictionStatus `json:"status,omitempty"`
 }
 
 // EvictionSpec says what is to be evicted.
 type EvictionSpec struct {
+	// Target is what is to be evicted. Its zero value names no pod.
 	Target EvictionTarget `json:"target"`
 }
 
@@ -35,6 +38,7 @@ type EvictionTarget struct {
 
 // PodReference names a pod of the Eviction's namespace.
 type PodReference struct {
+	// Name is that of the pod, and UID its UID: another pod of the name is not meant.
 	Name string    `json:"name"`
 	UID  types.UID `json:"uid"`
 }
@@ -49,7 +53,9 @@ type EvictionStatus struct {
 
 // TargetResponder is a responder that the target asks for.
 type TargetResponder struct {
-	Name  string         `json:"name"`
+	// Name is that of the responder.
+	Name string `json:"name"`
+	// State is how far it is.
 	State ResponderState `json:"state"`
 }
 
@@ -68,6 +74,7 @@ const (
 
 // ResponderStatus is what a responder has reported.
 type ResponderStatus struct {
+	// Name is that of the responder.
 	Name string `json:"name"`
 	// StartTime is when the responder became Active; it is set by the controller of Evictions.
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -84,6 +91,7 @@ type EvictionList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the Evictions.
 	Items []Eviction `json:"items"`
 }
 

@@ -83,7 +83,9 @@ type Options struct {
 
 	// These are informers that the caller shares and runs. If one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
-	Budgets, Pods                                                  cache.SharedIndexInformer
+	Budgets, Pods cache.SharedIndexInformer
+	// The same holds for the workloads: Deployments, ReplicaSets, StatefulSets, ReplicationControllers, CloneSets and
+	// AdvancedStatefulSets (v1beta1).
 	Deployments, ReplicaSets, StatefulSets, ReplicationControllers cache.SharedIndexInformer
 	CloneSets, AdvancedStatefulSets                                cache.SharedIndexInformer
 	// PodDisruptionBudgets is read unless Mirror is MirrorNone.
