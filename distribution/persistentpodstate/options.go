@@ -60,7 +60,8 @@ type Options struct {
 
 	// These are informers that the caller shares and runs. If one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
-	States, Pods, Nodes                cache.SharedIndexInformer
+	States, Pods, Nodes cache.SharedIndexInformer
+	// StatefulSets and AdvancedStatefulSets (v1beta1) are such informers, too.
 	StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer
 
 	// StateMetrics defaults to none.

@@ -24,6 +24,7 @@ const StuckFor = 30 * time.Second
 // Stuck is a pod that no node can take any more for what a PersistentPodState has required of it. To be placed
 // elsewhere it has to be created again: the node selector of a pod cannot be changed.
 type Stuck struct {
+	// Pod is the pod, shared with the caches; never nil.
 	Pod *corev1.Pod
 	// Reason says what it asks for in vain.
 	Reason string

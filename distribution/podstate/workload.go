@@ -17,6 +17,7 @@ import (
 // Workload is what has to be known of a workload whose pods are numbered.
 type Workload struct {
 	schema.GroupVersionKind
+	// Namespace, Name and UID are those of the workload, and Annotations its own, which ask for a PersistentPodState.
 	Namespace, Name string
 	UID             types.UID
 	Annotations     map[string]string

@@ -26,6 +26,7 @@ type Object interface {
 // is what is in the template.
 type Copy struct {
 	metav1.ObjectMeta
+	// Kind is Secret or ConfigMap.
 	Kind string
 
 	fingerprint string

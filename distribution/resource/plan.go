@@ -29,9 +29,12 @@ var (
 
 // Failure is something that failed in a namespace.
 type Failure struct {
+	// Namespace is the one that got no copy, or keeps a wrong one.
 	Namespace string
-	Type      v1alpha1.ResourceDistributionConditionType
-	Err       error
+	// Type is the condition that tells of it.
+	Type v1alpha1.ResourceDistributionConditionType
+	// Err is why; never nil.
+	Err error
 }
 
 // Plan is what one reconcile of a ResourceDistribution does. A settled one is empty but
@@ -64,6 +67,7 @@ type Plan struct {
 
 // Replacement is a copy and what is to be in its place.
 type Replacement struct {
+	// Delete is the copy that stands, and Create what is created once it is gone.
 	Delete *Copy
 	Create Object
 }

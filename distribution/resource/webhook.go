@@ -42,6 +42,7 @@ type Webhook struct {
 
 // Access answers whether a user may do something.
 type Access interface {
+	// Create asks the API server to judge the review. The answer has its status.
 	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, opts metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error)
 }
 

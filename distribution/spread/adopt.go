@@ -18,6 +18,7 @@ import (
 
 // Adoption is a pod that was there before, and the subset that fits it. (WS-13)
 type Adoption struct {
+	// Pod is the pod, shared with the caches, and Subset the name of the subset.
 	Pod    *corev1.Pod
 	Subset string
 	// Annotations and Labels are what to write into the pod; a nil value removes one.

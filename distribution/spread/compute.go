@@ -42,9 +42,11 @@ const (
 
 // Deletion is a pod to be deleted.
 type Deletion struct {
+	// Pod is the pod, shared with the caches, and Subset the name of the subset that it leaves.
 	Pod    *corev1.Pod
 	Subset string
-	Why    DeletionReason
+	// Why is the reason of the deletion.
+	Why DeletionReason
 	// After are the names of the pods by which the subset is beyond its share once it has adopted them. As long as it
 	// has not, the pod is not to be deleted.
 	After []string

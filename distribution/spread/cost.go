@@ -18,9 +18,11 @@ import (
 
 // Cost is what deleting a pod is to cost, as its annotation pod-deletion-cost says.
 type Cost struct {
+	// Pod is the pod whose annotation says otherwise, and Subset the name of its subset.
 	Pod    *corev1.Pod
 	Subset string
-	Cost   int32
+	// Cost is what the annotation is to say: workloads delete pods of a lower cost first.
+	Cost int32
 }
 
 // costs returns the costs of the pods of each subset, and of those of none, as far as they are

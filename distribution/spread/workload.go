@@ -28,6 +28,7 @@ var (
 // Workload is what spreading has to know of one.
 type Workload struct {
 	schema.GroupKind
+	// Name and UID are those of the workload.
 	Name string
 	UID  types.UID
 	// Replicas is how many pods it wants, of a Job at the same time. Nil: it does not say, which

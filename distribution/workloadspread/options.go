@@ -41,7 +41,9 @@ type Options struct {
 
 	// These are informers that the caller shares and runs. If one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
-	Spreads, Pods, Nodes                         cache.SharedIndexInformer
+	Spreads, Pods, Nodes cache.SharedIndexInformer
+	// The same holds for the workloads: Deployments, ReplicaSets, StatefulSets, Jobs, CloneSets and
+	// AdvancedStatefulSets (v1beta1).
 	Deployments, ReplicaSets, StatefulSets, Jobs cache.SharedIndexInformer
 	CloneSets, AdvancedStatefulSets              cache.SharedIndexInformer
 	// NoNodes says not to read nodes: pods that were there before a WorkloadSpread get no

@@ -38,6 +38,7 @@ type Plan struct {
 
 // PodPatch is what to write into a pod.
 type PodPatch struct {
+	// Pod is the pod as it was observed, and Subset the name of its subset.
 	Pod    *corev1.Pod
 	Subset string
 	// Annotations and Labels are what to write; a nil value removes one.

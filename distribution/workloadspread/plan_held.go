@@ -32,6 +32,7 @@ const (
 
 // Held are the holds of a subset.
 type Held struct {
+	// Subset is the name of the subset, and Holds are what holds it up: at least one.
 	Subset string
 	Holds  []rollout.Hold
 }

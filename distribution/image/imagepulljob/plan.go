@@ -74,7 +74,9 @@ const (
 
 // Node is a node that a job is about.
 type Node struct {
-	Name  string
+	// Name is that of the node.
+	Name string
+	// State is how far the node is with the job.
 	State State
 }
 

@@ -51,8 +51,10 @@ type Plan struct {
 
 // Change is the wanted state of what the controller manages of a NodeImage.
 type Change struct {
+	// Labels are all labels that the NodeImage is to have.
 	Labels map[string]string
-	Spec   v1alpha1.NodeImageSpec
+	// Spec is the whole spec that it is to have.
+	Spec v1alpha1.NodeImageSpec
 }
 
 // Patch returns the merge patch that makes the change. It is refused if the
@@ -71,6 +73,7 @@ func (c *Change) Patch(observed *v1alpha1.NodeImage) ([]byte, error) {
 
 // Dropped is a task that is taken away from a node.
 type Dropped struct {
+	// Image and Tag name the task; Tag may be a digest.
 	Image, Tag string
 	// Reason says in words why.
 	Reason string
@@ -78,6 +81,7 @@ type Dropped struct {
 
 // Failed is a task that has taken too long.
 type Failed struct {
+	// Image and Tag name the task; Tag may be a digest.
 	Image, Tag string
 	// Message is what the status says about it.
 	Message string
@@ -101,6 +105,7 @@ type Pulls struct {
 
 // Succeeded is a task whose image the node has.
 type Succeeded struct {
+	// Image and Tag name the task; Tag may be a digest.
 	Image, Tag string
 	// Took is the time from the begin of the task to its end, in whole seconds.
 	Took time.Duration
@@ -108,6 +113,7 @@ type Succeeded struct {
 
 // Unpulled is a job for which an image could not be pulled.
 type Unpulled struct {
+	// Image and Tag name the task; Tag may be a digest. Job is the ImagePullJob.
 	Image, Tag string
 	Job        corev1.ObjectReference
 	// Message says why.
@@ -116,6 +122,7 @@ type Unpulled struct {
 
 // WaitingPull is a job for which an image should be pulled.
 type WaitingPull struct {
+	// Image and Tag name the task; Tag may be a digest. Job is the ImagePullJob.
 	Image, Tag string
 	Job        types.NamespacedName
 	// Reason says in words what it waits for.

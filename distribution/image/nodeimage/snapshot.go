@@ -40,7 +40,8 @@ type Refusal struct {
 	// Task is what the pod was for, and Job the UID of its job.
 	Task images.PullTask
 	Job  types.UID
-	At   time.Time
+	// At is when it was refused.
+	At time.Time
 	// Message says why.
 	Message string
 }
