@@ -32,6 +32,7 @@ type Verdict struct {
 
 // Restart is a container that restarts in a pod that lives on.
 type Restart struct {
+	// Container is the name of the container.
 	Container string
 	// FromImage and ToImage differ if the container gets a new image.
 	FromImage, ToImage string
@@ -45,6 +46,7 @@ type Restart struct {
 
 // Resize is a container that gets other cpu or memory in a pod that lives on.
 type Resize struct {
+	// Container is the name of the container.
 	Container string
 	// From and To hold the quantities that change. From lacks those that are new.
 	From, To corev1.ResourceRequirements

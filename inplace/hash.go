@@ -16,7 +16,9 @@ import (
 
 // EnvValue is an environment variable of a container and its value.
 type EnvValue struct {
-	Name  string `json:"name"`
+	// Name is that of the variable.
+	Name string `json:"name"`
+	// Value is what the container sees; empty if a label or annotation that it refers to is missing.
 	Value string `json:"value,omitempty"`
 }
 

@@ -114,6 +114,7 @@ const (
 
 // Decision is the outcome of Next.
 type Decision struct {
+	// Action says what to do with Revision.
 	Action Action
 	// Revision is the workload's update revision as it must stand. It is an existing
 	// one (Use), a copy of an existing one with the new number (Raise), or the

@@ -15,12 +15,15 @@ const MostCreations = 1000
 
 // PodCreation is a pod to create, after the claims that it lacks.
 type PodCreation struct {
-	Pod    *corev1.Pod
+	// Pod is the pod to create; never nil.
+	Pod *corev1.Pod
+	// Claims are those that do not exist yet, and are created before the pod. Nil: it lacks none.
 	Claims []*corev1.PersistentVolumeClaim
 }
 
 // PodPatch is a change to a pod.
 type PodPatch struct {
+	// Pod is the pod as it was observed, shared with the caches.
 	Pod *corev1.Pod
 	// Patch is the change; its Writes are the requests, each to be sent only
 	// when the one before it succeeded.

@@ -6,6 +6,7 @@ import "fmt"
 
 // Status is how far an object is from its spec, as the object alone tells. RolloutStatus of a kind's package returns it.
 type Status struct {
+	// Phase is how far the object is.
 	Phase Phase
 	// Message says in kubectl's words what is waited for, why waiting does not help, or how many pods are updated if a partition holds
 	// back others. Empty: the phase says it all.

@@ -59,7 +59,8 @@ type ResizeError struct {
 	Unsupported bool
 	// Begun says that the rest of the update was written before: the pod names its revision.
 	Begun bool
-	Err   error
+	// Err is what the API server answered. Unwrap returns it.
+	Err error
 }
 
 // Error says it in words.

@@ -37,6 +37,7 @@ type Stages struct {
 
 // PodDeletion is a pod to delete.
 type PodDeletion struct {
+	// Pod is the pod as it was observed, shared with the caches.
 	Pod *corev1.Pod
 	// For says why the pod is deleted.
 	For DeletionReason
@@ -67,6 +68,7 @@ const (
 
 // ClaimPatch changes who owns a claim, and so with whom it is removed.
 type ClaimPatch struct {
+	// Claim is the claim as it was observed, shared with the caches.
 	Claim *corev1.PersistentVolumeClaim
 	// Owners is the complete list of owners that the claim shall have.
 	Owners []metav1.OwnerReference

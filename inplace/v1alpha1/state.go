@@ -127,15 +127,20 @@ type Grace struct {
 // RuntimeContainersMeta is what the node agent reports of the containers that
 // really run, in the annotation RuntimeContainersMetaAnnotation.
 type RuntimeContainersMeta struct {
+	// Containers are the containers of the pod that run.
 	Containers []RuntimeContainer `json:"containers"`
 }
 
 // RuntimeContainer is one running container as the runtime knows it.
 type RuntimeContainer struct {
-	Name         string                 `json:"name"`
-	ContainerID  string                 `json:"containerID"`
-	RestartCount int32                  `json:"restartCount"`
-	Hashes       RuntimeContainerHashes `json:"hashes"`
+	// Name is that of the container in the pod.
+	Name string `json:"name"`
+	// ContainerID is what the runtime calls it, as the status of the pod has it: containerd://….
+	ContainerID string `json:"containerID"`
+	// RestartCount is how often the kubelet had restarted the container when it created this one.
+	RestartCount int32 `json:"restartCount"`
+	// Hashes are those of what it was created from.
+	Hashes RuntimeContainerHashes `json:"hashes"`
 }
 
 // RuntimeContainerHashes identify the specification that a container was started from.
