@@ -71,6 +71,7 @@ const (
 
 // Target is a pod that a job is for.
 type Target struct {
+	// Pod is the pod, shared with the caches, and State how far it is with the job.
 	Pod   *corev1.Pod
 	State State
 }
@@ -90,7 +91,8 @@ const (
 // Event is to be recorded about the job.
 type Event struct {
 	// Type is Normal or Warning.
-	Type            string
+	Type string
+	// Reason is the word for machines, and Message the words for users.
 	Reason, Message string
 }
 

@@ -42,6 +42,7 @@ type Plan struct {
 
 // Wait is a container that is not started yet.
 type Wait struct {
+	// Container is the name of the container.
 	Container string
 	// Priority is its launch priority.
 	Priority int

@@ -28,6 +28,7 @@ type Parts struct {
 
 // Fixed is a part that goes by the pod alone.
 type Fixed struct {
+	// Mutate is that part of the webhook.
 	Mutate Mutator
 	// MatchExpression is true of the pods that Mutate changes, wherever they are. Empty: of none.
 	MatchExpression string

@@ -42,6 +42,7 @@ type Plan struct {
 // Step is one write, and why it is made. Exactly one of Status, Change, Pod and
 // Delete is set.
 type Step struct {
+	// Why says in words why the write is made.
 	Why string
 	// Status is the status to write.
 	Status *v1alpha1.ContainerRecreateRequestStatus

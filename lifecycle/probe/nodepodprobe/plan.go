@@ -46,6 +46,7 @@ type Plan struct {
 
 // Dropped is a probe that is taken away from a node.
 type Dropped struct {
+	// Pod names the pod that was probed.
 	Pod types.NamespacedName
 	// Probe is its name in the NodePodProbe.
 	Probe string
@@ -55,6 +56,7 @@ type Dropped struct {
 
 // PodPatch writes results to a pod: a condition, labels and annotations, all in one request.
 type PodPatch struct {
+	// Pod is the pod as it was observed, shared with the caches.
 	Pod *corev1.Pod
 	podpatch.Patch
 	// Results says what results of which markers they are. If it is that of the last write, they have other words, or another
@@ -64,6 +66,7 @@ type PodPatch struct {
 
 // Ignored is a result that is not written, or not in full.
 type Ignored struct {
+	// Pod names the pod that the result is about.
 	Pod types.NamespacedName
 	// Probe is its name in the NodePodProbe.
 	Probe string

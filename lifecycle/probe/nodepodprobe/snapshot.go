@@ -34,7 +34,8 @@ type Snapshot struct {
 type Wrote struct {
 	// Results says what results of which markers they were, see PodPatch.
 	Results string
-	At      time.Time
+	// At is the time of the reconcile that made it.
+	At time.Time
 }
 
 // againAfter is how long the same results are not written to a pod again: commands that print something else each time cost no
