@@ -42,6 +42,7 @@ const (
 
 // PodIdentity says which pod is meant.
 type PodIdentity struct {
+	// Namespace, Name and UID are those of the pod.
 	Namespace, Name string
 	UID             types.UID
 }

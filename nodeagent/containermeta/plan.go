@@ -36,7 +36,7 @@ type Restart struct {
 	Container, ID string
 }
 
-// Waiting is a container for which something is left to do, and the reason in
+// Waiting is a container for which something is left to do, and the Reason in
 // words. Container is empty if the reason is about the whole pod.
 type Waiting struct{ Container, Reason string }
 

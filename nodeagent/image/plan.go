@@ -40,6 +40,7 @@ type Plan struct {
 // Start is an attempt to pull an image.
 type Start struct {
 	Task
+	// Version is that of the task in the NodeImage, for which the image is pulled.
 	Version int64
 	// Reference is the image as the runtime is asked for it: nginx:1.27, or
 	// nginx@sha256:….
@@ -58,12 +59,14 @@ type Start struct {
 // Adopt has the attempt that is under way for a task serve a version of it.
 type Adopt struct {
 	Task
+	// Version is the one that the attempt serves from now on.
 	Version int64
 }
 
 // Cancel is an attempt to end, with the reason in words.
 type Cancel struct {
 	Task
+	// Reason says why, in words.
 	Reason string
 }
 
@@ -85,6 +88,7 @@ type Finished struct {
 // Waiting is a task that waits, and the reason in words.
 type Waiting struct {
 	Task
+	// Reason says what the task waits for, in words.
 	Reason string
 }
 

@@ -34,13 +34,14 @@ type Snapshot struct {
 	key types.NamespacedName // of the NodeImage
 }
 
-// Task names a task of the node: one tag, or one digest, of an image.
+// Task names a task of the node: one Tag, or one digest, of an Image.
 type Task struct{ Image, Tag string }
 
 // Pull is what an agent remembers of the work on one version of a task. Nothing
 // of it is needed after a restart.
 type Pull struct {
 	Task
+	// Version is that of the task in the NodeImage.
 	Version int64
 	// Since is when the first attempt began.
 	Since time.Time

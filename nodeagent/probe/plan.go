@@ -35,6 +35,7 @@ type Plan struct {
 // Start is one run of a probe.
 type Start struct {
 	ID
+	// Handler is what is run: a command, a TCP connection or an HTTP request.
 	Handler corev1.ProbeHandler
 	// Timeout is how long it may take, InitialDelay how long the container must have run.
 	Timeout, InitialDelay time.Duration
@@ -48,6 +49,7 @@ type Start struct {
 // Changed is a state that has changed.
 type Changed struct {
 	ID
+	// State is the new state, and Message why, as the status has it.
 	State   v1alpha1.ProbeState
 	Message string
 }
@@ -55,6 +57,7 @@ type Changed struct {
 // Waiting is a probe that waits, and the reason in words.
 type Waiting struct {
 	ID
+	// Reason says what the probe waits for, in words.
 	Reason string
 }
 

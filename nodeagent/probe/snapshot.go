@@ -34,9 +34,11 @@ type Snapshot struct {
 
 // ID names a probe: a name in the NodePodProbe, for a container of a pod.
 type ID struct {
+	// Namespace, Pod and UID are the namespace, the name and the UID of the pod.
 	Namespace, Pod string
 	UID            types.UID
-	Container      string
+	// Container is the name of the container.
+	Container string
 	// Probe is its name in the NodePodProbe.
 	Probe string
 }

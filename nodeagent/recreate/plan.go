@@ -29,6 +29,7 @@ type Plan struct {
 
 // Write is a status to write, and why.
 type Write struct {
+	// Request is the request as it was observed, Status what to write, and Why the reason in words.
 	Request *v1alpha1.ContainerRecreateRequest
 	Status  *v1alpha1.ContainerRecreateRequestStatus
 	Why     string
@@ -44,8 +45,8 @@ type Stop struct {
 	Announce string
 }
 
-// Waiting is something that is left to do, and the reason in words why it is not
-// done now. Container is empty if the reason is about a whole request.
+// Waiting is something that is left to do for the Request of that name, and the Reason in words why it is
+// not done now. Container is empty if the reason is about a whole request.
 type Waiting struct{ Request, Container, Reason string }
 
 // NewPlan decides what to do about the requests for a pod. It depends on nothing
