@@ -16,7 +16,9 @@ import (
 // Hashes are what tells the containers of a SidecarSet from others: those with the
 // same WithoutImage differ in their images alone.
 type Hashes struct {
-	Containers   string
+	// Containers is the hash of the containers as they stand.
+	Containers string
+	// WithoutImage is their hash with empty images.
 	WithoutImage string
 }
 

@@ -24,6 +24,7 @@ const (
 
 // Whitelist says which annotations of pods SidecarSets may patch.
 type Whitelist struct {
+	// Rules permit annotations to the SidecarSets that they select. One that none selects is judged as without a list.
 	Rules []whitelistRule `json:"rules"`
 }
 

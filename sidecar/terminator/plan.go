@@ -47,7 +47,7 @@ type Plan struct {
 	Problem error
 }
 
-// Wait is a container that is waited for.
+// Wait is a Container, by its name, that is waited for, and the Reason in words.
 type Wait struct{ Container, Reason string }
 
 // nodeRetry is after how long a node that is not known is looked for again. Pods of
