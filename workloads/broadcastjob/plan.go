@@ -67,6 +67,7 @@ const (
 
 // Node is a node that a job is about.
 type Node struct {
+	// Name is that of the node, and State how far it is with the job.
 	Name  string
 	State State
 	// Misfit says why the node does not fit its pod, empty if it does. The job
@@ -76,6 +77,7 @@ type Node struct {
 
 // Deletion is a pod to be deleted.
 type Deletion struct {
+	// Pod is the pod as it was observed, shared with the caches.
 	Pod *corev1.Pod
 	// Reason is why: the job has failed, or the node does not fit.
 	Reason string
@@ -115,7 +117,8 @@ const (
 // Event is to be recorded about the job.
 type Event struct {
 	// Type is Normal or Warning.
-	Type            string
+	Type string
+	// Reason is the word for machines, and Message the words for users.
 	Reason, Message string
 	// Lasting says that the plan has the event for as long as what it tells of lasts.
 	// It is recorded when that begins.

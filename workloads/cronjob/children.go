@@ -34,7 +34,8 @@ type Child struct {
 	Reference corev1.ObjectReference
 	// Scheduled is the time for which it was created; zero if it does not say.
 	Scheduled time.Time
-	State     State
+	// State is how far the job is.
+	State State
 	// Started is when it started; zero if it has not.
 	Started time.Time
 	// TimeToLive is its ttlSecondsAfterFinished, in seconds, if it has yet to get that; nil if not.

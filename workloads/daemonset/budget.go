@@ -27,7 +27,8 @@ type Rollout struct {
 	Available int32
 }
 
-// Replace is how many pods of old revisions may be updated now, of each kind.
+// Replace is how many pods of old revisions may be updated now: Unserved, Interrupted, Unavailable and Available are
+// those of the numbers of Rollout.
 type Replace struct{ Unserved, Interrupted, Unavailable, Available int32 }
 
 // Replace says how many pods may be updated, so that the update never has more pods out

@@ -29,6 +29,7 @@ type Plan struct {
 
 // NodeWait is a node that should get a pod and does not.
 type NodeWait struct {
+	// Node is the name of the node, and Reason what it waits for.
 	Node   string
 	Reason *rollout.Reason
 }

@@ -18,6 +18,7 @@ import (
 
 // ClaimResize is a claim that is to ask for what its claim template asks for by now.
 type ClaimResize struct {
+	// Claim is the claim as it was observed, shared with the caches.
 	Claim *corev1.PersistentVolumeClaim
 	// Pod is the name of the pod that mounts it.
 	Pod string

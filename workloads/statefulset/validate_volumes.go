@@ -24,7 +24,9 @@ import (
 
 // StorageClasses reads storage classes, as StorageClasses of a client of k8s.io/client-go does.
 type StorageClasses interface {
+	// Get returns the storage class of a name. NotFound refuses the claim template that has it; other errors are warnings.
 	Get(ctx context.Context, name string, o metav1.GetOptions) (*storagev1.StorageClass, error)
+	// List returns all storage classes, so that the default one is found. An error is a warning.
 	List(ctx context.Context, o metav1.ListOptions) (*storagev1.StorageClassList, error)
 }
 

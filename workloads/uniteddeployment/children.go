@@ -54,7 +54,8 @@ func kindOf(t *v1alpha1.SubsetTemplate) (TemplateKind, bool) {
 type Child struct {
 	// Object is the workload, shared with the caches.
 	Object metav1.Object
-	Kind   TemplateKind
+	// Kind is which of the templates it is made of.
+	Kind TemplateKind
 	// Subset is the name of the subset, empty for a workload that has none.
 	Subset string
 	// Revision is the name of the revision of the UnitedDeployment that it was last written

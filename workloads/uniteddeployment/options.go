@@ -26,7 +26,9 @@ type SubsetMetrics interface {
 
 // SubsetState is the state of a subset: how many pods it is to have, has, and has ready.
 type SubsetState struct {
-	Name                    string
+	// Name is that of the subset.
+	Name string
+	// Wanted, Replicas and Ready count pods: those that the subset is to have, has, and has ready.
 	Wanted, Replicas, Ready int32
 }
 

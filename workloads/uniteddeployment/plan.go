@@ -68,6 +68,7 @@ type Plan struct {
 
 // SubsetPlan is what a subset is to have.
 type SubsetPlan struct {
+	// Name is that of the subset.
 	Name string
 	// Replicas is the number of pods, and Partition how many of them are held back at the
 	// revision that they have.
@@ -80,6 +81,7 @@ type SubsetPlan struct {
 
 // Creation is a workload to create.
 type Creation struct {
+	// Kind is which of the templates it is made of, Subset the name of the subset, and Object what to create.
 	Kind   TemplateKind
 	Subset string
 	Object Workload
@@ -93,6 +95,7 @@ type Workload interface {
 
 // Update is a change of a workload.
 type Update struct {
+	// Child is the workload as it was observed.
 	Child Child
 	// Replicas and Partition are what it is to have.
 	Replicas, Partition int32
