@@ -50,7 +50,8 @@ type Runner interface {
 type Permission struct {
 	// Namespace is the one in which the rules are needed. Empty: everywhere, which resources without a namespace need.
 	Namespace string
-	Rules     []rbacv1.PolicyRule
+	// Rules are what is asked: verbs on resources, as RBAC has them.
+	Rules []rbacv1.PolicyRule
 }
 
 // Admission is the webhook of a kind, as a program serves it in every replica.

@@ -40,6 +40,7 @@ type Reader interface {
 
 // Index finds objects by keys. It is what cache.Indexers holds of client-go.
 type Index struct {
+	// Name is that of the index. Two indexes of a resource differ in it.
 	Name string
 	// Keys returns the keys of an object.
 	Keys cache.IndexFunc

@@ -22,7 +22,8 @@ type Part struct {
 	Name string
 	// Namespace is the one in which the rules are needed. Empty: everywhere, which resources without a namespace need.
 	Namespace string
-	Rules     []rbacv1.PolicyRule
+	// Rules are what it asks: verbs on resources, as RBAC has them.
+	Rules []rbacv1.PolicyRule
 }
 
 // Allows tells whether the part may do something in a namespace. The name is that of the object, empty if the
