@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layers
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// isPublic tells whether a file belongs to a package that users import, and is written by hand.
+func isPublic(name string) bool {
+	for _, without := range []string{"examples", "internal", "applyconfigurations", "v1alpha1", "v1beta1"} {
+		if strings.Contains("/"+name, "/"+without+"/") {
+			return false
+		}
+	}
+	return !strings.HasPrefix(path.Base(name), "zz_generated")
+}
+
+// documents collects what a file exports without a word about it.
+type documents struct {
+	file    *token.FileSet
+	missing []string
+}
+
+// undocumented lists the exported identifiers of a file that no comment describes. A comment stands above an identifier or
+// behind it. One above the first of a group, which ends with an empty line, is also about the others that it names.
+func undocumented(name string, source []byte) ([]string, error) {
+	d := &documents{file: token.NewFileSet()}
+	file, err := parser.ParseFile(d.file, name, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil || ast.IsGenerated(file) {
+		return nil, err
+	}
+	for _, declared := range file.Decls {
+		switch declared := declared.(type) {
+		case *ast.FuncDecl:
+			if receiver := receiverOf(declared); receiver == "" || ast.IsExported(receiver) {
+				d.want(declared.Name, "", declared.Doc)
+			}
+		case *ast.GenDecl:
+			d.declaration(declared)
+		}
+	}
+	return d.missing, nil
+}
+
+// receiverOf is the name of the type that a function is a method of; empty for none.
+func receiverOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	of := f.Recv.List[0].Type
+	if pointer, ok := of.(*ast.StarExpr); ok {
+		of = pointer.X
+	}
+	if generic, ok := of.(*ast.IndexExpr); ok {
+		of = generic.X
+	}
+	if generic, ok := of.(*ast.IndexListExpr); ok {
+		of = generic.X
+	}
+	return of.(*ast.Ident).Name
+}
+
+// want notes an exported identifier that has none of the comments.
+func (d *documents) want(name *ast.Ident, of string, comments ...*ast.CommentGroup) {
+	if described := slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }); name.IsExported() && !described {
+		d.missing = append(d.missing, fmt.Sprintf("%s: %s%s", d.file.Position(name.Pos()), of, name.Name))
+	}
+}
+
+func (d *documents) declaration(g *ast.GenDecl) {
+	values := group{of: d}
+	for _, spec := range g.Specs {
+		switch spec := spec.(type) {
+		case *ast.ValueSpec:
+			values.member(spec, spec.Names, "", spec.Doc, spec.Comment, g.Doc)
+		case *ast.TypeSpec:
+			d.want(spec.Name, "", spec.Doc, spec.Comment, g.Doc)
+			if spec.Name.IsExported() {
+				d.members(spec, g.Doc)
+			}
+		}
+	}
+}
+
+// members looks at the fields of a struct, and the methods of an interface.
+func (d *documents) members(spec *ast.TypeSpec, doc *ast.CommentGroup) {
+	list := &ast.FieldList{}
+	switch of := spec.Type.(type) {
+	case *ast.StructType:
+		list = of.Fields
+	case *ast.InterfaceType:
+		list = of.Methods
+	}
+	group := group{of: d}
+	if d.line(spec.Type.Pos()) == d.line(spec.Type.End()) { // a struct of one line is described by its comment
+		group.doc, group.end = doc.Text(), d.line(spec.Type.Pos())
+	}
+	for _, f := range list.List {
+		group.member(f, f.Names, spec.Name.Name+".", f.Doc, f.Comment)
+	}
+}
+
+func (d *documents) line(at token.Pos) int { return d.file.Position(at).Line }
+
+// group is what stands together, without an empty line or another comment between.
+type group struct {
+	of  *documents
+	doc string // the comment of the first
+	end int    // the line of the last
+}
+
+func (g *group) member(n ast.Node, names []*ast.Ident, of string, doc *ast.CommentGroup, others ...*ast.CommentGroup) {
+	if doc != nil || g.of.line(n.Pos()) > g.end+1 {
+		g.doc = doc.Text()
+	}
+	g.end = g.of.line(n.End())
+	for _, name := range names {
+		if !regexp.MustCompile(`\b` + name.Name + `\b`).MatchString(g.doc) {
+			g.of.want(name, of, append(others, doc)...)
+		}
+	}
+}
+
+// TestAllIsDocumented wants a comment for all that users may call, set and read.
+func TestAllIsDocumented(t *testing.T) {
+	read := 0
+	files := goFiles(t)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !isPublic(name) || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		read++
+		missing, err := undocumented(name, files[name])
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range missing {
+			t.Errorf("%s has no comment: say what it is, in which unit, and what its zero value means", m)
+		}
+	}
+	if read < 100 {
+		t.Errorf("%d files were read, want those of the library", read)
+	}
+}
+
+func TestUndocumented(t *testing.T) {
+	for _, test := range []struct{ name, head, source, want string }{
+		{"functions", "", "func F() {}\nfunc f() {}\n// G does.\nfunc G() {}", "F"},
+		{"methods", "", "func (t *T[A]) F() {}\nfunc (T) G() {}\nfunc (t *t) H() {}\nfunc (T[A, B]) I() {}", "F G I"},
+		{"types", "", "type T int\ntype t struct{ A int }\n// U is.\ntype U int", "T"},
+		{"fields", "", "// T is.\ntype T struct {\nA int\nb int\n// C is.\nC int\nD int // seconds\nE\n}", "T.A"},
+		{"a group", "", "// T is.\ntype T struct {\n// A is one, and B another.\nA int\nB, C int\n\nB2, B int\n}", "T.C T.B2 T.B"},
+		{"a comment ends a group", "", "// T is.\ntype T struct {\n// A is one, and C another.\nA int\n// B is.\nB int\nC int\n}", "T.C"},
+		{"one line", "", "// T is one of A.\ntype T struct{ A, B int }\n// U has A.\ntype U struct {\nA int\n}", "T.B U.A"},
+		{"interfaces", "", "// T is.\ntype T interface {\nF()\n// G does.\nG()\n}", "T.F"},
+		{"values", "", "const A, b = 1, 2\nvar C = 1 // C is.\n// These are.\nvar (\nD = 1\n\nE = 2\n)", "A"},
+		{"values in groups", "", "const (\n// A is one, B the next.\nA = 1\nB = 2\nC = 3\n)", "C"},
+		{"only a directive", "", "//go:generate x\nfunc F() {}", "F"},
+		{"generated", "// Code generated by x. DO NOT EDIT.\n\n", "func F() {}", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			missing, err := undocumented("p.go", []byte(test.head+"package p\n\n"+test.source))
+			var got []string
+			for _, m := range missing {
+				got = append(got, m[strings.LastIndex(m, " ")+1:])
+			}
+			if diff := cmp.Diff(test.want, strings.Join(got, " ")); err != nil || diff != "" {
+				t.Errorf("error %v, undocumented (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
