@@ -21,10 +21,10 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/inplace/rollout"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
@@ -76,12 +76,12 @@ type Planner struct {
 	sidecar   sidecarclient.Interface
 	lister    workload.Lister
 	clock     clock.WithTicker
-	gates     featuregate.FeatureGate
+	gates     *features.Gates
 }
 
 // NewPlanner returns a planner for the cluster that a configuration leads to, whose kinds a mapper knows, and whose manager
 // has these gates.
-func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTicker, gates featuregate.FeatureGate) (*Planner, error) {
+func NewPlanner(config *rest.Config, mapper meta.RESTMapper, clock clock.WithTicker, gates *features.Gates) (*Planner, error) {
 	p := &Planner{clock: clock, gates: gates}
 	var err error
 	if p.kube, err = kubernetes.NewForConfig(config); err != nil {

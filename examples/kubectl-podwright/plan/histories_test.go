@@ -24,7 +24,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -164,7 +163,7 @@ func (k *controlled) simulated(all *[]*controller) *simulation.Workload {
 }
 
 // gatesOf are the gates of a release, and with 1.9 those of StatefulSets that it leaves off.
-func gatesOf(t *testing.T, release podwright.Release) featuregate.FeatureGate {
+func gatesOf(t *testing.T, release podwright.Release) *features.Gates {
 	t.Helper()
 	flags := features.Flags{Release: release}
 	if release == podwright.Release19 {

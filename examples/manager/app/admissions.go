@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"k8s.io/component-base/featuregate"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
@@ -33,7 +32,7 @@ type admissions struct {
 	clients      controllers.Clients
 	metadata     metadata.Interface
 	definitions  []*unstructured.Unstructured // of what the controllers manage
-	gates        featuregate.FeatureGate
+	gates        *features.Gates
 	ownNamespace string
 
 	// What the webhooks know of objects.

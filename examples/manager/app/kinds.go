@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -50,7 +49,7 @@ type kind struct {
 	// name is that of the controller, in metrics, events and user agents. Empty: there is only a webhook.
 	name string
 	// gate switches the controller, and so does orGate, if there is one. Empty: it always runs.
-	gate, orGate featuregate.Feature
+	gate, orGate features.Gate
 	// resource must be served before the controller runs.
 	resource schema.GroupVersionResource
 	// beside are resources that are installed together with its own: it waits for them, for a bit.
@@ -70,7 +69,7 @@ type parts struct {
 	caches                  *caches
 	namespace, ownNamespace string
 	cacheSyncTimeout        time.Duration
-	gates                   featuregate.FeatureGate
+	gates                   *features.Gates
 	webhooks                bool // are served
 	served                  map[schema.GroupVersionResource]bool
 }
@@ -200,7 +199,7 @@ func podGetter(k kubernetes.Interface) func(ctx context.Context, namespace, name
 
 // imagePullJobs returns what pulls images ahead of an update; the workloads all ask for the same methods. It
 // returns nil if the gate is off or ImagePullJobs are not served: that must not keep workloads from working.
-func (p *parts) imagePullJobs(ctx context.Context, gate featuregate.Feature) (workloads.ImagePullJobs, error) {
+func (p *parts) imagePullJobs(ctx context.Context, gate features.Gate) (workloads.ImagePullJobs, error) {
 	if !p.gates.Enabled(gate) {
 		return nil, nil
 	}

@@ -23,7 +23,6 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -35,6 +34,7 @@ import (
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/examples/process/webhooks"
@@ -57,7 +57,7 @@ func init() { ctrlmetrics.Registry.MustRegister(isLeader) }
 // Manager runs the controllers and webhooks. New makes one.
 type Manager struct {
 	config Config
-	gates  featuregate.FeatureGate
+	gates  *features.Gates
 	hooks  *webhooks.Server // nil without webhooks
 	// admissions are what the webhooks are made of, served are the kinds with webhooks, and recorder receives their events; nil without them.
 	admissions *admissions

@@ -25,7 +25,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/component-base/featuregate"
 
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
@@ -67,7 +66,7 @@ func served(t *testing.T) []fakecluster.Resource {
 }
 
 // openGates has more read than the defaults.
-func openGates(t *testing.T) featuregate.FeatureGate {
+func openGates(t *testing.T) *features.Gates {
 	gates, err := features.Flags{Gates: "PreDownloadImageForInPlaceUpdate=true,SidecarTerminator=true"}.Parse()
 	if err != nil {
 		t.Fatal(err)

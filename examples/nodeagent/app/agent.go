@@ -14,12 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -34,7 +34,7 @@ const lookAgain = time.Minute
 // Agent runs the features on one node. New makes one.
 type Agent struct {
 	config Config
-	gates  featuregate.FeatureGate
+	gates  *features.Gates
 	// patience is how long the runtime may take to answer, and lookAgain the time
 	// between two looks for a missing CRD.
 	patience, lookAgain time.Duration

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
@@ -42,7 +41,7 @@ var (
 // shared is what the features share.
 type shared struct {
 	config  *Config
-	gates   featuregate.FeatureGate
+	gates   *features.Gates
 	runtime *nodeagent.Runtime
 	caches  *caches
 	// credentials are those of the node, nil for none.

@@ -22,7 +22,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/component-base/featuregate"
 
 	"github.com/podwright/podwright"
 	availabilityclient "github.com/podwright/podwright/availability/client"
@@ -30,6 +29,7 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/features"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/manager"
@@ -54,9 +54,9 @@ type Controller struct {
 	// Name ends the user agent of its requests, and is the component that its events come from.
 	Name string
 	// Gate switches it. Empty: it always runs.
-	Gate featuregate.Feature
+	Gate features.Gate
 	// OrGate switches it, too: it runs if one of them is open. Default: there is none.
-	OrGate featuregate.Feature
+	OrGate features.Gate
 	// Resource must be served before it runs.
 	Resource schema.GroupVersionResource
 	// Compose returns what runs: Describe of the kind's package, or Of.
@@ -64,7 +64,7 @@ type Controller struct {
 }
 
 // Enabled returns the controllers whose gates are open.
-func Enabled(all []Controller, gates featuregate.FeatureGate) []Controller {
+func Enabled(all []Controller, gates *features.Gates) []Controller {
 	return slices.DeleteFunc(all, func(c Controller) bool {
 		return c.Gate != "" && !gates.Enabled(c.Gate) && (c.OrGate == "" || !gates.Enabled(c.OrGate))
 	})

@@ -5,82 +5,79 @@
 package features
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/component-base/featuregate"
 
 	"github.com/podwright/podwright"
 )
 
 // The gates that switch something here, by the names that they have on the command line.
 const (
-	PodWebhook                         featuregate.Feature = "PodWebhook"
-	KruiseDaemon                       featuregate.Feature = "KruiseDaemon"
-	DaemonWatchingPod                  featuregate.Feature = "DaemonWatchingPod"
-	CloneSetShortHash                  featuregate.Feature = "CloneSetShortHash"
-	KruisePodReadinessGate             featuregate.Feature = "KruisePodReadinessGate"
-	PreDownloadImageForInPlaceUpdate   featuregate.Feature = "PreDownloadImageForInPlaceUpdate"
-	PreDownloadImageForDaemonSetUpdate featuregate.Feature = "PreDownloadImageForDaemonSetUpdate"
-	CloneSetPartitionRollback          featuregate.Feature = "CloneSetPartitionRollback"
-	ResourcesDeletionProtection        featuregate.Feature = "ResourcesDeletionProtection"
-	TemplateNoDefaults                 featuregate.Feature = "TemplateNoDefaults"
-	InPlaceUpdateEnvFromMetadata       featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
-	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
-	SidecarTerminator                  featuregate.Feature = "SidecarTerminator"
-	PodUnavailableBudgetDeleteGate     featuregate.Feature = "PodUnavailableBudgetDeleteGate"
-	PodUnavailableBudgetUpdateGate     featuregate.Feature = "PodUnavailableBudgetUpdateGate"
-	WorkloadSpread                     featuregate.Feature = "WorkloadSpread"
-	PodProbeMarkerGate                 featuregate.Feature = "PodProbeMarkerGate"
-	ImagePullJobGate                   featuregate.Feature = "ImagePullJobGate" // of later releases of OpenKruise
+	PodWebhook                         Gate = "PodWebhook"
+	KruiseDaemon                       Gate = "KruiseDaemon"
+	DaemonWatchingPod                  Gate = "DaemonWatchingPod"
+	CloneSetShortHash                  Gate = "CloneSetShortHash"
+	KruisePodReadinessGate             Gate = "KruisePodReadinessGate"
+	PreDownloadImageForInPlaceUpdate   Gate = "PreDownloadImageForInPlaceUpdate"
+	PreDownloadImageForDaemonSetUpdate Gate = "PreDownloadImageForDaemonSetUpdate"
+	CloneSetPartitionRollback          Gate = "CloneSetPartitionRollback"
+	ResourcesDeletionProtection        Gate = "ResourcesDeletionProtection"
+	TemplateNoDefaults                 Gate = "TemplateNoDefaults"
+	InPlaceUpdateEnvFromMetadata       Gate = "InPlaceUpdateEnvFromMetadata"
+	StatefulSetAutoDeletePVC           Gate = "StatefulSetAutoDeletePVC"
+	SidecarTerminator                  Gate = "SidecarTerminator"
+	PodUnavailableBudgetDeleteGate     Gate = "PodUnavailableBudgetDeleteGate"
+	PodUnavailableBudgetUpdateGate     Gate = "PodUnavailableBudgetUpdateGate"
+	WorkloadSpread                     Gate = "WorkloadSpread"
+	PodProbeMarkerGate                 Gate = "PodProbeMarkerGate"
+	ImagePullJobGate                   Gate = "ImagePullJobGate" // of later releases of OpenKruise
 
-	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
-	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"             // podwright's own
-	ResourceDistributionGate                  featuregate.Feature = "ResourceDistributionGate"       // of later releases of OpenKruise
-	EvictionResponder                         featuregate.Feature = "EvictionResponder"              // podwright's own
-	InPlaceWorkloadVerticalScaling            featuregate.Feature = "InPlaceWorkloadVerticalScaling" // of later releases of OpenKruise
-	PreparingUpdateAsUpdate                   featuregate.Feature = "PreparingUpdateAsUpdate"        // of later releases of OpenKruise
-	RecreatePodWhenChangeVCTInCloneSetGate    featuregate.Feature = "RecreatePodWhenChangeVCTInCloneSetGate"
-	PodIndexLabel                             featuregate.Feature = "PodIndexLabel"                // of later releases of OpenKruise
-	StatefulSetAutoResizePVCGate              featuregate.Feature = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
-	StatefulSetStartOrdinal                   featuregate.Feature = "StatefulSetStartOrdinal"      // of later releases of OpenKruise
+	SidecarSetPatchPodMetadataDefaultsAllowed Gate = "SidecarSetPatchPodMetadataDefaultsAllowed"
+	SidecarSetPolicies                        Gate = "SidecarSetPolicies"             // podwright's own
+	ResourceDistributionGate                  Gate = "ResourceDistributionGate"       // of later releases of OpenKruise
+	EvictionResponder                         Gate = "EvictionResponder"              // podwright's own
+	InPlaceWorkloadVerticalScaling            Gate = "InPlaceWorkloadVerticalScaling" // of later releases of OpenKruise
+	PreparingUpdateAsUpdate                   Gate = "PreparingUpdateAsUpdate"        // of later releases of OpenKruise
+	RecreatePodWhenChangeVCTInCloneSetGate    Gate = "RecreatePodWhenChangeVCTInCloneSetGate"
+	PodIndexLabel                             Gate = "PodIndexLabel"                // of later releases of OpenKruise
+	StatefulSetAutoResizePVCGate              Gate = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
+	StatefulSetStartOrdinal                   Gate = "StatefulSetStartOrdinal"      // of later releases of OpenKruise
 )
 
 // The gates of podwright for what OpenKruise 1.9 does otherwise than 1.4, and has no gate for.
 const (
-	CloneSetPauseWithoutSurge featuregate.Feature = "CloneSetPauseWithoutSurge"
-	CloneSetClaimTemplateHash featuregate.Feature = "CloneSetClaimTemplateHash"
-	CloneSetKeepOrder         featuregate.Feature = "CloneSetKeepOrder"
-	CloneSetProgressReasons   featuregate.Feature = "CloneSetProgressReasons"
-	CloneSetNormalOnceBound   featuregate.Feature = "CloneSetNormalOnceBound"
-	CloneSetPercentSigns      featuregate.Feature = "CloneSetPercentSigns"
+	CloneSetPauseWithoutSurge Gate = "CloneSetPauseWithoutSurge"
+	CloneSetClaimTemplateHash Gate = "CloneSetClaimTemplateHash"
+	CloneSetKeepOrder         Gate = "CloneSetKeepOrder"
+	CloneSetProgressReasons   Gate = "CloneSetProgressReasons"
+	CloneSetNormalOnceBound   Gate = "CloneSetNormalOnceBound"
+	CloneSetPercentSigns      Gate = "CloneSetPercentSigns"
 
-	LaunchPriorityFirstKey           featuregate.Feature = "LaunchPriorityFirstKey"
-	LaunchPriorityMark               featuregate.Feature = "LaunchPriorityMark"
-	UnitedDeploymentUpdatedCondition featuregate.Feature = "UnitedDeploymentUpdatedCondition"
-	UnitedDeploymentReservedLabels   featuregate.Feature = "UnitedDeploymentReservedLabels"
-	ContainerRecreateVirtualNodes    featuregate.Feature = "ContainerRecreateVirtualNodes"
-	PreDownloadSandboxConfig         featuregate.Feature = "PreDownloadSandboxConfig"
-	DaemonSetPartitionRoundsDown     featuregate.Feature = "DaemonSetPartitionRoundsDown"
-	DaemonSetFixedSelector           featuregate.Feature = "DaemonSetFixedSelector"
+	LaunchPriorityFirstKey           Gate = "LaunchPriorityFirstKey"
+	LaunchPriorityMark               Gate = "LaunchPriorityMark"
+	UnitedDeploymentUpdatedCondition Gate = "UnitedDeploymentUpdatedCondition"
+	UnitedDeploymentReservedLabels   Gate = "UnitedDeploymentReservedLabels"
+	ContainerRecreateVirtualNodes    Gate = "ContainerRecreateVirtualNodes"
+	PreDownloadSandboxConfig         Gate = "PreDownloadSandboxConfig"
+	DaemonSetPartitionRoundsDown     Gate = "DaemonSetPartitionRoundsDown"
+	DaemonSetFixedSelector           Gate = "DaemonSetFixedSelector"
 
-	StatefulSetRepeatedOrdinals    featuregate.Feature = "StatefulSetRepeatedOrdinals"
-	StatefulSetPartitionCountsPods featuregate.Feature = "StatefulSetPartitionCountsPods"
-	StatefulSetUpdateUnavailable   featuregate.Feature = "StatefulSetUpdateUnavailable"
-	StatefulSetSpecifiedDelete     featuregate.Feature = "StatefulSetSpecifiedDelete"
-	StatefulSetPreNormal           featuregate.Feature = "StatefulSetPreNormal"
-	StatefulSetKeepClaimLabels     featuregate.Feature = "StatefulSetKeepClaimLabels"
-	StatefulSetCountClaims         featuregate.Feature = "StatefulSetCountClaims"
+	StatefulSetRepeatedOrdinals    Gate = "StatefulSetRepeatedOrdinals"
+	StatefulSetPartitionCountsPods Gate = "StatefulSetPartitionCountsPods"
+	StatefulSetUpdateUnavailable   Gate = "StatefulSetUpdateUnavailable"
+	StatefulSetSpecifiedDelete     Gate = "StatefulSetSpecifiedDelete"
+	StatefulSetPreNormal           Gate = "StatefulSetPreNormal"
+	StatefulSetKeepClaimLabels     Gate = "StatefulSetKeepClaimLabels"
+	StatefulSetCountClaims         Gate = "StatefulSetCountClaims"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
 // on: that is how AllAlpha=false turns them off.
 var (
-	known = map[featuregate.Feature]featuregate.VersionedSpecs{
+	known = map[Gate]specs{
 		PodWebhook:                         {beta(on)},
 		KruiseDaemon:                       {beta(on)},
 		DaemonWatchingPod:                  {beta(on)},
@@ -89,16 +86,16 @@ var (
 		PreDownloadImageForInPlaceUpdate:   {alpha(off)},
 		PreDownloadImageForDaemonSetUpdate: {alpha(off)},
 		CloneSetPartitionRollback:          {alpha(off)},
-		ResourcesDeletionProtection:        {alpha(on), from19(beta(off))},
+		ResourcesDeletionProtection:        {alpha(on), beta(off)},
 		TemplateNoDefaults:                 {alpha(off)},
-		InPlaceUpdateEnvFromMetadata:       {alpha(on), from19(beta(on))},
-		StatefulSetAutoDeletePVC:           {alpha(on), from19(beta(on))},
+		InPlaceUpdateEnvFromMetadata:       {alpha(on), beta(on)},
+		StatefulSetAutoDeletePVC:           {alpha(on), beta(on)},
 		SidecarTerminator:                  {alpha(off)},
-		PodUnavailableBudgetDeleteGate:     {alpha(on), from19(beta(on))},
+		PodUnavailableBudgetDeleteGate:     {alpha(on), beta(on)},
 		PodUnavailableBudgetUpdateGate:     {alpha(off)},
-		WorkloadSpread:                     {alpha(on), from19(beta(on))},
-		PodProbeMarkerGate:                 {alpha(on), from19(beta(on))},
-		ImagePullJobGate:                   {alpha(on), from19(alpha(off))}, // 1.4 needs KruiseDaemon alone
+		WorkloadSpread:                     {alpha(on), beta(on)},
+		PodProbeMarkerGate:                 {alpha(on), beta(on)},
+		ImagePullJobGate:                   {alpha(on), alpha(off)}, // 1.4 needs KruiseDaemon alone
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {alpha(off)},
 		SidecarSetPolicies:                        {alpha(off)},
@@ -135,7 +132,7 @@ var (
 		StatefulSetKeepClaimLabels:     since19(),
 		StatefulSetCountClaims:         since19(),
 	}
-	unused = map[featuregate.Feature]featuregate.VersionedSpecs{
+	unused = map[Gate]specs{
 		"CloneSetEventHandlerOptimization":      {alpha(off)},
 		"DeletionProtectionForCRDCascadingGate": {alpha(off)},
 		"EnableExternalCerts":                   {alpha(off)},
@@ -149,36 +146,25 @@ var (
 
 const on, off = true, false
 
-// alpha and beta are what a gate is in every release, or before the one that from19 names.
-func alpha(byDefault bool) featuregate.FeatureSpec {
-	return featuregate.FeatureSpec{Default: byDefault, PreRelease: featuregate.Alpha, Version: version.MajorMinor(1, 0)}
-}
+// alpha and beta are what a gate is in a release.
+func alpha(byDefault bool) Spec { return Spec{Default: byDefault, Stage: Alpha} }
 
-func beta(byDefault bool) featuregate.FeatureSpec {
-	return featuregate.FeatureSpec{Default: byDefault, PreRelease: featuregate.Beta, Version: version.MajorMinor(1, 0)}
-}
-
-func from19(spec featuregate.FeatureSpec) featuregate.FeatureSpec {
-	spec.Version = version.MajorMinor(1, 9)
-	return spec
-}
+func beta(byDefault bool) Spec { return Spec{Default: byDefault, Stage: Beta} }
 
 // since19 is a gate of podwright for what OpenKruise does from 1.9 on. It is beta, so that AllAlpha=true does not make
 // another release of 1.4.
-func since19() featuregate.VersionedSpecs {
-	return featuregate.VersionedSpecs{beta(off), from19(beta(on))}
-}
+func since19() specs { return specs{beta(off), beta(on)} }
 
 // coupled returns, by gate, those that are off without it, whatever is said of them.
-func (f Flags) coupled() map[featuregate.Feature][]featuregate.Feature {
-	webhook := []featuregate.Feature{
+func (f Flags) coupled() map[Gate][]Gate {
+	webhook := []Gate{
 		KruisePodReadinessGate, PodUnavailableBudgetDeleteGate, PodUnavailableBudgetUpdateGate, WorkloadSpread,
 		SidecarSetPatchPodMetadataDefaultsAllowed,
 	}
 	if f.Release != podwright.Release19 {
 		webhook = append(webhook, ResourcesDeletionProtection) // until 1.6.1
 	}
-	return map[featuregate.Feature][]featuregate.Feature{
+	return map[Gate][]Gate{
 		PodWebhook: webhook,
 		KruiseDaemon: {
 			PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
@@ -205,41 +191,33 @@ func (f *Flags) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Parse reads the gates. It returns an error for unknown names and wrong values.
-func (f Flags) Parse() (featuregate.FeatureGate, error) {
+func (f Flags) Parse() (*Gates, error) {
 	gates := f.newGates()
 	if f.CustomResources != "" && !slices.Contains(strings.Split(strings.ReplaceAll(f.CustomResources, " ", ""), ","), "SidecarSet") {
-		if err := gates.OverrideDefault(PodWebhook, false); err != nil {
-			return nil, err
-		}
+		gates.all[PodWebhook] = beta(off)
 	}
-	if err := gates.Set(f.Gates); err != nil {
+	if err := gates.parse(f.Gates); err != nil {
 		return nil, err
 	}
 	for needed, dependents := range f.coupled() {
 		if gates.Enabled(needed) {
 			continue
 		}
-		off := map[string]bool{}
 		for _, dependent := range dependents {
-			off[string(dependent)] = false
-		}
-		if err := gates.SetFromMap(off); err != nil {
-			return nil, err
+			gates.set[dependent] = off
 		}
 	}
 	if gates.Enabled(PreDownloadImageForInPlaceUpdate) || gates.Enabled(PreDownloadImageForDaemonSetUpdate) { // whose jobs pull
-		if err := gates.SetFromMap(map[string]bool{string(ImagePullJobGate): true}); err != nil {
-			return nil, err
-		}
+		gates.set[ImagePullJobGate] = on
 	}
 	return gates, nil
 }
 
-func (f Flags) newGates() featuregate.MutableVersionedFeatureGate {
-	gates := featuregate.NewVersionedFeatureGate(version.MustParse(string(cmp.Or(f.Release, podwright.Release14))))
-	for _, some := range []map[featuregate.Feature]featuregate.VersionedSpecs{known, unused} {
-		if err := gates.AddVersioned(some); err != nil {
-			panic(err) // the tables are wrong
+func (f Flags) newGates() *Gates {
+	gates := &Gates{all: map[Gate]Spec{}, set: map[Gate]bool{}}
+	for _, some := range []map[Gate]specs{known, unused} {
+		for gate, versions := range some {
+			gates.all[gate] = versions.of(f.Release)
 		}
 	}
 	return gates
@@ -247,7 +225,7 @@ func (f Flags) newGates() featuregate.MutableVersionedFeatureGate {
 
 // usage describes the gates, one a line, as release 1.4 has them.
 func usage() string {
-	return "Name=true|false,…, of:\n" + strings.Join(Flags{}.newGates().KnownFeatures(), "\n")
+	return "Name=true|false,…, of:\n" + strings.Join(Flags{}.newGates().help(), "\n")
 }
 
 // WithoutEffect returns the gates, sorted, that --feature-gates names although they switch nothing here.
@@ -262,11 +240,9 @@ func (f Flags) WithoutEffect() (names []string) {
 
 // Defaults returns all gates but AllAlpha and AllBeta, and whether they are on by default in the release.
 func (f Flags) Defaults() map[string]bool {
-	gates, defaults := f.newGates(), map[string]bool{}
-	for name := range gates.GetAllVersioned() {
-		if name != "AllAlpha" && name != "AllBeta" {
-			defaults[string(name)] = gates.Enabled(name)
-		}
+	defaults := map[string]bool{}
+	for gate, spec := range f.newGates().all {
+		defaults[string(gate)] = spec.Default
 	}
 	return defaults
 }

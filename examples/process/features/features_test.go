@@ -9,32 +9,31 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/component-base/featuregate"
 
 	"github.com/podwright/podwright"
 )
 
 // defaults are the gates that are on when nothing is set.
-var defaults = []featuregate.Feature{
+var defaults = []Gate{
 	DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
 	PodIndexLabel, PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
 }
 
 // later are the gates of podwright for what OpenKruise does from 1.9 on. AllAlpha does not turn them on.
-var later = []featuregate.Feature{
+var later = []Gate{
 	CloneSetClaimTemplateHash, CloneSetKeepOrder, CloneSetNormalOnceBound, CloneSetPauseWithoutSurge, CloneSetPercentSigns, CloneSetProgressReasons,
 	ContainerRecreateVirtualNodes, DaemonSetFixedSelector, DaemonSetPartitionRoundsDown, LaunchPriorityFirstKey, LaunchPriorityMark, PreDownloadSandboxConfig,
 	StatefulSetCountClaims, StatefulSetKeepClaimLabels, StatefulSetPartitionCountsPods, StatefulSetPreNormal, StatefulSetRepeatedOrdinals,
 	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
 }
 
-var betaGates = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodIndexLabel, PodWebhook}
+var betaGates = []Gate{DaemonWatchingPod, KruiseDaemon, PodIndexLabel, PodWebhook}
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
 		text, customResources string
 		release               podwright.Release
-		want                  []featuregate.Feature
+		want                  []Gate
 		withoutEffect         []string
 	}{
 		"PF-1: defaults":                      {want: defaults},
@@ -61,7 +60,7 @@ func TestParse(t *testing.T) {
 			want: without(defaults, KruiseDaemon, DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate),
 		},
 		"PF-1 coupling: AllBeta=false turns off both parents": {
-			text: "AllBeta=false", want: []featuregate.Feature{StatefulSetAutoDeletePVC},
+			text: "AllBeta=false", want: []Gate{StatefulSetAutoDeletePVC},
 		},
 		"PF-1: release 1.9 does not protect from deletion unless it is told to": {
 			release: podwright.Release19, want: with(without(defaults, ImagePullJobGate, ResourcesDeletionProtection), later...),
@@ -71,7 +70,7 @@ func TestParse(t *testing.T) {
 		},
 		"PF-1 coupling: images that are pulled ahead need the jobs": {
 			release: podwright.Release19, text: "PreDownloadImageForDaemonSetUpdate=true,ImagePullJobGate=false",
-			want: with(without(defaults, ResourcesDeletionProtection), append([]featuregate.Feature{PreDownloadImageForDaemonSetUpdate}, later...)...),
+			want: with(without(defaults, ResourcesDeletionProtection), append([]Gate{PreDownloadImageForDaemonSetUpdate}, later...)...),
 		},
 		"PF-1 coupling: but not without KruiseDaemon": {
 			release: podwright.Release19, text: "PreDownloadImageForDaemonSetUpdate=true,ImagePullJobGate=true,KruiseDaemon=false",
@@ -104,7 +103,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []featuregate.Feature
+			var got []Gate
 			for _, gate := range all() {
 				if gates.Enabled(gate) {
 					got = append(got, gate)
@@ -136,6 +135,20 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// A gate that does not exist is a mistake of the program, which no user can make good.
+func TestEnabledOfNoGate(t *testing.T) {
+	gates, err := Flags{}.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a gate that does not exist is answered for")
+		}
+	}()
+	gates.Enabled("Swift")
+}
+
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"", "AllAlpha=true", "PodWebhook=false,KruiseDaemon=false", "a=b=c,,=", "CloneSetShortHash=T"} {
 		f.Add(text, "CloneSet")
@@ -156,9 +169,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func all() []featuregate.Feature {
-	var gates []featuregate.Feature
-	for _, some := range []map[featuregate.Feature]featuregate.VersionedSpecs{known, unused} {
+func all() []Gate {
+	var gates []Gate
+	for _, some := range []map[Gate]specs{known, unused} {
 		gates = slices.AppendSeq(gates, maps.Keys(some))
 	}
 	slices.Sort(gates)
@@ -166,12 +179,12 @@ func all() []featuregate.Feature {
 }
 
 // alphas are all gates that AllAlpha has turned on, or that are on anyway.
-func alphas() []featuregate.Feature { return without(all(), later...) }
+func alphas() []Gate { return without(all(), later...) }
 
-func with(gates []featuregate.Feature, more ...featuregate.Feature) []featuregate.Feature {
+func with(gates []Gate, more ...Gate) []Gate {
 	return append(slices.Clone(gates), more...)
 }
 
-func without(gates []featuregate.Feature, less ...featuregate.Feature) []featuregate.Feature {
-	return slices.DeleteFunc(slices.Clone(gates), func(gate featuregate.Feature) bool { return slices.Contains(less, gate) })
+func without(gates []Gate, less ...Gate) []Gate {
+	return slices.DeleteFunc(slices.Clone(gates), func(gate Gate) bool { return slices.Contains(less, gate) })
 }

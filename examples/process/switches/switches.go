@@ -8,8 +8,6 @@
 package switches
 
 import (
-	"k8s.io/component-base/featuregate"
-
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/daemonset"
@@ -18,7 +16,7 @@ import (
 )
 
 // CloneSet returns the switches of CloneSets.
-func CloneSet(gates featuregate.FeatureGate) cloneset.Features {
+func CloneSet(gates *features.Gates) cloneset.Features {
 	return cloneset.Features{
 		ShortHash:                gates.Enabled(features.CloneSetShortHash),
 		PartitionRollback:        gates.Enabled(features.CloneSetPartitionRollback),
@@ -37,7 +35,7 @@ func CloneSet(gates featuregate.FeatureGate) cloneset.Features {
 }
 
 // StatefulSet returns the switches of StatefulSets.
-func StatefulSet(gates featuregate.FeatureGate) statefulset.Features {
+func StatefulSet(gates *features.Gates) statefulset.Features {
 	return statefulset.Features{
 		PreDownloadSandboxConfig: gates.Enabled(features.PreDownloadSandboxConfig),
 		NoAutoDeleteClaims:       !gates.Enabled(features.StatefulSetAutoDeletePVC),
@@ -59,7 +57,7 @@ func StatefulSet(gates featuregate.FeatureGate) statefulset.Features {
 }
 
 // DaemonSet returns the switches of DaemonSets.
-func DaemonSet(gates featuregate.FeatureGate) daemonset.Features {
+func DaemonSet(gates *features.Gates) daemonset.Features {
 	return daemonset.Features{
 		NoEnvFromMetadata:        !gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 		InPlaceResize:            gates.Enabled(features.InPlaceWorkloadVerticalScaling),
@@ -69,7 +67,7 @@ func DaemonSet(gates featuregate.FeatureGate) daemonset.Features {
 }
 
 // UnitedDeployment returns the switches of UnitedDeployments.
-func UnitedDeployment(gates featuregate.FeatureGate) uniteddeployment.Features {
+func UnitedDeployment(gates *features.Gates) uniteddeployment.Features {
 	return uniteddeployment.Features{
 		UpdatedCondition: gates.Enabled(features.UnitedDeploymentUpdatedCondition),
 		ReservedLabels:   gates.Enabled(features.UnitedDeploymentReservedLabels),

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/component-base/featuregate"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
@@ -19,7 +18,7 @@ import (
 )
 
 // all returns the switches of all kinds, by kind and field.
-func all(gates featuregate.FeatureGate) map[string]bool {
+func all(gates *features.Gates) map[string]bool {
 	return flatten(map[string]any{"CloneSet": CloneSet(gates), "StatefulSet": StatefulSet(gates), "DaemonSet": DaemonSet(gates),
 		"UnitedDeployment": UnitedDeployment(gates)})
 }
@@ -35,7 +34,7 @@ func flatten(kinds map[string]any) map[string]bool {
 	return fields
 }
 
-func parse(t *testing.T, f features.Flags) featuregate.FeatureGate {
+func parse(t *testing.T, f features.Flags) *features.Gates {
 	t.Helper()
 	gates, err := f.Parse()
 	if err != nil {
@@ -63,7 +62,7 @@ func TestGates(t *testing.T) {
 		"CloneSet.ExcludePreparingDelete": true, "DaemonSet.AssignDirectly": true, "UnitedDeployment.AdaptiveScheduling": true, // a flag
 		"CloneSet.PreDownload": true, "StatefulSet.PreDownload": true, "DaemonSet.PreDownload": true, // jobs
 	}
-	want := map[featuregate.Feature][]string{
+	want := map[features.Gate][]string{
 		"CloneSetClaimTemplateHash":              {"CloneSet.ClaimTemplateHash"},
 		"CloneSetKeepOrder":                      {"CloneSet.KeepOrder"},
 		"CloneSetNormalOnceBound":                {"CloneSet.NormalOnceBound"},
@@ -95,12 +94,9 @@ func TestGates(t *testing.T) {
 	}
 	defaults := parse(t, features.Flags{})
 	before := all(defaults)
-	got := map[featuregate.Feature][]string{}
+	got := map[features.Gate][]string{}
 	switched := map[string]bool{}
-	for gate, spec := range defaults.DeepCopy().GetAll() {
-		if gate == "AllAlpha" || gate == "AllBeta" {
-			continue
-		}
+	for gate, spec := range defaults.All() {
 		value := "=true"
 		if spec.Default {
 			value = "=false"

@@ -155,12 +155,9 @@ func TestGates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for feature, spec := range gates.DeepCopy().GetAll() {
+		for feature, spec := range gates.All() {
 			name := string(feature)
-			if strings.HasPrefix(name, "All") {
-				continue // AllAlpha and AllBeta are none themselves
-			}
-			value, stage := map[bool]string{true: "on", false: "off"}[spec.Default], strings.ToLower(string(spec.PreRelease))
+			value, stage := map[bool]string{true: "on", false: "off"}[spec.Default], strings.ToLower(string(spec.Stage))
 			if len(features.Flags{Gates: name + "=true"}.WithoutEffect()) > 0 {
 				value = "no effect"
 			}
