@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fake_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/sidecar/client/fake"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// A client for a unit test, with what there is before it begins.
+func ExampleNewClient() {
+	c := fake.NewClient(&v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "proxy"}})
+
+	found, err := c.SidecarSets().Get(context.Background(), "proxy", metav1.GetOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	found.Labels = map[string]string{"team": "web"}
+	if _, err := c.SidecarSets().Update(context.Background(), found, metav1.UpdateOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	list, err := c.SidecarSets().List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, one := range list.Items {
+		fmt.Println(one.Name, one.Labels)
+	}
+	for _, action := range c.Actions() {
+		fmt.Println(action.GetVerb(), action.GetResource().Resource)
+	}
+	// Output:
+	// proxy map[team:web]
+	// get sidecarsets
+	// update sidecarsets
+	// list sidecarsets
+}
