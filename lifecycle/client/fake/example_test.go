@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fake_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/lifecycle/client/fake"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// A client for a unit test, with what there is before it begins.
+func ExampleNewClient() {
+	c := fake.NewClient(&v1alpha1.ContainerRecreateRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "restart-web"}})
+
+	found, err := c.ContainerRecreateRequests("shop").Get(context.Background(), "restart-web", metav1.GetOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	found.Labels = map[string]string{"team": "web"}
+	if _, err := c.ContainerRecreateRequests("shop").Update(context.Background(), found, metav1.UpdateOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	list, err := c.ContainerRecreateRequests("shop").List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, one := range list.Items {
+		fmt.Println(one.Name, one.Labels)
+	}
+	for _, action := range c.Actions() {
+		fmt.Println(action.GetVerb(), action.GetResource().Resource)
+	}
+	// Output:
+	// restart-web map[team:web]
+	// get containerrecreaterequests
+	// update containerrecreaterequests
+	// list containerrecreaterequests
+}
