@@ -120,7 +120,9 @@ type PodUnavailableBudget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   PodUnavailableBudgetSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec PodUnavailableBudgetSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status PodUnavailableBudgetStatus `json:"status,omitempty"`
 }
 
@@ -130,5 +132,6 @@ type PodUnavailableBudget struct {
 type PodUnavailableBudgetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []PodUnavailableBudget `json:"items"`
+	// Items are the objects of the list, in no order.
+	Items []PodUnavailableBudget `json:"items"`
 }

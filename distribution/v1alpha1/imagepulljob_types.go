@@ -185,7 +185,9 @@ type ImagePullJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ImagePullJobSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec ImagePullJobSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status ImagePullJobStatus `json:"status,omitempty"`
 }
 
@@ -196,5 +198,6 @@ type ImagePullJobList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []ImagePullJob `json:"items"`
 }

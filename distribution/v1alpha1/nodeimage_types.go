@@ -211,7 +211,9 @@ type NodeImage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   NodeImageSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec NodeImageSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status NodeImageStatus `json:"status,omitempty"`
 }
 
@@ -222,5 +224,6 @@ type NodeImageList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []NodeImage `json:"items"`
 }

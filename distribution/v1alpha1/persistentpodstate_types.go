@@ -136,7 +136,9 @@ type PersistentPodState struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   PersistentPodStateSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec PersistentPodStateSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status PersistentPodStateStatus `json:"status,omitempty"`
 }
 
@@ -147,5 +149,6 @@ type PersistentPodStateList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []PersistentPodState `json:"items"`
 }

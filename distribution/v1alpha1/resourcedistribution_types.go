@@ -168,7 +168,9 @@ type ResourceDistribution struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ResourceDistributionSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec ResourceDistributionSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status ResourceDistributionStatus `json:"status,omitempty"`
 }
 
@@ -179,5 +181,6 @@ type ResourceDistributionList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []ResourceDistribution `json:"items"`
 }

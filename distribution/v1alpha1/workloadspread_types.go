@@ -195,7 +195,9 @@ type WorkloadSpread struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   WorkloadSpreadSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec WorkloadSpreadSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status WorkloadSpreadStatus `json:"status,omitempty"`
 }
 
@@ -206,5 +208,6 @@ type WorkloadSpreadList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []WorkloadSpread `json:"items"`
 }

@@ -45,6 +45,8 @@ type UpdateScatterStrategy []UpdateScatterTerm
 
 // UpdateScatterTerm is one label to spread.
 type UpdateScatterTerm struct {
-	Key   string `json:"key"`
+	// Key is the key of a label.
+	Key string `json:"key"`
+	// Value is its value: the pods that have it are spread.
 	Value string `json:"value"`
 }

@@ -19,7 +19,7 @@ import (
 
 // isPublic tells whether a file belongs to a package that users import, and is written by hand.
 func isPublic(name string) bool {
-	for _, without := range []string{"examples", "internal", "applyconfigurations", "v1alpha1", "v1beta1"} {
+	for _, without := range []string{"examples", "internal", "applyconfigurations"} {
 		if strings.Contains("/"+name, "/"+without+"/") {
 			return false
 		}
@@ -63,10 +63,10 @@ func receiverOf(f *ast.FuncDecl) string {
 	if pointer, ok := of.(*ast.StarExpr); ok {
 		of = pointer.X
 	}
-	if generic, ok := of.(*ast.IndexExpr); ok {
+	switch generic := of.(type) {
+	case *ast.IndexExpr:
 		of = generic.X
-	}
-	if generic, ok := of.(*ast.IndexListExpr); ok {
+	case *ast.IndexListExpr:
 		of = generic.X
 	}
 	return of.(*ast.Ident).Name
@@ -74,7 +74,8 @@ func receiverOf(f *ast.FuncDecl) string {
 
 // want notes an exported identifier that has none of the comments.
 func (d *documents) want(name *ast.Ident, of string, comments ...*ast.CommentGroup) {
-	if described := slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }); name.IsExported() && !described {
+	described := slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" })
+	if name.IsExported() && !described {
 		d.missing = append(d.missing, fmt.Sprintf("%s: %s%s", d.file.Position(name.Pos()), of, name.Name))
 	}
 }
@@ -97,10 +98,9 @@ func (d *documents) declaration(g *ast.GenDecl) {
 // members looks at the fields of a struct, and the methods of an interface.
 func (d *documents) members(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 	list := &ast.FieldList{}
-	switch of := spec.Type.(type) {
-	case *ast.StructType:
+	if of, ok := spec.Type.(*ast.StructType); ok {
 		list = of.Fields
-	case *ast.InterfaceType:
+	} else if of, ok := spec.Type.(*ast.InterfaceType); ok {
 		list = of.Methods
 	}
 	group := group{of: d}
@@ -135,8 +135,7 @@ func (g *group) member(n ast.Node, names []*ast.Ident, of string, doc *ast.Comme
 
 // TestAllIsDocumented wants a comment for all that users may call, set and read.
 func TestAllIsDocumented(t *testing.T) {
-	read := 0
-	files := goFiles(t)
+	read, files := 0, goFiles(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !isPublic(name) || strings.HasSuffix(name, "_test.go") {
 			continue
@@ -152,6 +151,25 @@ func TestAllIsDocumented(t *testing.T) {
 	}
 	if read < 100 {
 		t.Errorf("%d files were read, want those of the library", read)
+	}
+}
+
+// TestAllHaveAnExample wants a runnable Example of each package that users import: what one does with it first.
+func TestAllHaveAnExample(t *testing.T) {
+	folders, shown := map[string]bool{}, map[string]bool{}
+	example := regexp.MustCompile(`(?m)^func Example\w*\(\) {`)
+	for name, source := range goFiles(t) {
+		if isPublic(name) && !strings.HasSuffix(name, "_test.go") {
+			folders[path.Dir(name)] = true
+		}
+		if strings.HasSuffix(name, "_test.go") && example.Match(source) {
+			shown[path.Dir(name)] = true
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		if !shown[folder] {
+			t.Errorf("%s has no Example: show in an example_test.go what a user of the package does first", folder)
+		}
 	}
 }
 
@@ -172,11 +190,10 @@ func TestUndocumented(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			missing, err := undocumented("p.go", []byte(test.head+"package p\n\n"+test.source))
-			var got []string
-			for _, m := range missing {
-				got = append(got, m[strings.LastIndex(m, " ")+1:])
+			for i, m := range missing {
+				missing[i] = m[strings.LastIndex(m, " ")+1:]
 			}
-			if diff := cmp.Diff(test.want, strings.Join(got, " ")); err != nil || diff != "" {
+			if diff := cmp.Diff(test.want, strings.Join(missing, " ")); err != nil || diff != "" {
 				t.Errorf("error %v, undocumented (-want +got):\n%s", err, diff)
 			}
 		})

@@ -224,7 +224,9 @@ type ContainerRecreateRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ContainerRecreateRequestSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec ContainerRecreateRequestSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status ContainerRecreateRequestStatus `json:"status,omitempty"`
 }
 
@@ -235,5 +237,6 @@ type ContainerRecreateRequestList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []ContainerRecreateRequest `json:"items"`
 }

@@ -151,8 +151,10 @@ const (
 
 // EphemeralJobCondition describes one aspect of an EphemeralJob.
 type EphemeralJobCondition struct {
-	Type   EphemeralJobConditionType `json:"type"`
-	Status corev1.ConditionStatus    `json:"status"`
+	// Type is what the condition is about.
+	Type EphemeralJobConditionType `json:"type"`
+	// Status is True, False or Unknown.
+	Status corev1.ConditionStatus `json:"status"`
 	// +optional
 	LastProbeTime metav1.Time `json:"lastProbeTime,omitempty"`
 	// +optional
@@ -259,7 +261,9 @@ type EphemeralJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   EphemeralJobSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec EphemeralJobSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status EphemeralJobStatus `json:"status,omitempty"`
 }
 
@@ -270,5 +274,6 @@ type EphemeralJobList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []EphemeralJob `json:"items"`
 }

@@ -106,7 +106,9 @@ type NodePodProbe struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   NodePodProbeSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec NodePodProbeSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status NodePodProbeStatus `json:"status,omitempty"`
 }
 
@@ -117,5 +119,6 @@ type NodePodProbeList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []NodePodProbe `json:"items"`
 }

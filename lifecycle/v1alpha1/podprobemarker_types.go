@@ -118,7 +118,9 @@ type PodProbeMarker struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   PodProbeMarkerSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec PodProbeMarkerSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status PodProbeMarkerStatus `json:"status,omitempty"`
 }
 
@@ -129,5 +131,6 @@ type PodProbeMarkerList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []PodProbeMarker `json:"items"`
 }

@@ -337,8 +337,10 @@ const (
 
 // SidecarSetCondition describes one aspect of a SidecarSet.
 type SidecarSetCondition struct {
-	Type   SidecarSetConditionType `json:"type"`
-	Status corev1.ConditionStatus  `json:"status"`
+	// Type is what the condition is about.
+	Type SidecarSetConditionType `json:"type"`
+	// Status is True, False or Unknown.
+	Status corev1.ConditionStatus `json:"status"`
 	// +optional
 	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
 	// +optional
@@ -378,7 +380,9 @@ type SidecarSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   SidecarSetSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec SidecarSetSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status SidecarSetStatus `json:"status,omitempty"`
 }
 
@@ -388,5 +392,6 @@ type SidecarSet struct {
 type SidecarSetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []SidecarSet `json:"items"`
+	// Items are the objects of the list, in no order.
+	Items []SidecarSet `json:"items"`
 }

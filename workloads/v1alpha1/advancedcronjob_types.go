@@ -159,7 +159,9 @@ type AdvancedCronJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   AdvancedCronJobSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec AdvancedCronJobSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status AdvancedCronJobStatus `json:"status,omitempty"`
 }
 
@@ -170,5 +172,6 @@ type AdvancedCronJobList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []AdvancedCronJob `json:"items"`
 }

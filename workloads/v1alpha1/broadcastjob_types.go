@@ -198,7 +198,9 @@ const (
 
 // JobCondition describes one aspect of a BroadcastJob.
 type JobCondition struct {
-	Type   JobConditionType       `json:"type"`
+	// Type is what the condition is about.
+	Type JobConditionType `json:"type"`
+	// Status is True, False or Unknown.
 	Status corev1.ConditionStatus `json:"status"`
 	// +optional
 	LastProbeTime metav1.Time `json:"lastProbeTime,omitempty"`
@@ -229,7 +231,9 @@ type BroadcastJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   BroadcastJobSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec BroadcastJobSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status BroadcastJobStatus `json:"status,omitempty"`
 }
 
@@ -240,5 +244,6 @@ type BroadcastJobList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []BroadcastJob `json:"items"`
 }

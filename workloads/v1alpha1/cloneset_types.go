@@ -260,7 +260,9 @@ const (
 
 // CloneSetCondition describes one aspect of a CloneSet.
 type CloneSetCondition struct {
-	Type   CloneSetConditionType  `json:"type"`
+	// Type is what the condition is about.
+	Type CloneSetConditionType `json:"type"`
+	// Status is True, False or Unknown.
 	Status corev1.ConditionStatus `json:"status"`
 	// LastUpdateTime is, of the condition Progressing, when there was progress last. Other conditions do not have it.
 	// +optional
@@ -312,7 +314,9 @@ type CloneSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   CloneSetSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec CloneSetSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status CloneSetStatus `json:"status,omitempty"`
 }
 
@@ -323,5 +327,6 @@ type CloneSetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []CloneSet `json:"items"`
 }

@@ -200,7 +200,9 @@ const (
 
 // DaemonSetCondition describes one aspect of a DaemonSet.
 type DaemonSetCondition struct {
-	Type   DaemonSetConditionType `json:"type"`
+	// Type is what the condition is about.
+	Type DaemonSetConditionType `json:"type"`
+	// Status is True, False or Unknown.
 	Status corev1.ConditionStatus `json:"status"`
 	// +optional
 	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
@@ -242,7 +244,9 @@ type DaemonSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   DaemonSetSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec DaemonSetSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status DaemonSetStatus `json:"status,omitempty"`
 }
 
@@ -253,5 +257,6 @@ type DaemonSetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []DaemonSet `json:"items"`
 }

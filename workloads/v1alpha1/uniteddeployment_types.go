@@ -338,7 +338,9 @@ type UnitedDeployment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   UnitedDeploymentSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec UnitedDeploymentSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status UnitedDeploymentStatus `json:"status,omitempty"`
 }
 
@@ -349,5 +351,6 @@ type UnitedDeploymentList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []UnitedDeployment `json:"items"`
 }

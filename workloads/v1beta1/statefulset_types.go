@@ -350,7 +350,9 @@ type StatefulSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   StatefulSetSpec   `json:"spec,omitempty"`
+	// Spec is the desired state.
+	Spec StatefulSetSpec `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
 	Status StatefulSetStatus `json:"status,omitempty"`
 }
 
@@ -361,5 +363,6 @@ type StatefulSetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 
+	// Items are the objects of the list, in no order.
 	Items []StatefulSet `json:"items"`
 }
