@@ -18,8 +18,10 @@ import (
 type PodUnavailableBudgetApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *PodUnavailableBudgetSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *PodUnavailableBudgetStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *PodUnavailableBudgetSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *PodUnavailableBudgetStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // PodUnavailableBudget constructs a declarative configuration of the PodUnavailableBudget type for use with

@@ -17,8 +17,10 @@ import (
 type ImagePullJobApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *ImagePullJobSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *ImagePullJobStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *ImagePullJobSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *ImagePullJobStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // ImagePullJob constructs a declarative configuration of the ImagePullJob type for use with

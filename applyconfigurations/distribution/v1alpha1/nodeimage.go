@@ -22,8 +22,10 @@ import (
 type NodeImageApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *NodeImageSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *NodeImageStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *NodeImageSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *NodeImageStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // NodeImage constructs a declarative configuration of the NodeImage type for use with

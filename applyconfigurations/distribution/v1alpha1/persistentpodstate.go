@@ -18,8 +18,10 @@ import (
 type PersistentPodStateApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *PersistentPodStateSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *PersistentPodStateStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *PersistentPodStateSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *PersistentPodStateStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // PersistentPodState constructs a declarative configuration of the PersistentPodState type for use with

@@ -18,8 +18,10 @@ import (
 type ResourceDistributionApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *ResourceDistributionSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *ResourceDistributionStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *ResourceDistributionSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *ResourceDistributionStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // ResourceDistribution constructs a declarative configuration of the ResourceDistribution type for use with

@@ -17,8 +17,10 @@ import (
 type WorkloadSpreadApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *WorkloadSpreadSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *WorkloadSpreadStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *WorkloadSpreadSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *WorkloadSpreadStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // WorkloadSpread constructs a declarative configuration of the WorkloadSpread type for use with

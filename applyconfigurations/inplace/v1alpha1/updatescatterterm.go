@@ -9,7 +9,9 @@ package v1alpha1
 //
 // UpdateScatterTerm is one label to spread.
 type UpdateScatterTermApplyConfiguration struct {
-	Key   *string `json:"key,omitempty"`
+	// Key is the key of a label.
+	Key *string `json:"key,omitempty"`
+	// Value is its value: the pods that have it are spread.
 	Value *string `json:"value,omitempty"`
 }
 

@@ -23,8 +23,10 @@ import (
 type ContainerRecreateRequestApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *ContainerRecreateRequestSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *ContainerRecreateRequestStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *ContainerRecreateRequestSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *ContainerRecreateRequestStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // ContainerRecreateRequest constructs a declarative configuration of the ContainerRecreateRequest type for use with

@@ -18,8 +18,10 @@ import (
 type EphemeralJobApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *EphemeralJobSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *EphemeralJobStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *EphemeralJobSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *EphemeralJobStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // EphemeralJob constructs a declarative configuration of the EphemeralJob type for use with

@@ -15,12 +15,14 @@ import (
 //
 // EphemeralJobCondition describes one aspect of an EphemeralJob.
 type EphemeralJobConditionApplyConfiguration struct {
-	Type               *lifecyclev1alpha1.EphemeralJobConditionType `json:"type,omitempty"`
-	Status             *v1.ConditionStatus                          `json:"status,omitempty"`
-	LastProbeTime      *metav1.Time                                 `json:"lastProbeTime,omitempty"`
-	LastTransitionTime *metav1.Time                                 `json:"lastTransitionTime,omitempty"`
-	Reason             *string                                      `json:"reason,omitempty"`
-	Message            *string                                      `json:"message,omitempty"`
+	// Type is what the condition is about.
+	Type *lifecyclev1alpha1.EphemeralJobConditionType `json:"type,omitempty"`
+	// Status is True, False or Unknown.
+	Status             *v1.ConditionStatus `json:"status,omitempty"`
+	LastProbeTime      *metav1.Time        `json:"lastProbeTime,omitempty"`
+	LastTransitionTime *metav1.Time        `json:"lastTransitionTime,omitempty"`
+	Reason             *string             `json:"reason,omitempty"`
+	Message            *string             `json:"message,omitempty"`
 }
 
 // EphemeralJobConditionApplyConfiguration constructs a declarative configuration of the EphemeralJobCondition type for use with

@@ -18,8 +18,10 @@ import (
 type NodePodProbeApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *NodePodProbeSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *NodePodProbeStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *NodePodProbeSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *NodePodProbeStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // NodePodProbe constructs a declarative configuration of the NodePodProbe type for use with

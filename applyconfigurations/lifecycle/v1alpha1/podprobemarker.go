@@ -18,8 +18,10 @@ import (
 type PodProbeMarkerApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *PodProbeMarkerSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *PodProbeMarkerStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *PodProbeMarkerSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *PodProbeMarkerStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // PodProbeMarker constructs a declarative configuration of the PodProbeMarker type for use with

@@ -18,8 +18,10 @@ import (
 type SidecarSetApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *SidecarSetSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *SidecarSetStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *SidecarSetSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *SidecarSetStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // SidecarSet constructs a declarative configuration of the SidecarSet type for use with

@@ -15,11 +15,13 @@ import (
 //
 // SidecarSetCondition describes one aspect of a SidecarSet.
 type SidecarSetConditionApplyConfiguration struct {
-	Type               *sidecarv1alpha1.SidecarSetConditionType `json:"type,omitempty"`
-	Status             *v1.ConditionStatus                      `json:"status,omitempty"`
-	LastTransitionTime *metav1.Time                             `json:"lastTransitionTime,omitempty"`
-	Reason             *string                                  `json:"reason,omitempty"`
-	Message            *string                                  `json:"message,omitempty"`
+	// Type is what the condition is about.
+	Type *sidecarv1alpha1.SidecarSetConditionType `json:"type,omitempty"`
+	// Status is True, False or Unknown.
+	Status             *v1.ConditionStatus `json:"status,omitempty"`
+	LastTransitionTime *metav1.Time        `json:"lastTransitionTime,omitempty"`
+	Reason             *string             `json:"reason,omitempty"`
+	Message            *string             `json:"message,omitempty"`
 }
 
 // SidecarSetConditionApplyConfiguration constructs a declarative configuration of the SidecarSetCondition type for use with

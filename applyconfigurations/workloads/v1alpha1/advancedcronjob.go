@@ -17,8 +17,10 @@ import (
 type AdvancedCronJobApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *AdvancedCronJobSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *AdvancedCronJobStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *AdvancedCronJobSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *AdvancedCronJobStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // AdvancedCronJob constructs a declarative configuration of the AdvancedCronJob type for use with

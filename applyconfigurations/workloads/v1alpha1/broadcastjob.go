@@ -17,8 +17,10 @@ import (
 type BroadcastJobApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *BroadcastJobSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *BroadcastJobStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *BroadcastJobSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *BroadcastJobStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // BroadcastJob constructs a declarative configuration of the BroadcastJob type for use with

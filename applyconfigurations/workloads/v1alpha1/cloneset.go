@@ -18,8 +18,10 @@ import (
 type CloneSetApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *CloneSetSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *CloneSetStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *CloneSetSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *CloneSetStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // CloneSet constructs a declarative configuration of the CloneSet type for use with

@@ -15,8 +15,10 @@ import (
 //
 // CloneSetCondition describes one aspect of a CloneSet.
 type CloneSetConditionApplyConfiguration struct {
-	Type   *workloadsv1alpha1.CloneSetConditionType `json:"type,omitempty"`
-	Status *v1.ConditionStatus                      `json:"status,omitempty"`
+	// Type is what the condition is about.
+	Type *workloadsv1alpha1.CloneSetConditionType `json:"type,omitempty"`
+	// Status is True, False or Unknown.
+	Status *v1.ConditionStatus `json:"status,omitempty"`
 	// LastUpdateTime is, of the condition Progressing, when there was progress last. Other conditions do not have it.
 	LastUpdateTime     *metav1.Time `json:"lastUpdateTime,omitempty"`
 	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`

@@ -15,11 +15,13 @@ import (
 //
 // DaemonSetCondition describes one aspect of a DaemonSet.
 type DaemonSetConditionApplyConfiguration struct {
-	Type               *workloadsv1alpha1.DaemonSetConditionType `json:"type,omitempty"`
-	Status             *v1.ConditionStatus                       `json:"status,omitempty"`
-	LastTransitionTime *metav1.Time                              `json:"lastTransitionTime,omitempty"`
-	Reason             *string                                   `json:"reason,omitempty"`
-	Message            *string                                   `json:"message,omitempty"`
+	// Type is what the condition is about.
+	Type *workloadsv1alpha1.DaemonSetConditionType `json:"type,omitempty"`
+	// Status is True, False or Unknown.
+	Status             *v1.ConditionStatus `json:"status,omitempty"`
+	LastTransitionTime *metav1.Time        `json:"lastTransitionTime,omitempty"`
+	Reason             *string             `json:"reason,omitempty"`
+	Message            *string             `json:"message,omitempty"`
 }
 
 // DaemonSetConditionApplyConfiguration constructs a declarative configuration of the DaemonSetCondition type for use with

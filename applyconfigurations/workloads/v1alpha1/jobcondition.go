@@ -15,12 +15,14 @@ import (
 //
 // JobCondition describes one aspect of a BroadcastJob.
 type JobConditionApplyConfiguration struct {
-	Type               *workloadsv1alpha1.JobConditionType `json:"type,omitempty"`
-	Status             *v1.ConditionStatus                 `json:"status,omitempty"`
-	LastProbeTime      *metav1.Time                        `json:"lastProbeTime,omitempty"`
-	LastTransitionTime *metav1.Time                        `json:"lastTransitionTime,omitempty"`
-	Reason             *string                             `json:"reason,omitempty"`
-	Message            *string                             `json:"message,omitempty"`
+	// Type is what the condition is about.
+	Type *workloadsv1alpha1.JobConditionType `json:"type,omitempty"`
+	// Status is True, False or Unknown.
+	Status             *v1.ConditionStatus `json:"status,omitempty"`
+	LastProbeTime      *metav1.Time        `json:"lastProbeTime,omitempty"`
+	LastTransitionTime *metav1.Time        `json:"lastTransitionTime,omitempty"`
+	Reason             *string             `json:"reason,omitempty"`
+	Message            *string             `json:"message,omitempty"`
 }
 
 // JobConditionApplyConfiguration constructs a declarative configuration of the JobCondition type for use with

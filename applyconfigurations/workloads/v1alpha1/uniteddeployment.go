@@ -17,8 +17,10 @@ import (
 type UnitedDeploymentApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *UnitedDeploymentSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *UnitedDeploymentStatusApplyConfiguration `json:"status,omitempty"`
+	// Spec is the desired state.
+	Spec *UnitedDeploymentSpecApplyConfiguration `json:"spec,omitempty"`
+	// Status is the observed state. Controllers and agents write it, users do not.
+	Status *UnitedDeploymentStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // UnitedDeployment constructs a declarative configuration of the UnitedDeployment type for use with
