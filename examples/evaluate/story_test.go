@@ -48,11 +48,7 @@ func specOf(object metav1.Object) spec {
 		return spec{*object.Spec.Replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.Type), how.MaxUnavailable, how.Partition}
 	case *v1alpha1.DaemonSet:
 		how := object.Spec.UpdateStrategy.RollingUpdate
-		s := spec{replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.Type), how.MaxUnavailable, nil}
-		if how.Partition != nil {
-			s.partition = new(intstr.FromInt32(*how.Partition))
-		}
-		return s
+		return spec{replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.Type), how.MaxUnavailable, how.Partition}
 	case *sidecarv1alpha1.SidecarSet:
 		how := &object.Spec.UpdateStrategy // which knows one policy
 		return spec{replicas, object.Spec.Containers[0].Image, "InPlaceIfPossible", how.MaxUnavailable, how.Partition}

@@ -169,7 +169,7 @@ func (s *story) endTask(ctx context.Context, pod *corev1.Pod) {
 func (s *story) daemonSetUnsettled(set *v1alpha1.DaemonSet) string {
 	partition := int32(0)
 	if p := set.Spec.UpdateStrategy.RollingUpdate.Partition; p != nil {
-		partition = *p
+		partition = p.IntVal
 	}
 	nodes := int32(len(s.nodes))
 	if wrong := s.podsUnsettled(set.Name, set.UID, nodes, nodes-partition, set.Spec.Template.Spec.Containers[0].Image); wrong != "" {
