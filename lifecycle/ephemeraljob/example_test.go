@@ -77,3 +77,11 @@ func ExampleNewPlan() {
 	// web-1: it has another ephemeral container dump
 	// web-3: parallelism 2: containers are under way in 2 pods
 }
+
+// A program waits until the containers of a job have ended.
+func ExampleRolloutStatus() {
+	job := &v1alpha1.EphemeralJob{Status: v1alpha1.EphemeralJobStatus{StartTime: &metav1.Time{}, Phase: v1alpha1.EphemeralJobRunning, Matches: 3, Succeeded: 1, Running: 2}}
+	status := ephemeraljob.RolloutStatus(job)
+	fmt.Println(status.Done(), status.Message)
+	// Output: false the containers of 1 out of 3 pods have ended
+}
