@@ -108,6 +108,10 @@ func TestAlerts(t *testing.T) {
 			kruise_daemonset_status_desired_number_scheduled{namespace="infra",daemonset="agent"} 9x60
 			kruise_daemonset_spec_strategy_rollingupdate_partition{namespace="infra",daemonset="agent"} 2x60
 			kruise_daemonset_status_updated_number_scheduled{namespace="infra",daemonset="agent"} 7x60`, nil},
+		{"a DaemonSet whose partition is a percentage", `
+			kruise_daemonset_status_desired_number_scheduled{namespace="infra",daemonset="agent"} 9x60
+			kruise_daemonset_spec_strategy_rollingupdate_partition{namespace="infra",daemonset="agent"} 0.5x60
+			kruise_daemonset_status_updated_number_scheduled{namespace="infra",daemonset="agent"} 4x60`, nil},
 		{"a DaemonSet that is paused", `
 			kruise_daemonset_status_desired_number_scheduled{namespace="infra",daemonset="agent"} 9x60
 			kruise_daemonset_spec_strategy_rollingupdate_partition{namespace="infra",daemonset="agent"} 0x60
