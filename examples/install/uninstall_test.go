@@ -187,6 +187,25 @@ func TestUninstall(t *testing.T) {
 	}
 }
 
+// A request that fails ends nothing: the managers are told to end already, and would leave webhooks behind that no process serves.
+func TestUninstallGoesOnAfterAFailure(t *testing.T) {
+	u := newUninstallation(t, "podwright-manager-x_0a1b")
+	failures := 0
+	u.core.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if u.ending && failures < 2 {
+			failures++
+			return true, nil, apierrors.NewTooManyRequests("busy", 1)
+		}
+		return false, nil, nil
+	})
+	if err := manager.RemoveWebhooks(t.Context(), u.core, u.dynamic, u.config); err != nil {
+		t.Fatal(err)
+	}
+	if n := u.registered(); n != 0 || failures != 2 {
+		t.Errorf("%d configurations are left after %d failures", n, failures)
+	}
+}
+
 // What another manager has taken over stays.
 func TestUninstallBesideAnotherManager(t *testing.T) {
 	u := newUninstallation(t, "kruise-controller-manager-y_2c3d")

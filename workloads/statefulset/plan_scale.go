@@ -36,7 +36,8 @@ func (p *planner) scaleIn() {
 }
 
 // deleteInOrder deletes the first of the pods that are left over, unless it has
-// to wait, and returns those that wait. All wanted pods are available by then. (STS-11)
+// to wait, and returns those that wait. All wanted pods are available by
+// then, or only their deletion, which is prepared, keeps them from that. (STS-11, STS-36)
 func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 	if p.stopped = p.haltsScaleIn(); p.stopped != nil {
 		return pods

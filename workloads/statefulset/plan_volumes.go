@@ -133,8 +133,10 @@ func (p *planner) grow(s slot, b *updateBudget) bool {
 	}
 	pod, waits := s.pod, false
 	for _, v := range p.volumesOf(pod) {
+		if v.completed() {
+			continue
+		}
 		switch obstacle := p.obstacle(v); {
-		case v.completed():
 		case obstacle != nil:
 			err := fmt.Errorf("resize claim %s of pod %s: %w", v.claim.Name, pod.Name, obstacle)
 			p.plan.RefusedClaims = append(p.plan.RefusedClaims, err)

@@ -86,15 +86,15 @@ func RemoveWebhooks(ctx context.Context, core kubernetes.Interface, client dynam
 		}
 	}
 	service := types.NamespacedName{Namespace: config.OwnNamespace, Name: config.Webhook.Service}
+	var failed error // of the last look: one that fails must not leave webhooks behind that no process serves
 	err = wait.PollUntilContextCancel(ctx, removePause, true, func(ctx context.Context) (bool, error) {
 		left, err := pods() // before the removal: what has ended registers nothing after it
-		return len(left) == 0, errors.Join(err, webhooks.Unregister(ctx, core, client, service))
+		failed = errors.Join(err, webhooks.Unregister(ctx, core, client, service))
+		return failed == nil && len(left) == 0, nil
 	})
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err != nil {
+		return errors.Join(context.Cause(ctx), failed)
 	}
-	if err == nil {
-		log.Info("The managers have ended, and their webhooks are removed", "deployment", config.RemoveWebhooksOf)
-	}
-	return err
+	log.Info("The managers have ended, and their webhooks are removed", "deployment", config.RemoveWebhooksOf)
+	return nil
 }

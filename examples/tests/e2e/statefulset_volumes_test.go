@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -48,7 +49,7 @@ func newDriver(s *statefulSetFixture) *driver {
 			case <-tick:
 			}
 			for _, claim := range s.Claims.All() {
-				if err := d.act(claim); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
+				if err := d.act(claim); err != nil && s.Context().Err() == nil && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
 					s.Errorf("the played driver: %v", err)
 				}
 			}
@@ -57,7 +58,7 @@ func newDriver(s *statefulSetFixture) *driver {
 	s.Cleanup(func() {
 		close(done)
 		<-stopped
-		_ = steady.Core.StorageV1().StorageClasses().Delete(s.Context(), d.class, metav1.DeleteOptions{})
+		_ = steady.Core.StorageV1().StorageClasses().Delete(context.Background(), d.class, metav1.DeleteOptions{}) // the context of the test has ended
 	})
 	return d
 }
