@@ -328,7 +328,7 @@ func (c *cluster) agents(says report) {
 		if !answer(&n, says) {
 			continue
 		}
-		if _, err := agent.UpdateStatus(c.Context(), &n, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
+		if _, err := agent.UpdateStatus(c.Context(), &n, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			c.Fatal(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright"
@@ -239,26 +240,37 @@ func (c *cluster) mark(name, app, probes string) {
 const idle = `[{name: idle, containerName: main, podConditionType: Idle, probe: {exec: {command: [/idle]}},
   markerPolicy: [{state: Succeeded, labels: {idle: "yes"}, annotations: {controller.kubernetes.io/pod-deletion-cost: "-10"}}, {state: Failed, labels: {idle: "no"}}]}]`
 
-// agent has the agent of a node report a state for all its probes.
+// agent has the agent of a node report a state for all its probes. If the controller changes them meanwhile, the agent reports again; if it
+// deletes them, there is nothing to report.
 func (c *cluster) agent(node string, state v1alpha1.ProbeState) {
 	c.Helper()
-	n, err := c.lifecycle(agentUser).NodePodProbes().Get(c.Context(), node, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return
+	probes := c.lifecycle(agentUser).NodePodProbes()
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		n, err := probes.Get(c.Context(), node, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		n.Status = results(n, state)
+		_, err = probes.UpdateStatus(c.Context(), n, metav1.UpdateOptions{})
+		return err
+	})
+	if !apierrors.IsNotFound(err) {
+		c.must(err)
 	}
-	c.must(err)
-	n.Status = v1alpha1.NodePodProbeStatus{}
+	synctest.Wait()
+}
+
+// results is the status of an agent whose probes all end in one state.
+func results(n *v1alpha1.NodePodProbe, state v1alpha1.ProbeState) (out v1alpha1.NodePodProbeStatus) {
 	at := metav1.Now()
 	for _, pod := range n.Spec.PodProbes {
 		s := v1alpha1.PodProbeStatus{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 		for _, p := range pod.Probes {
 			s.ProbeStates = append(s.ProbeStates, v1alpha1.ContainerProbeState{Name: p.Name, State: state, LastProbeTime: &at, LastTransitionTime: &at})
 		}
-		n.Status.PodProbeStatuses = append(n.Status.PodProbeStatuses, s)
+		out.PodProbeStatuses = append(out.PodProbeStatuses, s)
 	}
-	_, err = c.lifecycle(agentUser).NodePodProbes().UpdateStatus(c.Context(), n, metav1.UpdateOptions{})
-	c.must(err)
-	synctest.Wait()
+	return out
 }
 
 // probed shows what all nodes probe, as "node pod probe".

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -128,9 +129,10 @@ func (c *Cluster) start() (stop func()) {
 	})
 }
 
-// step lets the others act once, and two seconds pass.
+// step lets the others act once, after the controller has done all it can, and two seconds pass.
 func (c *Cluster) step() {
 	c.T.Helper()
+	synctest.Wait()
 	if c.kind.Step != nil {
 		c.kind.Step(c)
 	} else {
