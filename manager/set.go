@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -78,12 +80,14 @@ func New(o Options, kinds ...podwright.Kind) (*Set, error) {
 	return s, errors.Join(errs...)
 }
 
-// Handlers returns what answers admission requests, by path.
+// Handlers returns what answers admission requests, by path. A path that names v1alpha1 is served without the version too:
+// OpenKruise 1.9 asks there about kinds with two versions, and its webhook configurations stand until a manager replaces them.
 func (s *Set) Handlers() map[string]http.Handler {
-	handlers := make(map[string]http.Handler, len(s.handlers))
+	handlers := make(map[string]http.Handler, 2*len(s.handlers))
 	for path, handler := range s.handlers {
-		handlers[path] = handler
+		handlers[strings.Replace(path, "-apps-kruise-io-v1alpha1-", "-apps-kruise-io-", 1)] = handler
 	}
+	maps.Copy(handlers, s.handlers)
 	return handlers
 }
 

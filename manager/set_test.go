@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
@@ -256,5 +257,26 @@ func TestOneNamespace(t *testing.T) {
 	}
 	if _, err := (&manager.Set{}).Objects(); err == nil || !strings.Contains(err.Error(), "Options.Name") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// PF-5.1: what OpenKruise 1.9 registered without a version is answered at that path too, by the same webhook.
+func TestPathsWithoutAVersion(t *testing.T) {
+	set, err := manager.New(manager.Options{}, imagepulljob.Describe(imagepulljob.Options{}, &imagepulljob.Webhook{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	review := `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"CREATE","object":{"spec":{"image":""}}}}`
+	answers := map[string]string{}
+	for path, handler := range set.Handlers() {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, path, strings.NewReader(review)))
+		answers[path] = answer.Body.String()
+	}
+	for _, verb := range []string{"mutate", "validate"} {
+		old, new := answers["/"+verb+"-apps-kruise-io-v1alpha1-imagepulljob"], answers["/"+verb+"-apps-kruise-io-imagepulljob"]
+		if old == "" || old != new {
+			t.Errorf("%s: %q with a version, %q without", verb, old, new)
+		}
 	}
 }
