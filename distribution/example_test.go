@@ -14,6 +14,7 @@ func ExampleCRDs() {
 		fmt.Println(crd.GetKind(), crd.GetName())
 	}
 	// Output:
+	// CustomResourceDefinition imagelistpulljobs.apps.kruise.io
 	// CustomResourceDefinition imagepulljobs.apps.kruise.io
 	// CustomResourceDefinition nodeimages.apps.kruise.io
 	// CustomResourceDefinition persistentpodstates.apps.kruise.io
@@ -32,8 +33,9 @@ func ExampleWebhooks() {
 		fmt.Println(w.Name, "asks about", w.Rules[0].Operations, "of", w.Rules[0].Resources, "at", *w.ClientConfig.Service.Path)
 	}
 	// Output:
-	// 2 mutating and 5 validating webhooks
+	// 3 mutating and 6 validating webhooks
 	// vimagepulljob.kb.io asks about [CREATE UPDATE] of [imagepulljobs] at /validate-apps-kruise-io-v1alpha1-imagepulljob
+	// vimagelistpulljob.kb.io asks about [CREATE UPDATE] of [imagelistpulljobs] at /validate-apps-kruise-io-v1alpha1-imagelistpulljob
 	// vnodeimage.kb.io asks about [CREATE UPDATE] of [nodeimages] at /validate-apps-kruise-io-v1alpha1-nodeimage
 	// vresourcedistribution.kb.io asks about [CREATE UPDATE] of [resourcedistributions] at /validate-apps-kruise-io-v1alpha1-resourcedistribution
 	// vworkloadspread.kb.io asks about [CREATE UPDATE] of [workloadspreads] at /validate-apps-kruise-io-v1alpha1-workloadspread

@@ -20,6 +20,9 @@ import (
 
 // Interface gives access to the kinds of distribution.
 type Interface interface {
+	// ImageListPullJobs gives the client of the ImageListPullJobs of a namespace.
+	// The empty namespace means all namespaces. Then only List and Watch work.
+	ImageListPullJobs(namespace string) ImageListPullJobInterface
 	// ImagePullJobs gives the client of the ImagePullJobs of a namespace.
 	// The empty namespace means all namespaces. Then only List and Watch work.
 	ImagePullJobs(namespace string) ImagePullJobInterface
@@ -61,6 +64,18 @@ func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
 
 // Shutdown waits until all informers have ended, whose contexts the caller ends, and lets none start again.
 func (f *SharedInformerFactory) Shutdown() { f.shared.Shutdown() }
+
+// ImageListPullJobInformer returns the shared informer of the ImageListPullJobs. Namespaces are an index of its cache.
+func (f *SharedInformerFactory) ImageListPullJobInformer() cache.SharedIndexInformer {
+	return f.shared.Informer("ImageListPullJob", func() cache.SharedIndexInformer {
+		return NewImageListPullJobInformer(f.client, f.namespace, f.resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// ImageListPullJobLister returns a lister of the cache of the shared informer of the ImageListPullJobs.
+func (f *SharedInformerFactory) ImageListPullJobLister() ImageListPullJobLister {
+	return NewImageListPullJobLister(f.ImageListPullJobInformer().GetIndexer())
+}
 
 // ImagePullJobInformer returns the shared informer of the ImagePullJobs. Namespaces are an index of its cache.
 func (f *SharedInformerFactory) ImagePullJobInformer() cache.SharedIndexInformer {
@@ -120,6 +135,49 @@ func (f *SharedInformerFactory) WorkloadSpreadInformer() cache.SharedIndexInform
 // WorkloadSpreadLister returns a lister of the cache of the shared informer of the WorkloadSpreads.
 func (f *SharedInformerFactory) WorkloadSpreadLister() WorkloadSpreadLister {
 	return NewWorkloadSpreadLister(f.WorkloadSpreadInformer().GetIndexer())
+}
+
+// ImageListPullJobInterface reads and writes ImageListPullJobs. Its methods do what those of client-go's clients do, and return the API
+// server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type ImageListPullJobInterface interface {
+	Create(ctx context.Context, object *v1alpha1.ImageListPullJob, opts metav1.CreateOptions) (*v1alpha1.ImageListPullJob, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object *v1alpha1.ImageListPullJob, opts metav1.UpdateOptions) (*v1alpha1.ImageListPullJob, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object *v1alpha1.ImageListPullJob, opts metav1.UpdateOptions) (*v1alpha1.ImageListPullJob, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.ImageListPullJob, error)
+	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ImageListPullJobList, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources. Custom resources take JSON patches, merge patches and
+	// server-side apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ImageListPullJob, error)
+	// Apply makes the object what the configuration says, and creates it if it does not exist (server-side apply).
+	Apply(ctx context.Context, configuration *appliedv1alpha1.ImageListPullJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ImageListPullJob, error)
+	// ApplyStatus applies nothing but the status.
+	ApplyStatus(ctx context.Context, configuration *appliedv1alpha1.ImageListPullJobApplyConfiguration, opts metav1.ApplyOptions) (*v1alpha1.ImageListPullJob, error)
+}
+
+// ImageListPullJobs gives the client of the ImageListPullJobs of a namespace.
+func (c *Client) ImageListPullJobs(namespace string) ImageListPullJobInterface {
+	return typedclient.NewWithApply[v1alpha1.ImageListPullJob, v1alpha1.ImageListPullJobList, *appliedv1alpha1.ImageListPullJobApplyConfiguration](c.backend, v1alpha1.SchemeGroupVersion.WithResource("imagelistpulljobs"), namespace)
+}
+
+// NewImageListPullJobInformer makes an informer of the ImageListPullJobs of a namespace; the empty one means
+// all namespaces. The caller starts it. Every resync period (0: never) it reports all objects
+// to its handlers again. The indexers may be nil; listers are quick with cache.NamespaceIndex.
+func NewImageListPullJobInformer(c Interface, namespace string, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return typedclient.NewInformer(c.ImageListPullJobs(namespace), c, &v1alpha1.ImageListPullJob{}, resync, indexers)
+}
+
+// ImageListPullJobLister reads ImageListPullJobs from a cache, with the methods List and Namespace, which
+// gives one with the methods List and Get. What they return must not be changed.
+type ImageListPullJobLister = typedclient.Lister[*v1alpha1.ImageListPullJob]
+
+// NewImageListPullJobLister makes a lister of an informer's cache (its GetIndexer).
+func NewImageListPullJobLister(indexer cache.Indexer) ImageListPullJobLister {
+	return typedclient.NewLister[*v1alpha1.ImageListPullJob](indexer, v1alpha1.SchemeGroupVersion.WithResource("imagelistpulljob").GroupResource())
 }
 
 // ImagePullJobInterface reads and writes ImagePullJobs. Its methods do what those of client-go's clients do, and return the API

@@ -5,6 +5,8 @@
 //
 //   - imagepulljob manages ImagePullJobs. A user makes one, or a CloneSet or a
 //     StatefulSet that is about to update pods in place.
+//   - imagelistpulljob manages ImageListPullJobs, each of which has several images pulled
+//     by ImagePullJobs.
 //   - nodeimage manages NodeImages, one per node, which hold the tasks of the node
 //     and what its agent reports of them.
 //

@@ -107,7 +107,7 @@ func simulated(bug fault) *simulation.Workload {
 		Release:     func(u *simulation.User) { pullSome(u, 2) },
 		Act:         actOnJob,
 		Push: func(u *simulation.User) {
-			u.Edit(`{"spec":{"image":"nginx:9","parallelism":2,"selector":null,"podSelector":null,"completionPolicy":{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}}}`)
+			u.Edit(`{"spec":{"image":"nginx:9","parallelism":2,"selector":null,"podSelector":null,"imagePullPolicy":null,"completionPolicy":{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}}}`)
 		},
 		Judge: func(uint64) simulation.Judge {
 			return simulation.Judge{Write: invariants.ImagePullJob, Settled: invariants.ImagePullJobSettled}
@@ -242,6 +242,7 @@ var jobEdits = []simulation.Edit{
 		`{"type":"Always","activeDeadlineSeconds":300,"ttlSecondsAfterFinished":60}`, `{"type":"Never","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`),
 	simulation.Pick(`{"spec":{"pullPolicy":{"timeoutSeconds":%[1]v,"backoffLimit":%[1]v}}}`, 1, 2, 10),
 	simulation.Pick(`{"spec":{"pullSecrets":%v}}`, "null", `["a"]`, `["a","b"]`),
+	simulation.Pick(`{"spec":{"imagePullPolicy":%v}}`, "null", `"Always"`, `"IfNotPresent"`),
 	simulation.Pick(`{"spec":{"sandboxConfig":%v}}`, "null", `{"labels":{"a":"b"}}`, `{"annotations":{"a":"b"},"labels":{"a":"c"}}`),
 }
 

@@ -42,7 +42,21 @@ type ImagePullJobSpec struct {
 	// SandboxConfig is handed to the container runtime with every pull.
 	// +optional
 	SandboxConfig *SandboxConfig `json:"sandboxConfig,omitempty"`
+
+	// ImagePullPolicy is Always, if a node is to ask the registry also for an image that it has, or IfNotPresent (default).
+	// +optional
+	ImagePullPolicy ImagePullPolicy `json:"imagePullPolicy,omitempty"`
 }
+
+// ImagePullPolicy says whether a node pulls an image that it has.
+type ImagePullPolicy string
+
+const (
+	// ImagePullAlways has a node ask the registry whether the image is another by now, such as one with the tag latest.
+	ImagePullAlways ImagePullPolicy = "Always"
+	// ImagePullIfNotPresent pulls nothing to a node that has an image of the name. The default.
+	ImagePullIfNotPresent ImagePullPolicy = "IfNotPresent"
+)
 
 // ImagePullJobNodeSelector selects nodes by name or by label, not by both.
 type ImagePullJobNodeSelector struct {

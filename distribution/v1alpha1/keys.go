@@ -10,12 +10,16 @@ const FakeNodeImageLabel = "apps.kruise.io/fake-nodeimage"
 // other do the agents of nodes read secrets.
 const DaemonConfigNamespace = "kruise-daemon-config"
 
+// ImagePullJobFinalizer keeps an ImagePullJob of OpenKruise 1.5.2 or later until no copy of a pull secret names it. podwright
+// finds such copies without it, and takes it away.
+const ImagePullJobFinalizer = "apps.kruise.io/deletion-protection"
+
 // What a copy of a pull secret says of itself.
 const (
 	// PullSecretSourceAnnotation is the key of the secret that was copied:
 	// NAMESPACE/NAME.
 	PullSecretSourceAnnotation = "imagepulljobs.kruise.io/source-key"
-	// PullSecretSourceUIDLabel is the UID of the secret that was copied.
+	// PullSecretSourceUIDLabel is the UID of the secret that was copied. Copies of OpenKruise 1.9 have none.
 	PullSecretSourceUIDLabel = "imagepulljobs.kruise.io/source-uid"
 	// PullSecretReferencesAnnotation lists the keys of the ImagePullJobs that need
 	// the copy, NAMESPACE/NAME, sorted and separated by commas.
@@ -44,6 +48,8 @@ const (
 	DefaultImageTag = "latest"
 	// MaxNodeImageImages is the number of images that a NodeImage may have.
 	MaxNodeImageImages = 256
+	// MaxImageListPullJobImages is the number of images that an ImageListPullJob may have.
+	MaxImageListPullJobImages = 255
 )
 
 // Messages in the status of an ImagePullJob.

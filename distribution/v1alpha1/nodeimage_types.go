@@ -62,6 +62,10 @@ type ImageTagSpec struct {
 	// that has finished a version pulls again when the number rises.
 	// +optional
 	Version int64 `json:"version,omitempty"`
+
+	// ImagePullPolicy is that of the job that asked last: Always, or IfNotPresent (default).
+	// +optional
+	ImagePullPolicy ImagePullPolicy `json:"imagePullPolicy,omitempty"`
 }
 
 // ImageTagPullPolicy bounds the task to pull a tag.
@@ -90,8 +94,8 @@ type ImageTagPullPolicy struct {
 type ImagePullPhase string
 
 const (
-	// ImagePhaseWaiting is the phase of a pull that has not started. Nodes
-	// report it by having no status at all; this one is never written.
+	// ImagePhaseWaiting is the phase of a pull that has not started. Agents of OpenKruise 1.9 report it; those of podwright
+	// begin at once, or leave the status out.
 	ImagePhaseWaiting ImagePullPhase = "Waiting"
 	// ImagePhasePulling is the phase of a pull that goes on.
 	ImagePhasePulling ImagePullPhase = "Pulling"
@@ -124,6 +128,10 @@ type NodeImageStatus struct {
 	// +optional
 	Pulling int32 `json:"pulling,omitempty"`
 
+	// Waiting is the number of tags that the node has queued, as agents of OpenKruise 1.9 report them.
+	// +optional
+	Waiting int32 `json:"waiting,omitempty"`
+
 	// ImageStatuses are the states of the images by name, as in the spec.
 	// +optional
 	ImageStatuses map[string]ImageStatus `json:"imageStatuses,omitempty"`
@@ -144,7 +152,7 @@ type ImageTagStatus struct {
 	// Tag is the tag or digest, as in the spec.
 	Tag string `json:"tag"`
 
-	// Phase is Pulling, Succeeded or Failed.
+	// Phase is Pulling, Succeeded or Failed. Agents of OpenKruise 1.9 report Waiting, too.
 	Phase ImagePullPhase `json:"phase"`
 
 	// Progress is how much has been pulled, in percent. Few container runtimes

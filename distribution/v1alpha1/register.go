@@ -17,7 +17,7 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha
 // AddToScheme adds the kinds of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion, &ImagePullJob{}, &ImagePullJobList{}, &NodeImage{}, &NodeImageList{},
-		&PersistentPodState{}, &PersistentPodStateList{}, &ResourceDistribution{}, &ResourceDistributionList{},
+		&ImageListPullJob{}, &ImageListPullJobList{}, &PersistentPodState{}, &PersistentPodStateList{}, &ResourceDistribution{}, &ResourceDistributionList{},
 		&WorkloadSpread{}, &WorkloadSpreadList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

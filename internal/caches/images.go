@@ -80,7 +80,8 @@ var ByReference = podwright.Index{Name: "podwright.copyReference", Keys: func(ob
 // job of its own name: that does not exist, and so the copy goes. What is no copy
 // stands for none.
 func JobsOfCopy(secret *corev1.Secret) []types.NamespacedName {
-	if _, isCopy := secret.Labels[v1alpha1.PullSecretSourceUIDLabel]; !isCopy || secret.Namespace != v1alpha1.DaemonConfigNamespace {
+	_, labelled := secret.Labels[v1alpha1.PullSecretSourceUIDLabel]
+	if _, isCopy := images.CopySource(secret); !isCopy && !labelled || secret.Namespace != v1alpha1.DaemonConfigNamespace {
 		return nil
 	}
 	if jobs := images.CopyReferences(secret); len(jobs) > 0 {

@@ -48,7 +48,7 @@ func StateOf(status *v1alpha1.NodeImageStatus, name, tag string) *v1alpha1.Image
 
 // CountTasks counts the tasks of a node by phase, in its status.
 func CountTasks(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
-	status.Desired, status.Succeeded, status.Failed, status.Pulling = 0, 0, 0, 0
+	status.Desired, status.Succeeded, status.Failed, status.Pulling, status.Waiting = 0, 0, 0, 0, 0
 	for _, image := range spec.Images {
 		status.Desired += int32(len(image.Tags))
 	}
@@ -61,6 +61,8 @@ func CountTasks(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) 
 				status.Failed++
 			case v1alpha1.ImagePhasePulling:
 				status.Pulling++
+			case v1alpha1.ImagePhaseWaiting:
+				status.Waiting++
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // numberOfKinds is how many packages have New and a Plan.
-const numberOfKinds = 26
+const numberOfKinds = 27
 
 // deviations are what is not as everywhere else, each with the reason.
 var deviations = map[string]string{

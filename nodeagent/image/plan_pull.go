@@ -87,9 +87,12 @@ func (p *planner) hopeless(t *task, over bool, deadline time.Time) bool {
 	return true
 }
 
-// listed returns the image of a task among those of the node, nil if it is
-// not there. Runtimes list images by their full names. (IMG-3.3)
+// listed returns the image of a task among those of the node, nil if it is not there, or the registry has to be asked whether it is
+// another by now. Runtimes list images by their full names. (IMG-3.3, IMG-1.14)
 func (p *planner) listed(t *task) *criv1.Image {
+	if t.spec.ImagePullPolicy == v1alpha1.ImagePullAlways {
+		return nil
+	}
 	if p.Images == nil {
 		p.plan.ListImages = true
 		return nil

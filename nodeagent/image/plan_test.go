@@ -237,6 +237,25 @@ func TestPlanFindsImages(t *testing.T) {
 	}
 }
 
+// IMG-1.14: with the pull policy Always the registry is asked for an image that the node has, and not again once it has answered.
+func TestPlanPullsAlways(t *testing.T) {
+	for _, test := range []struct {
+		policy v1alpha1.ImagePullPolicy
+		pulls  []Pull
+		start  int
+	}{
+		{"", nil, 0}, {"IfNotPresent", nil, 0}, {"Sometimes", nil, 0}, {"Always", nil, 1},
+		{"Always", []Pull{pullOf(1, func(p *Pull) { p.Succeeded, p.Ended = true, now })}, 0},
+	} {
+		n := newNodeImage(wants("nginx", "1", func(tag *v1alpha1.ImageTagSpec) { tag.ImagePullPolicy = test.policy }))
+		plan := NewPlan(&Snapshot{NodeImage: n, Pulls: test.pulls, Images: []*criv1.Image{onNode("x", "docker.io/library/nginx:1")}, Concurrency: 1, Now: now})
+		status := plan.Status.ImageStatuses["nginx"].Tags[0]
+		if len(plan.Start) != test.start || (status.CompletionTime == nil) != (test.start == 1) {
+			t.Errorf("policy %q, pulls %v: start %v, status %+v", test.policy, test.pulls, plan.Start, status)
+		}
+	}
+}
+
 // What others have written to the status and the agent does not know stays.
 func TestPlanKeepsFirstSyncStatus(t *testing.T) {
 	n := newNodeImage(wants("nginx", "1"))

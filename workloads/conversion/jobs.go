@@ -19,7 +19,7 @@ var advancedCronJob = &admission.Conversion{
 	Fields: []admission.ConvertedField{{
 		In: admission.V1beta1, Path: admission.Path{"spec", "template", "imageListPullJobTemplate"}, Check: admission.Decodes[map[string]any](),
 		Schema: `{"type":"object","x-kubernetes-preserve-unknown-fields":true,` +
-			`"description":"ImageListPullJobTemplate is kept for those who know the kind ImageListPullJob. No such job is created, so another template is needed."}`,
+			`"description":"ImageListPullJobTemplate is kept for those who know it. No such job is created, so another template is needed."}`,
 	}},
 }
 

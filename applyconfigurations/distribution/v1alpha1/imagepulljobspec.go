@@ -5,6 +5,7 @@
 package v1alpha1
 
 import (
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	intstr "k8s.io/apimachinery/pkg/util/intstr"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
@@ -34,6 +35,8 @@ type ImagePullJobSpecApplyConfiguration struct {
 	CompletionPolicy *CompletionPolicyApplyConfiguration `json:"completionPolicy,omitempty"`
 	// SandboxConfig is handed to the container runtime with every pull.
 	SandboxConfig *SandboxConfigApplyConfiguration `json:"sandboxConfig,omitempty"`
+	// ImagePullPolicy is Always, if a node is to ask the registry also for an image that it has, or IfNotPresent (default).
+	ImagePullPolicy *distributionv1alpha1.ImagePullPolicy `json:"imagePullPolicy,omitempty"`
 }
 
 // ImagePullJobSpecApplyConfiguration constructs a declarative configuration of the ImagePullJobSpec type for use with
@@ -105,5 +108,13 @@ func (b *ImagePullJobSpecApplyConfiguration) WithCompletionPolicy(value *Complet
 // If called multiple times, the SandboxConfig field is set to the value of the last call.
 func (b *ImagePullJobSpecApplyConfiguration) WithSandboxConfig(value *SandboxConfigApplyConfiguration) *ImagePullJobSpecApplyConfiguration {
 	b.SandboxConfig = value
+	return b
+}
+
+// WithImagePullPolicy sets the ImagePullPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ImagePullPolicy field is set to the value of the last call.
+func (b *ImagePullJobSpecApplyConfiguration) WithImagePullPolicy(value distributionv1alpha1.ImagePullPolicy) *ImagePullJobSpecApplyConfiguration {
+	b.ImagePullPolicy = &value
 	return b
 }

@@ -5,6 +5,7 @@
 package v1alpha1
 
 import (
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 )
@@ -27,6 +28,8 @@ type ImageTagSpecApplyConfiguration struct {
 	// Version counts the times that the tag was asked for, 0 or more. A node
 	// that has finished a version pulls again when the number rises.
 	Version *int64 `json:"version,omitempty"`
+	// ImagePullPolicy is that of the job that asked last: Always, or IfNotPresent (default).
+	ImagePullPolicy *distributionv1alpha1.ImagePullPolicy `json:"imagePullPolicy,omitempty"`
 }
 
 // ImageTagSpecApplyConfiguration constructs a declarative configuration of the ImageTagSpec type for use with
@@ -77,5 +80,13 @@ func (b *ImageTagSpecApplyConfiguration) WithOwnerReferences(values ...*corev1.O
 // If called multiple times, the Version field is set to the value of the last call.
 func (b *ImageTagSpecApplyConfiguration) WithVersion(value int64) *ImageTagSpecApplyConfiguration {
 	b.Version = &value
+	return b
+}
+
+// WithImagePullPolicy sets the ImagePullPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ImagePullPolicy field is set to the value of the last call.
+func (b *ImageTagSpecApplyConfiguration) WithImagePullPolicy(value distributionv1alpha1.ImagePullPolicy) *ImageTagSpecApplyConfiguration {
+	b.ImagePullPolicy = &value
 	return b
 }

@@ -16,7 +16,7 @@ import (
 type ImageTagStatusApplyConfiguration struct {
 	// Tag is the tag or digest, as in the spec.
 	Tag *string `json:"tag,omitempty"`
-	// Phase is Pulling, Succeeded or Failed.
+	// Phase is Pulling, Succeeded or Failed. Agents of OpenKruise 1.9 report Waiting, too.
 	Phase *distributionv1alpha1.ImagePullPhase `json:"phase,omitempty"`
 	// Progress is how much has been pulled, in percent. Few container runtimes
 	// tell; with the others it goes from 0 to 100.

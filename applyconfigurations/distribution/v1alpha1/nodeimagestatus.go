@@ -21,6 +21,8 @@ type NodeImageStatusApplyConfiguration struct {
 	Failed *int32 `json:"failed,omitempty"`
 	// Pulling is the number of tags that the node pulls.
 	Pulling *int32 `json:"pulling,omitempty"`
+	// Waiting is the number of tags that the node has queued, as agents of OpenKruise 1.9 report them.
+	Waiting *int32 `json:"waiting,omitempty"`
 	// ImageStatuses are the states of the images by name, as in the spec.
 	ImageStatuses map[string]ImageStatusApplyConfiguration `json:"imageStatuses,omitempty"`
 	// FirstSyncStatus is kept for clients that know it. Neither manager nor agent writes it.
@@ -70,6 +72,14 @@ func (b *NodeImageStatusApplyConfiguration) WithFailed(value int32) *NodeImageSt
 // If called multiple times, the Pulling field is set to the value of the last call.
 func (b *NodeImageStatusApplyConfiguration) WithPulling(value int32) *NodeImageStatusApplyConfiguration {
 	b.Pulling = &value
+	return b
+}
+
+// WithWaiting sets the Waiting field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Waiting field is set to the value of the last call.
+func (b *NodeImageStatusApplyConfiguration) WithWaiting(value int32) *NodeImageStatusApplyConfiguration {
+	b.Waiting = &value
 	return b
 }
 

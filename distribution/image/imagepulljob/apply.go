@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -74,6 +75,12 @@ func (r *reconciler) isGone(ctx context.Context, job types.NamespacedName) (bool
 }
 
 func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.Duration, err error) {
+	if a.plan.RemoveFinalizer {
+		others := slices.DeleteFunc(slices.Clone(a.job.Finalizers), func(f string) bool { return f == v1alpha1.ImagePullJobFinalizer })
+		if err := a.WriteFinalizers(ctx, others); err != nil || a.Gone {
+			return 0, err
+		}
+	}
 	if a.plan.Delete {
 		return 0, a.delete(ctx)
 	}

@@ -48,7 +48,7 @@ func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: resourceImagePullJobs, Object: &v1alpha1.ImagePullJob{}, LiveReader: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
-		}, Indexes: []podwright.Index{caches.ByTarget}, Fields: controller.Workload, IsReconciled: true},
+		}, Indexes: []podwright.Index{caches.ByTarget}, Fields: controller.Workload | controller.Finalizers, IsReconciled: true},
 		{Resource: resourceNodeImages, Object: &v1alpha1.NodeImage{}, LiveReader: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, MakeInformer: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(o.nodeImageChanged), CollectEvents: true, SkipInitial: true},
@@ -75,11 +75,10 @@ func (o *Options) reads() []controller.Read {
 	return reads
 }
 
-// NewCopyInformer makes an informer of the copies of pull secrets, for
-// Options.Copies.
+// NewCopyInformer makes an informer of the secrets in the namespace of the copies of pull secrets, for Options.Copies. Those of
+// OpenKruise 1.9 have no label by which to select them.
 func NewCopyInformer(client kubernetes.Interface) cache.SharedIndexInformer {
-	copies := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.PullSecretSourceUIDLabel }
-	return typedclient.NewInformer(typedclient.Select(client.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace), copies), client, &corev1.Secret{}, 0, nil)
+	return typedclient.NewInformer(client.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace), client, &corev1.Secret{}, 0, nil)
 }
 
 // kind describes jobs to the shell.

@@ -44,8 +44,7 @@ type Options struct {
 	// the first one. If one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	ImagePullJobs, NodeImages, Pods, CloneSets, AdvancedStatefulSets cache.SharedIndexInformer
-	// Copies is such an informer of the secrets in v1alpha1.DaemonConfigNamespace that
-	// have the label v1alpha1.PullSecretSourceUIDLabel, or of all there. The
+	// Copies is such an informer of the secrets in v1alpha1.DaemonConfigNamespace. The
 	// controller adds an index to it.
 	Copies cache.SharedIndexInformer
 }

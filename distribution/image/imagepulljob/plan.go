@@ -3,6 +3,7 @@
 package imagepulljob
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,9 @@ type Plan struct {
 	// HeldTexts says in words what keeps the job from its end, or pull secrets from nodes, for an event. The message of
 	// the status says it, too.
 	HeldTexts []string
+
+	// RemoveFinalizer takes away v1alpha1.ImagePullJobFinalizer, with which the API server would not let the job go. (IMG-1.15)
+	RemoveFinalizer bool
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.ImagePullJobStatus
@@ -140,8 +144,10 @@ func NewPlan(s *Snapshot) *Plan {
 	switch {
 	case s.Job == nil || s.Job.DeletionTimestamp != nil:
 		p.plan.Release = s.Copies
+		p.plan.RemoveFinalizer = s.Job != nil && slices.Contains(s.Job.Finalizers, v1alpha1.ImagePullJobFinalizer)
 	case s.Job.Status.CompletionTime != nil:
 		p.plan.Release = s.Copies
+		p.plan.RemoveFinalizer = slices.Contains(s.Job.Finalizers, v1alpha1.ImagePullJobFinalizer)
 		p.planDeletion()
 		p.planObserved()
 	default:

@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/podstate"
 )
@@ -51,20 +52,11 @@ func nodeMatcher(selector *v1alpha1.ImagePullJobNodeSelector) (labels.Selector, 
 	if selector == nil {
 		return labels.Everything(), nil
 	}
-	matcher, err := metav1.LabelSelectorAsSelector(labelSelector(selector))
+	matcher, err := metav1.LabelSelectorAsSelector(images.NodeLabels(selector))
 	if err != nil {
 		return nil, fmt.Errorf("spec.selector: %w", err)
 	}
 	return matcher, nil
-}
-
-// labelSelector is the part of a node selector that is about labels.
-func labelSelector(selector *v1alpha1.ImagePullJobNodeSelector) *metav1.LabelSelector {
-	out := &metav1.LabelSelector{MatchLabels: selector.MatchLabels}
-	for _, e := range selector.MatchExpressions {
-		out.MatchExpressions = append(out.MatchExpressions, metav1.LabelSelectorRequirement(e))
-	}
-	return out
 }
 
 // nodesOfPods returns the nodes of the pods that podSelector selects.

@@ -186,7 +186,9 @@ func TestPlanCopy(t *testing.T) {
 func TestPlanRelease(t *testing.T) {
 	job := types.NamespacedName{Namespace: "default", Name: "pull"}
 	foreign := copied("s", "default/pull")
-	foreign.Labels = nil
+	foreign.Labels, foreign.Annotations[v1alpha1.PullSecretSourceAnnotation] = nil, ""
+	later := copied("s", "default/pull") // of OpenKruise 1.9
+	later.Labels = nil
 	for name, test := range map[string]struct {
 		present *corev1.Secret
 		want    copyChange
@@ -195,6 +197,7 @@ func TestPlanRelease(t *testing.T) {
 		"IMG-1.6: others need it":              {copied("s", "default/a", "default/pull"), copyChange{want: copied("s", "default/a")}},
 		"the job does not need it":             {copied("s", "default/a"), copyChange{}},
 		"IMG-1.6: nobody does":                 {copied("s"), copyChange{remove: true}},
+		"IMG-1.15: a copy without a label":     {later, copyChange{remove: true}},
 		"it is no copy any more":               {foreign, copyChange{}},
 	} {
 		if diff := cmp.Diff(test.want, planRelease(test.present, job), cmp.AllowUnexported(copyChange{})); diff != "" {

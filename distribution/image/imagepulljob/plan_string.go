@@ -25,6 +25,9 @@ func (p *Plan) String() string {
 	for _, secret := range p.Release {
 		lines = append(lines, "release the copy "+secret.Name)
 	}
+	if p.RemoveFinalizer {
+		lines = append(lines, "remove the finalizer")
+	}
 	if p.Delete {
 		lines = append(lines, "delete the job")
 	}

@@ -63,7 +63,7 @@ func (p *planner) asksOtherwise(n *node) bool {
 		return false
 	}
 	was, is := ptr.Deref(n.task.PullPolicy, v1alpha1.ImageTagPullPolicy{}), p.policyFor(n.NodeImage, n.task)
-	return ptr.Deref(was.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds) != *is.TimeoutSeconds ||
+	return n.task.ImagePullPolicy != p.imagePullPolicyFor(n.task) || ptr.Deref(was.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds) != *is.TimeoutSeconds ||
 		ptr.Deref(was.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit) != *is.BackoffLimit ||
 		!ptr.Equal(was.ActiveDeadlineSeconds, is.ActiveDeadlineSeconds) // the TTL is spread otherwise by other managers
 }
@@ -75,6 +75,7 @@ func (p *planner) renew(n *node) Assignment {
 	for i := range image.Tags {
 		if image.Tags[i].Tag == p.plan.Tag {
 			image.Tags[i].PullPolicy = p.policyFor(n.NodeImage, &image.Tags[i])
+			image.Tags[i].ImagePullPolicy = p.imagePullPolicyFor(&image.Tags[i])
 		}
 	}
 	return Assignment{NodeImage: n.NodeImage, Name: p.plan.Image, Image: image, Renew: true}
@@ -84,8 +85,7 @@ func (p *planner) renew(n *node) Assignment {
 // too, each number is the larger one: no tenant takes time away from another. (IMG-1.4)
 func (p *planner) policyFor(n *v1alpha1.NodeImage, task *v1alpha1.ImageTagSpec) *v1alpha1.ImageTagPullPolicy {
 	policy := p.pullPolicy(n)
-	shared := slices.ContainsFunc(task.OwnerReferences, func(o corev1.ObjectReference) bool { return o.Namespace != p.Job.Namespace })
-	if was := task.PullPolicy; was != nil && shared {
+	if was := task.PullPolicy; was != nil && p.sharedWithOthers(task) {
 		policy.TimeoutSeconds = ptr.To(max(*policy.TimeoutSeconds, ptr.Deref(was.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds)))
 		policy.BackoffLimit = ptr.To(max(*policy.BackoffLimit, ptr.Deref(was.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)))
 		policy.TTLSecondsAfterFinished = ptr.To(max(*policy.TTLSecondsAfterFinished, ptr.Deref(was.TTLSecondsAfterFinished, 0)))
@@ -96,6 +96,20 @@ func (p *planner) policyFor(n *v1alpha1.NodeImage, task *v1alpha1.ImageTagSpec) 
 		}
 	}
 	return policy
+}
+
+// imagePullPolicyFor is whether the registry is asked in any case: as the job says, or also if another namespace that shares the task
+// has said so. (IMG-1.14)
+func (p *planner) imagePullPolicyFor(task *v1alpha1.ImageTagSpec) v1alpha1.ImagePullPolicy {
+	if task.ImagePullPolicy == v1alpha1.ImagePullAlways && p.sharedWithOthers(task) {
+		return v1alpha1.ImagePullAlways
+	}
+	return p.Job.Spec.ImagePullPolicy
+}
+
+// sharedWithOthers tells whether jobs of other namespaces want a task, too.
+func (p *planner) sharedWithOthers(task *v1alpha1.ImageTagSpec) bool {
+	return slices.ContainsFunc(task.OwnerReferences, func(o corev1.ObjectReference) bool { return o.Namespace != p.Job.Namespace })
 }
 
 // held is why the nodes wait that get no task.
@@ -129,6 +143,7 @@ func (p *planner) assign(n *v1alpha1.NodeImage) Assignment {
 	}
 	task := &image.Tags[i]
 	task.PullPolicy = p.policyFor(n, task)
+	task.ImagePullPolicy = p.imagePullPolicyFor(task)
 	task.Version++
 	task.CreatedAt = ptr.To(p.now())
 	task.OwnerReferences = append(slices.Clone(task.OwnerReferences), images.TaskOwner(p.Job))

@@ -67,6 +67,8 @@ func TestPlanHandsOut(t *testing.T) {
 
 func TestPlanMakesTasks(t *testing.T) {
 	other := corev1.ObjectReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "ImagePullJob", Namespace: "default", Name: "other", UID: "other-uid"}
+	elsewhere := other
+	elsewhere.Namespace = "elsewhere"
 	secrets := func(n *v1alpha1.NodeImage) {
 		image := n.Spec.Images["nginx"]
 		image.PullSecrets = []v1alpha1.ReferenceObject{{Namespace: "kube-system", Name: "a"}, {Namespace: "default", Name: "b"}}
@@ -91,6 +93,12 @@ func TestPlanMakesTasks(t *testing.T) {
 			`{"tags":[{"tag":"0","createdAt":"2024-05-01T11:59:00Z","version":1},{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1},{"tag":"2","createdAt":"2024-05-01T11:59:00Z","version":1}]}`},
 		{"IMG-1.4: the sandbox of the last writer, also none; secrets of others stay, and the job's are its copies", "pullSecrets: [c, b]", nodeImage("n", task("nginx", "1"), secrets),
 			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"kruise-daemon-config","name":"` + copyName("c") + `"},{"namespace":"kruise-daemon-config","name":"` + copyName("b") + `"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
+		{"IMG-1.14: the pull policy of the job", "imagePullPolicy: Always", nodeImage("n", task("nginx", "1")),
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2,"imagePullPolicy":"Always"}]}`},
+		{"IMG-1.14: that of another namespace, which asks the registry", "imagePullPolicy: IfNotPresent", nodeImage("n", task("nginx", "1", elsewhere), alwaysPulled),
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[{"kind":"ImagePullJob","namespace":"elsewhere","name":"other","uid":"other-uid","apiVersion":"apps.kruise.io/v1alpha1"},MINE],"version":2,"imagePullPolicy":"Always"}]}`},
+		{"IMG-1.14: the pull policy of the last writer, also none", "", nodeImage("n", task("nginx", "1"), alwaysPulled),
+			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
 		{"IMG-1.4: the sandbox of the job", "sandboxConfig: {labels: {new: '1'}}", nodeImage("n", task("nginx", "1"), secrets),
 			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"default","name":"b"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}],"sandboxConfig":{"labels":{"new":"1"}}}`},
 	} {
@@ -111,6 +119,44 @@ func TestPlanMakesTasks(t *testing.T) {
 			}
 			if diff := cmp.Diff(before, test.node); diff != "" {
 				t.Errorf("the plan has changed what it was given (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// alwaysPulled has the tasks of a node ask the registry in any case.
+func alwaysPulled(n *v1alpha1.NodeImage) {
+	for _, image := range n.Spec.Images {
+		for i := range image.Tags {
+			image.Tags[i].ImagePullPolicy = v1alpha1.ImagePullAlways
+		}
+	}
+}
+
+// IMG-1.14: a job that changes its pull policy changes that of the task on which the node works, and the version stays.
+func TestPlanRenewsThePullPolicy(t *testing.T) {
+	const policy = "pullPolicy: {timeoutSeconds: 600, backoffLimit: 3}\n"
+	for _, test := range []struct {
+		name, spec string
+		node       *v1alpha1.NodeImage
+		want       []v1alpha1.ImagePullPolicy
+	}{
+		{"none on both sides", policy, nodeImage("n", given("")), nil},
+		{"the same on both sides", policy + "imagePullPolicy: Always", nodeImage("n", given(""), alwaysPulled), nil},
+		{"one more", policy + "imagePullPolicy: Always", nodeImage("n", given("")), []v1alpha1.ImagePullPolicy{"Always"}},
+		{"one less", policy, nodeImage("n", given(""), alwaysPulled), []v1alpha1.ImagePullPolicy{""}},
+		{"a task that has ended", policy + "imagePullPolicy: Always", nodeImage("n", given(succeeded)), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []v1alpha1.ImagePullPolicy
+			for _, given := range NewPlan(snapshot(newJob(t, test.spec), test.node)).Assign {
+				if tag := given.Image.Tags[0]; tag.Version != 1 {
+					t.Errorf("version %d", tag.Version)
+				}
+				got = append(got, given.Image.Tags[0].ImagePullPolicy)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

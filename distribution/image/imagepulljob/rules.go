@@ -19,7 +19,7 @@ import (
 // Options.Namespace is set.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
-		manifests.Rule(v1alpha1.GroupName, "imagepulljobs", "get list watch delete"),
+		manifests.Rule(v1alpha1.GroupName, "imagepulljobs", "get list watch patch delete"),
 		manifests.Rule(v1alpha1.GroupName, "imagepulljobs/status", "patch"),
 		manifests.Rule(v1alpha1.GroupName, "nodeimages", "list watch patch"),
 		manifests.Rule("", "pods", "list watch"),

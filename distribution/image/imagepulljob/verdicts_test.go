@@ -44,6 +44,7 @@ spec: {image: "nginx:1", completionPolicy: {type: Always}}`,
 			{Value: `5`, With: never, Want: ends + "activeDeadlineSeconds: Forbidden: a job of the type Never goes on for ever"}}},
 		"completionPolicy.ttlSecondsAfterFinished": {Works: "below 0 it is read as 0: the job is deleted when it has finished", Cases: []verdicts.Case{{Value: `-1`},
 			{Value: `5`, With: never, Want: ends + "ttlSecondsAfterFinished: Forbidden: a job of the type Never is never finished"}}},
+		"imagePullPolicy":           {Cases: []verdicts.Case{{Value: `"Always"`}, {Value: `"Never"`, Want: "spec.imagePullPolicy: Unsupported value: \"Never\"", Stays: true}}},
 		"sandboxConfig.labels":      {Cases: []verdicts.Case{{Value: `{"not a key":"b"}`, Want: "spec.sandboxConfig.labels: Invalid value: \"not a key\""}}},
 		"sandboxConfig.annotations": {Cases: []verdicts.Case{{Value: `{"not a key":"b"}`, Want: "spec.sandboxConfig.annotations: Invalid value: \"not a key\""}}},
 	})

@@ -269,6 +269,10 @@ func TestPullPod(t *testing.T) {
 	if diff := cmp.Diff(want, pod); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	j.Spec.ImagePullPolicy = v1alpha1.ImagePullAlways
+	if policy := o.pod(j, digest, 600).Spec.Volumes[0].Image.PullPolicy; policy != corev1.PullAlways {
+		t.Errorf("IMG-1.14: pull policy %s", policy)
+	}
 	if len(pod.Name) > 63 || !strings.HasPrefix(pod.Name, "a.xxx") {
 		t.Errorf("name %s", pod.Name)
 	}

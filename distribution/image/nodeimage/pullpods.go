@@ -103,9 +103,17 @@ func (o *PullPods) pod(job *v1alpha1.ImagePullJob, task images.PullTask, timeout
 	pod.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1)
 	pod.Spec.AutomountServiceAccountToken, pod.Spec.EnableServiceLinks = ptr.To(false), ptr.To(false)
 	pod.Spec.Volumes = []corev1.Volume{{Name: pullVolume, VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{
-		Reference: images.TaskReference(task.Image, task.Tag), PullPolicy: corev1.PullIfNotPresent}}}}
+		Reference: images.TaskReference(task.Image, task.Tag), PullPolicy: pullPolicy(job)}}}}
 	o.restrict(&pod.Spec)
 	return pod
+}
+
+// pullPolicy is that of the kubelet for the image of a job.
+func pullPolicy(job *v1alpha1.ImagePullJob) corev1.PullPolicy {
+	if job.Spec.ImagePullPolicy == v1alpha1.ImagePullAlways {
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
 }
 
 // restrict gives the pod its container, with all that the Pod Security Standard

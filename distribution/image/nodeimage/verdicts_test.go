@@ -34,6 +34,7 @@ func TestVerdicts(t *testing.T) {
 		tags + "pullPolicy.ttlSecondsAfterFinished": {Works: "below 0 it is read as 0", Cases: []verdicts.Case{{Value: `null`, With: task, Want: tag + "pullPolicy.ttlSecondsAfterFinished: Required value: otherwise the task would stay for ever"}}},
 		tags + "pullPolicy.activeDeadlineSeconds":   {Works: "the controller of ImagePullJobs writes what is left of the job's: below 1 the task ends, and the status says why", Cases: []verdicts.Case{{Value: `9223372036854775807`, With: task}}},
 		tags + "ownerReferences":                    {Works: "of an object that is gone the reference is removed"},
+		tags + "imagePullPolicy":                    {Works: "another word than Always is read as IfNotPresent, since OpenKruise 1.9 takes any (IMG-1.14)", Cases: []verdicts.Case{{Value: `"Never"`, With: task}}},
 		tags + "version":                            {Cases: []verdicts.Case{{Value: `-1`, With: task, Want: tag + "version: Invalid value: -1: must be 0 or more"}}},
 	})
 }

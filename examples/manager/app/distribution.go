@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/image/imagelistpulljob"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
@@ -175,6 +176,27 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 
 func (c *caches) imagePullJobs() cache.SharedIndexInformer {
 	return shared(c, &v1alpha1.ImagePullJob{}, c.clients.Distribution, client.NewImagePullJobInformer)
+}
+
+func imageListPullJobs(f *pflag.FlagSet) kind {
+	workers := f.Int("imagelistpulljob-workers", 3, "ImageListPullJobs reconciled at the same time")
+	return kind{
+		name: "imagelistpulljob-controller", gate: features.ImagePullJobGate, resource: v1alpha1.SchemeGroupVersion.WithResource("imagelistpulljobs"),
+		beside: these(imagePullJobsResource),
+		compose: func(_ context.Context, p *parts) (podwright.Kind, error) {
+			return imagelistpulljob.Describe(imagelistpulljob.Options{
+				Distribution: p.Distribution, ControllerOptions: p.options(*workers),
+				ImageListPullJobs: p.caches.imageListPullJobs(), ImagePullJobs: p.caches.imagePullJobs(),
+			}, nil), nil
+		},
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return imagelistpulljob.Describe(imagelistpulljob.Options{}, &imagelistpulljob.Webhook{NoAgents: !a.gates.Enabled(features.ImagePullJobGate)}), nil
+		},
+	}
+}
+
+func (c *caches) imageListPullJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.ImageListPullJob{}, c.clients.Distribution, client.NewImageListPullJobInformer)
 }
 
 func nodeImages(f *pflag.FlagSet) kind {

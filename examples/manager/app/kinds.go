@@ -37,7 +37,7 @@ import (
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f), unitedDeployments(f),
-		imagePullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f),
+		imagePullJobs(f), imageListPullJobs(f), nodeImages(f), resourceDistributions(f), workloadSpreads(f), persistentPodStates(f),
 		launchPriorities(), podReadiness(), podProbeMarkers(f), nodePodProbes(f), containerRecreateRequests(f), ephemeralJobs(f), pods(),
 		sidecarSets(f), sidecarSetPolicies(f), sidecarTerminator(f),
 		podUnavailableBudgets(f), evictionResponder(f), deletionProtection(f),

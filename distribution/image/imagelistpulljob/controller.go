@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package imagelistpulljob
+
+import (
+	"time"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
+)
+
+// component is the controller's name, in events too.
+const component = "imagelistpulljob-controller"
+
+// Controller manages ImageListPullJobs. New makes one.
+type Controller = podwright.Controller[Snapshot, Plan]
+
+// Reconciler reconciles jobs. NewReconciler makes one.
+type Reconciler = podwright.Reconciler[Snapshot, Plan]
+
+// New returns a controller that is not yet running.
+func New(o Options) (Controller, error) { return controller.New(o.setup()) }
+
+// NewReconciler returns a Reconciler for use in another framework, on the caches that Options.Reader reads.
+func NewReconciler(o Options) (Reconciler, error) { return controller.NewReconciler(o.setup()) }
+
+func (o *Options) setup() controller.Setup[Snapshot, Plan] {
+	return controller.Setup[Snapshot, Plan]{
+		Package: "imagelistpulljob", Objects: "jobs", Component: component, Options: &o.ControllerOptions, Recorder: &o.Recorder,
+		Check: o.check, Reads: o.reads, Kind: o.kind,
+	}
+}
+
+// reconciler is what the steps of a reconcile share.
+type reconciler struct {
+	options   Options
+	writer    *apply.Writer
+	creations apply.Creations
+	refusals  apiwriter.Last[map[string]string] // of images, why their ImagePullJobs could not be created
+	reported  apiwriter.Last[time.Time]         // when the status was last written
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package imagelistpulljob
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
+)
+
+// planJobs compares the ImagePullJobs that there are with those that there should be: one for each image. (ILP-3)
+func (p *planner) planJobs() {
+	jobs := slices.Clone(p.Jobs)
+	slices.SortFunc(jobs, func(a, b *v1alpha1.ImagePullJob) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+	})
+	kept := map[*v1alpha1.ImagePullJob]bool{}
+	for _, name := range distinct(p.Job.Spec.Images) {
+		want := jobFor(p.Job, name)
+		of := image{name: name}
+		if i := slices.IndexFunc(jobs, func(job *v1alpha1.ImagePullJob) bool { return job.DeletionTimestamp == nil && alike(job, want) }); i >= 0 {
+			of.job = jobs[i]
+			kept[of.job] = true
+		}
+		switch {
+		case of.job == nil && slices.ContainsFunc(jobs, func(job *v1alpha1.ImagePullJob) bool { return job.Name == want.Name }):
+			of.waits = fmt.Sprintf("ImagePullJob %s is being deleted: it is created again when it is gone", want.Name)
+		case of.job == nil:
+			of.waits = p.Refused[name]
+			p.plan.Create = append(p.plan.Create, want)
+		case of.job.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil:
+			p.plan.Keep = append(p.plan.Keep, of.job)
+		}
+		p.images = append(p.images, of)
+	}
+	for _, job := range jobs {
+		if !kept[job] && job.DeletionTimestamp == nil {
+			p.plan.Delete = append(p.plan.Delete, job)
+		}
+	}
+}
+
+// distinct returns the images without those that have come already: a job that no webhook has seen may name one twice.
+func distinct(all []string) (out []string) {
+	for _, name := range all {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// jobFor is the ImagePullJob of an image. It stays until the job goes: with a time to live of its own it would be created
+// again while other images are still being pulled. (ILP-3, ILP-5)
+func jobFor(of *v1alpha1.ImageListPullJob, name string) *v1alpha1.ImagePullJob {
+	job := &v1alpha1.ImagePullJob{Spec: specFor(&of.Spec, name)}
+	job.Spec.CompletionPolicy.TTLSecondsAfterFinished = nil
+	images.DefaultJob(&job.Spec)
+	job.Namespace, job.Name = of.Namespace, nameFor(of.Name, &job.Spec)
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(of, v1alpha1.SchemeGroupVersion.WithKind(kind))}
+	return job
+}
+
+// specFor is the spec of the ImagePullJob of an image, as the job says it.
+func specFor(of *v1alpha1.ImageListPullJobSpec, name string) v1alpha1.ImagePullJobSpec {
+	of = of.DeepCopy()
+	return v1alpha1.ImagePullJobSpec{
+		Image: name, PullSecrets: of.PullSecrets, Selector: of.Selector, PodSelector: of.PodSelector, Parallelism: of.Parallelism,
+		PullPolicy: of.PullPolicy, CompletionPolicy: of.CompletionPolicy, SandboxConfig: of.SandboxConfig, ImagePullPolicy: of.ImagePullPolicy,
+	}
+}
+
+// longestName is how much of the name of a job stands in those of its ImagePullJobs, which may have 253 characters.
+const longestName = 240
+
+// nameFor is the name of the ImagePullJob of a spec. It follows from the spec, so that a creation without an answer makes no second one.
+func nameFor(name string, spec *v1alpha1.ImagePullJobSpec) string {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		panic(fmt.Sprintf("a spec of strings and numbers cannot be encoded: %v", err))
+	}
+	sum := sha256.Sum256(data)
+	return strings.TrimRight(name[:min(len(name), longestName)], "-.") + "-" + hex.EncodeToString(sum[:5])
+}
+
+// alike tells whether an ImagePullJob is what a job wants, whatever manager has made it. (ILP-3)
+func alike(job, want *v1alpha1.ImagePullJob) bool {
+	return job.Spec.Image == want.Spec.Image && equality.Semantic.DeepEqual(normal(&job.Spec), normal(&want.Spec))
+}
+
+// normal is a spec with all defaults and without its time to live, in which alone equal ones may differ.
+func normal(spec *v1alpha1.ImagePullJobSpec) *v1alpha1.ImagePullJobSpec {
+	spec = spec.DeepCopy()
+	images.DefaultJob(spec)
+	spec.CompletionPolicy.TTLSecondsAfterFinished = nil
+	spec.ImagePullPolicy = cmp.Or(spec.ImagePullPolicy, v1alpha1.ImagePullIfNotPresent)
+	if spec.Parallelism == nil {
+		spec.Parallelism = ptr.To(intstr.FromInt32(v1alpha1.DefaultImagePullParallelism))
+	}
+	return spec
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package imagelistpulljob
+
+import (
+	"context"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
+)
+
+const (
+	// MutatePath is the path by which webhook configurations name Webhook.Default.
+	MutatePath = "/mutate-apps-kruise-io-v1alpha1-imagelistpulljob"
+	// ValidatePath is the path by which webhook configurations name Webhook.Validate.
+	ValidatePath = "/validate-apps-kruise-io-v1alpha1-imagelistpulljob"
+)
+
+// Webhook answers admission requests for ImageListPullJobs. Its zero value works. It
+// may be used by many goroutines.
+//
+// Requests for other kinds and for subresources are allowed as they are. An
+// object that cannot be decoded is refused with the code 400.
+type Webhook struct {
+	// NoAgents refuses new jobs and changed specs with the code 403, for
+	// installations whose nodes run no agent: no agent would pull.
+	NoAgents bool
+}
+
+// Handlers returns the HTTP handlers by the paths that existing webhook
+// configurations call.
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the Webhook needs: none, since it asks the API server nothing.
+func (w *Webhook) Rules() []rbacv1.PolicyRule { return nil }
+
+// Default answers CREATE and UPDATE with a JSON patch that sets the defaults.
+// Fields of the object that this version does not know stay as they are.
+func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Mutate(ctx, request)
+}
+
+// Validate answers CREATE and UPDATE. It refuses an invalid job with the code
+// 422 and a cause for every field. It warns of changes that come to nothing, since the job is over. (ILP-4)
+func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Validate(ctx, request)
+}
+
+// warn answers changes that nothing is wrong with.
+func warn(_ context.Context, c change) *admissionv1.AdmissionResponse {
+	response := admission.Allowed()
+	if changesWhatIsOver(c) {
+		response.Warnings = []string{"spec: the job has ended, so that only a change of completionPolicy.ttlSecondsAfterFinished has an effect; create another job"}
+	}
+	return response
+}
+
+// changesWhatIsOver tells whether a change is of the spec of a job that has ended, and of more than how long it stays.
+func changesWhatIsOver(c change) bool {
+	if c.Old == nil || c.Old.Status.CompletionTime == nil {
+		return false
+	}
+	before, after := c.Old.Spec.DeepCopy(), c.Object.Spec.DeepCopy()
+	before.CompletionPolicy.TTLSecondsAfterFinished, after.CompletionPolicy.TTLSecondsAfterFinished = nil, nil
+	return !equality.Semantic.DeepEqual(before, after)
+}
+
+type change = admission.Change[v1alpha1.ImageListPullJob]
+
+func (w *Webhook) admission() admission.Kind[v1alpha1.ImageListPullJob] {
+	return admission.Kind[v1alpha1.ImageListPullJob]{
+		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
+		Default: func(_ context.Context, c change) error {
+			Default(c.Object)
+			return nil
+		},
+		Check: func(_ context.Context, c change) (field.ErrorList, error) {
+			if w.NoAgents && (c.Old == nil || !equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec)) {
+				return nil, admission.Forbidden(c.Request, "image list pull jobs are turned off (feature gate KruiseDaemon): no agent on the nodes would pull")
+			}
+			return c.Errors(ValidateCreate, ValidateUpdate), nil
+		},
+		Confirm: warn,
+	}
+}

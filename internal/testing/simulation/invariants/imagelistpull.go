@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// listOf is the ImageListPullJob at a moment; nil if there is none.
+func listOf(s *State) *v1alpha1.ImageListPullJob {
+	if s == nil {
+		return nil
+	}
+	job, _ := s.Workload.(*v1alpha1.ImageListPullJob)
+	return job
+}
+
+// listedJobs are the ImagePullJobs of a list at a moment that are not being deleted, by image.
+func listedJobs(s *State, of *v1alpha1.ImageListPullJob) map[string][]*v1alpha1.ImagePullJob {
+	jobs := map[string][]*v1alpha1.ImagePullJob{}
+	for _, object := range s.Further["imagepulljobs"] {
+		if job := object.(*v1alpha1.ImagePullJob); metav1.IsControlledBy(job, of) && job.DeletionTimestamp == nil {
+			jobs[job.Spec.Image] = append(jobs[job.Spec.Image], job)
+		}
+	}
+	return jobs
+}
+
+// asListed tells whether an ImagePullJob has what its list says: each field is compared for itself. (ILP-3)
+func asListed(job *v1alpha1.ImagePullJob, of *v1alpha1.ImageListPullJob) bool {
+	a, b := &job.Spec, &of.Spec
+	policy := func(p v1alpha1.ImagePullPolicy) bool { return p == v1alpha1.ImagePullAlways }
+	return slices.Contains(b.Images, a.Image) && slices.Equal(a.PullSecrets, b.PullSecrets) && equality.Semantic.DeepEqual(a.Selector, b.Selector) &&
+		equality.Semantic.DeepEqual(a.PodSelector, b.PodSelector) && equality.Semantic.DeepEqual(a.Parallelism, b.Parallelism) &&
+		equality.Semantic.DeepEqual(a.PullPolicy, b.PullPolicy) && a.CompletionPolicy.Type == b.CompletionPolicy.Type &&
+		equality.Semantic.DeepEqual(a.CompletionPolicy.ActiveDeadlineSeconds, b.CompletionPolicy.ActiveDeadlineSeconds) &&
+		equality.Semantic.DeepEqual(a.SandboxConfig, b.SandboxConfig) && policy(a.ImagePullPolicy) == policy(b.ImagePullPolicy)
+}
+
+// ImageListPullJob judges a write of the controller of an ImageListPullJob.
+func ImageListPullJob(w *Write) []Violation {
+	var v violations
+	of := listOf(w.Known)
+	if of == nil {
+		return nil
+	}
+	switch w.Resource {
+	case "imagepulljobs":
+		judgeListedJob(&v, w, of)
+	case "imagelistpulljobs":
+		judgeList(&v, w, of)
+	}
+	return v
+}
+
+// judgeListedJob: an image gets one ImagePullJob, as its list has it, and none is deleted that the list wants.
+func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
+	known := listedJobs(w.Known, of)
+	after, _ := w.After.(*v1alpha1.ImagePullJob)
+	before, _ := w.Before.(*v1alpha1.ImagePullJob)
+	switch {
+	case of.Status.CompletionTime != nil || of.DeletionTimestamp != nil:
+		v.add(Needless, "%s of an ImagePullJob, and the job is over", w.Verb)
+	case before == nil && after != nil:
+		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) })
+		if right || !asListed(after, of) || after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil || !metav1.IsControlledBy(after, of) {
+			v.add(Needless, "creates an ImagePullJob for %s that is there already, or not as the job has it", after.Spec.Image)
+		}
+	case before != nil && !metav1.IsControlledBy(before, of):
+		v.add(Ownership, "writes to ImagePullJob %s, which the job does not control", before.Name)
+	case w.Verb == "delete" && before != nil:
+		others := slices.DeleteFunc(slices.Clone(known[before.Spec.Image]), func(job *v1alpha1.ImagePullJob) bool { return job.UID == before.UID || !asListed(job, of) })
+		if asListed(before, of) && len(others) == 0 {
+			v.add(Needless, "deletes ImagePullJob %s, which is as the job has it", before.Name)
+		}
+	}
+}
+
+// judgeList: the job goes when it has been over for as long as it says, and its status counts what there is. (ILP-4, ILP-5)
+func judgeList(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
+	after, _ := w.After.(*v1alpha1.ImageListPullJob)
+	if after == nil || w.Verb == "delete" {
+		ttl, ended := of.Spec.CompletionPolicy.TTLSecondsAfterFinished, of.Status.CompletionTime
+		if ttl == nil || ended == nil || w.Truth.Now.Before(ended.Add(time.Duration(*ttl)*time.Second)) {
+			v.add(Needless, "deletes the job, whose TTL is not over")
+		}
+		return
+	}
+	seen := listOf(w.Observed)
+	if seen == nil || seen.Status.CompletionTime != nil {
+		return
+	}
+	judgeListCounts(v, after, seen, listedJobs(w.Observed, seen))
+}
+
+func judgeListCounts(v *violations, after, seen *v1alpha1.ImageListPullJob, jobs map[string][]*v1alpha1.ImagePullJob) {
+	var completed, succeeded int32
+	for _, image := range seen.Spec.Images {
+		right := slices.DeleteFunc(slices.Clone(jobs[image]), func(job *v1alpha1.ImagePullJob) bool { return !asListed(job, seen) || job.Status.StartTime == nil })
+		if len(right) != 1 { // of several the older counts, which only the writer of the status need know
+			continue
+		}
+		s := &right[0].Status
+		late := s.ObservedGeneration != 0 && s.ObservedGeneration != right[0].Generation
+		if !late && s.Desired == s.Succeeded+s.Failed {
+			completed++
+		}
+		if !late && s.Desired == s.Succeeded {
+			succeeded++
+		}
+	}
+	status := &after.Status
+	if status.Desired != int32(len(seen.Spec.Images)) || status.Completed != completed || status.Succeeded != succeeded {
+		v.add(Status, "desired %d, completed %d, succeeded %d, and there are %d, %d, %d", status.Desired, status.Completed, status.Succeeded, len(seen.Spec.Images), completed, succeeded)
+	}
+	if ends := status.CompletionTime != nil; ends != (seen.Spec.CompletionPolicy.Type == v1alpha1.Always && int(completed) == len(seen.Spec.Images)) {
+		v.add(Status, "the job ends: %t, and %d of %d images are complete", ends, completed, len(seen.Spec.Images))
+	}
+}
+
+// ImageListPullJobSettled judges what there is when nothing happens any more.
+func ImageListPullJobSettled(s *State, pushed bool) []Violation {
+	var v violations
+	of := listOf(s)
+	if of == nil || of.DeletionTimestamp != nil || of.Status.CompletionTime != nil {
+		return nil
+	}
+	jobs := listedJobs(s, of)
+	for image, all := range jobs {
+		if len(all) != 1 || !asListed(all[0], of) {
+			v.add(Settled, "image %s has %d ImagePullJobs, or not as the job has it", image, len(all))
+		}
+	}
+	for _, image := range of.Spec.Images {
+		if len(jobs[image]) == 0 && !s.refuses("create", "imagepulljobs") {
+			v.add(Settled, "image %s has no ImagePullJob", image)
+		}
+	}
+	if len(v) == 0 && !s.refuses("create", "imagepulljobs") {
+		judgeListCounts(&v, of, of, jobs)
+		if pushed && of.Spec.CompletionPolicy.Type == v1alpha1.Always {
+			v.add(Settled, "the job has no end: %d of %d images are complete", of.Status.Completed, of.Status.Desired)
+		}
+	}
+	return v
+}
