@@ -37,8 +37,11 @@ const (
 
 // Request is what a client is about to do.
 type Request struct {
-	// Operation is what is done to the pod: an update of its spec, a deletion or an eviction. Required.
+	// Operation is what is done to the pod: an update or a resize of its spec, a deletion or an eviction. Required.
 	Operation v1alpha1.PubOperation
+	// ResizesAlone says that a budget protects from a resize only if it lists PubResizeOperation. Default false: one that
+	// protects from updates does so too. (PUB-19)
+	ResizesAlone bool
 	// DryRun tells that it will not be done: nothing is to be written for it. (PUB-15)
 	DryRun bool
 	// Now is the time of the request.
@@ -48,15 +51,16 @@ type Request struct {
 // Decide answers a request about a pod: as it was before, if the request changes it. The
 // budget is the one that the pod names, or may be told of (see MayMatch), nil if there is none. (PUB-14 to PUB-16)
 func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) Decision {
-	d := decide(b, pod, request.Operation, request.Now)
+	d := decide(b, pod, request)
 	if request.DryRun {
 		d.Status = nil
 	}
 	return d
 }
 
-func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation, now time.Time) Decision {
-	switch reason := unprotected(b, pod, operation); {
+func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) Decision {
+	operation, now := request.Operation, request.Now
+	switch reason := unprotected(b, pod, request); {
 	case (reason == notReady || reason == untold) && operation == v1alpha1.PubEvictOperation && b != nil:
 		return Decision{Allowed: true, Reason: reason, Status: keepOut(b, pod, now)}
 	case reason != "":
@@ -100,7 +104,7 @@ const (
 
 // unprotected says why no budget has to be asked about an operation; empty if the status
 // of the budget tells. (PUB-14)
-func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation) string {
+func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) string {
 	switch name := pod.Annotations[v1alpha1.RelatedPubAnnotation]; {
 	case name == "", b != nil && name != b.Name:
 		return untold
@@ -112,8 +116,8 @@ func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1
 		return fmt.Sprintf("there is no budget %s", name)
 	case !MayCount(b, pod):
 		return fmt.Sprintf("the budget %s is not about the pod", b.Name)
-	case !protects(b, operation):
-		return fmt.Sprintf("the budget does not protect from %s", operation)
+	case !protectsFrom(b, request):
+		return fmt.Sprintf("the budget does not protect from %s", request.Operation)
 	}
 	return ""
 }
@@ -154,7 +158,7 @@ func renew(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, kind recordK
 func book(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, operation v1alpha1.PubOperation, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
 	s = s.DeepCopy()
 	kind := disrupted
-	if operation == v1alpha1.PubUpdateOperation {
+	if operation == v1alpha1.PubUpdateOperation || operation == v1alpha1.PubResizeOperation {
 		kind = unavailable
 	}
 	record(s, pod, kind, metav1.NewTime(now))

@@ -2,7 +2,7 @@
 
 // Package budget is the arithmetic of PodUnavailableBudgets. It computes which pods a budget
 // protects, and how many of them may become unavailable. It decides whether one of them may be
-// deleted, evicted or updated now.
+// deleted, evicted, updated or resized now.
 //
 // It does no I/O and reads no clock. A controller asks Select for the pods and Compute for the
 // status. A caller that is about to take a pod down asks Decide. Before it goes on, it writes the
@@ -35,6 +35,7 @@
 //   - What is scaled to 0, or is being deleted, protects nothing, with minAvailable as a number
 //     too: otherwise its pods could never go.
 //   - A digest of another repository is the same image, as when a mirror served it.
-//   - Resources that change without a restart are no disruption.
+//   - What a resize is allowed counts as an update, not as a deletion that is still to come.
+//     Resizes at pods/resize are judged too.
 //   - A workload that does not say how many pods it wants wants 1.
 package budget

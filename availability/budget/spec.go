@@ -36,11 +36,11 @@ func protectedTotal(b *v1alpha1.PodUnavailableBudget) (int32, bool) {
 	return int32(max(n, 0)), err == nil
 }
 
-// protects tells whether a budget protects from an operation. (PUB-14)
+// protects tells whether a budget lists an operation. One that lists none protects from all but resizes. (PUB-14.5)
 func protects(b *v1alpha1.PodUnavailableBudget, operation v1alpha1.PubOperation) bool {
 	list := b.Annotations[v1alpha1.PubProtectOperationAnnotation]
 	if list == "" {
-		return true
+		return operation != v1alpha1.PubResizeOperation
 	}
 	for item := range strings.SplitSeq(list, ",") {
 		if v1alpha1.PubOperation(item) == operation {
@@ -48,6 +48,12 @@ func protects(b *v1alpha1.PodUnavailableBudget, operation v1alpha1.PubOperation)
 		}
 	}
 	return false
+}
+
+// protectsFrom tells whether a budget protects from what is asked. (PUB-14.5, PUB-19)
+func protectsFrom(b *v1alpha1.PodUnavailableBudget, request Request) bool {
+	return protects(b, request.Operation) ||
+		request.Operation == v1alpha1.PubResizeOperation && !request.ResizesAlone && protects(b, v1alpha1.PubUpdateOperation)
 }
 
 // Desired is how many pods have to be available, of a total that should be there. The error says

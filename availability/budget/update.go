@@ -3,53 +3,73 @@
 package budget
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
-// Disrupts tells whether an update of a pod has to be asked about. It changes the spec, other than
-// by resources that need no restart. Or it gives the pod its first label by which it counts as
-// unavailable. (PUB-18, PUB-19)
-func Disrupts(before, after *corev1.Pod) bool {
-	if heldOut(after) && !heldOut(before) {
-		return true
+// UpdateOf returns the operation that an update of a pod is: PubUpdateOperation, PubResizeOperation for one that
+// restarts nothing, or empty if no budget has to be asked about it. (PUB-18, PUB-19)
+func UpdateOf(before, after *corev1.Pod) v1alpha1.PubOperation {
+	switch {
+	case heldOut(after) && !heldOut(before):
+		return v1alpha1.PubUpdateOperation
+	case equality.Semantic.DeepEqual(before.Spec, after.Spec):
+		return ""
+	case resizes(before, after):
+		return v1alpha1.PubResizeOperation
 	}
-	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+	return v1alpha1.PubUpdateOperation
+}
+
+// resizes tells whether nothing of a pod changes but cpu and memory of its regular containers, with no restart of
+// them, and its QoS class stays. The kubelet takes no resize of a static pod. (PUB-19)
+func resizes(before, after *corev1.Pod) bool {
+	old := before.Spec.Containers
+	if _, static := before.Annotations[corev1.MirrorPodAnnotationKey]; static || len(old) != len(after.Spec.Containers) {
 		return false
 	}
-	a, b := before.Spec.DeepCopy(), after.Spec.DeepCopy()
-	resized(a, b)
-	return !equality.Semantic.DeepEqual(a, b)
+	same := after.Spec.DeepCopy()
+	for i := range same.Containers {
+		was, is := &old[i].Resources, &same.Containers[i].Resources
+		if !withoutRestart(&old[i], was.Requests, is.Requests) || !withoutRestart(&old[i], was.Limits, is.Limits) {
+			return false
+		}
+		is.Requests, is.Limits = was.Requests, was.Limits
+	}
+	if !equality.Semantic.DeepEqual(before.Spec, *same) {
+		return false
+	}
+	return before.Spec.Resources != nil || podstate.QOSClass(&before.Spec) == podstate.QOSClass(&after.Spec) // spec.resources alone decides the class
 }
 
-// resized takes from both specs the resources that may change without a restart.
-func resized(a, b *corev1.PodSpec) {
-	a.Resources, b.Resources = nil, nil
-	for _, list := range [][2][]corev1.Container{{a.Containers, b.Containers}, {a.InitContainers, b.InitContainers}} {
-		for i := range min(len(list[0]), len(list[1])) {
-			keepRestarting(&list[0][i])
-			keepRestarting(&list[1][i])
+// withoutRestart tells whether each resource that differs is cpu or memory, and changes without a restart of the container.
+func withoutRestart(c *corev1.Container, before, after corev1.ResourceList) bool {
+	for _, name := range changed(before, after) {
+		if !slices.Contains(podstate.ComputeResources, name) || slices.ContainsFunc(c.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
+			return p.ResourceName == name && p.RestartPolicy == corev1.RestartContainer
+		}) {
+			return false
 		}
 	}
+	return true
 }
 
-// keepRestarting leaves a container the resources whose change restarts it.
-func keepRestarting(c *corev1.Container) {
-	restarts := map[corev1.ResourceName]bool{}
-	for _, p := range c.ResizePolicy {
-		restarts[p.ResourceName] = p.RestartPolicy == corev1.RestartContainer
-	}
-	keep := func(list corev1.ResourceList) (kept corev1.ResourceList) {
-		for name, quantity := range list {
-			if restarts[name] {
-				if kept == nil {
-					kept = map[corev1.ResourceName]resource.Quantity{}
-				}
-				kept[name] = quantity
-			}
+// changed names what is in one list alone, or with another quantity.
+func changed(before, after corev1.ResourceList) (names []corev1.ResourceName) {
+	for name, q := range before {
+		if other, found := after[name]; !found || q.Cmp(other) != 0 {
+			names = append(names, name)
 		}
-		return kept
 	}
-	c.Resources.Requests, c.Resources.Limits = keep(c.Resources.Requests), keep(c.Resources.Limits)
+	for name := range after {
+		if _, found := before[name]; !found {
+			names = append(names, name)
+		}
+	}
+	return names
 }

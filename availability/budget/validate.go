@@ -49,12 +49,12 @@ func unworkable(b *v1alpha1.PodUnavailableBudget) field.ErrorList {
 }
 
 func validateAnnotations(b *v1alpha1.PodUnavailableBudget, path *field.Path) (errs field.ErrorList) {
-	known := []v1alpha1.PubOperation{v1alpha1.PubDeleteOperation, v1alpha1.PubUpdateOperation, v1alpha1.PubEvictOperation}
+	known := []v1alpha1.PubOperation{v1alpha1.PubDeleteOperation, v1alpha1.PubUpdateOperation, v1alpha1.PubEvictOperation, v1alpha1.PubResizeOperation}
 	if list, found := b.Annotations[v1alpha1.PubProtectOperationAnnotation]; found {
 		for operation := range strings.SplitSeq(list, ",") {
 			if !slices.Contains(known, v1alpha1.PubOperation(operation)) {
 				errs = append(errs, field.Invalid(path.Key(v1alpha1.PubProtectOperationAnnotation), list,
-					fmt.Sprintf("%q is none of DELETE, UPDATE and EVICT, which stand with commas between them and nothing else", operation)))
+					fmt.Sprintf("%q is none of DELETE, UPDATE, EVICT and RESIZE, which stand with commas between them and nothing else", operation)))
 			}
 		}
 	}

@@ -21,6 +21,7 @@ func TestValidate(t *testing.T) {
 		{"PUB-22: a target", newBudget(), ""},
 		{"PUB-22: a selector", newBudget(selecting(app)), ""},
 		{"PUB-22: operations", newBudget(protecting("DELETE,EVICT")), ""},
+		{"PUB-22: resizes", newBudget(protecting("RESIZE,UPDATE")), ""},
 		{"PUB-22: no operations", newBudget(protecting("")), `metadata.annotations[kruise.io/pub-protect-operations]: Invalid value: "": "" is none`},
 		{"PUB-22: a space", newBudget(protecting("DELETE, EVICT")), `metadata.annotations[kruise.io/pub-protect-operations]: Invalid value: "DELETE, EVICT": " EVICT" is none`},
 		{"PUB-22: a total", newBudget(protectTotal("10")), ""},

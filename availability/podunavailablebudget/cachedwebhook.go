@@ -42,6 +42,8 @@ type AdmissionOptions struct {
 	CacheSyncTimeout time.Duration
 	// Metrics defaults to none.
 	Metrics AdmissionMetrics
+	// Features switches how pods are judged.
+	Features Features
 }
 
 // webhookName stands in logs and errors.
@@ -91,7 +93,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 	if pods != nil {
 		w.Pods = corev1listers.NewPodLister(pods.GetIndexer())
 	}
-	guard := GuardOptions{Availability: o.Availability, Budgets: client.NewPodUnavailableBudgetLister(budgets.GetIndexer())}
+	guard := GuardOptions{Availability: o.Availability, Budgets: client.NewPodUnavailableBudgetLister(budgets.GetIndexer()), Features: o.Features}
 	gone := noMetrics{}.Gone
 	if o.Metrics != nil {
 		guard.Metrics, gone = o.Metrics, o.Metrics.Gone

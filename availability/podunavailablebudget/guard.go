@@ -40,6 +40,8 @@ type GuardOptions struct {
 	Clock clock.Clock
 	// Metrics defaults to none.
 	Metrics DecisionMetrics
+	// Features switches how it decides.
+	Features Features
 }
 
 // Guard answers whether pods may be taken down, and books them. NewGuard makes one. It is
@@ -113,7 +115,7 @@ func (q *inquiry) name() string { return cmp.Or(q.budget, relatedTo(q.pod)) }
 func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) {
 	key := types.NamespacedName{Namespace: q.pod.Namespace, Name: q.name()}
 	if key.Name == "" {
-		return budget.Decide(nil, q.pod, budget.Request{Operation: q.operation}), nil
+		return budget.Decide(nil, q.pod, g.request(q, time.Time{})), nil
 	}
 	start := g.options.Clock.Now()
 	unlock, err := g.locks.lock(ctx, key)
@@ -141,6 +143,11 @@ func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) 
 	}
 }
 
+// request is what a budget is asked.
+func (g *Guard) request(q inquiry, now time.Time) budget.Request {
+	return budget.Request{Operation: q.operation, ResizesAlone: g.options.Features.ResizesAlone, Now: now}
+}
+
 // try decides on the newest state of the budget that is known, or on what the API server has, and
 // books. What a cache alone allows, with nothing to book, no conflict puts right: it is read before. It fails with a
 // conflict if the budget has changed meanwhile, and with errSlow if that took
@@ -154,7 +161,7 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 	if pod == nil || err != nil {
 		return budget.Decision{Allowed: true, Reason: "there is no such pod"}, false, err
 	}
-	request := budget.Request{Operation: q.operation, Now: g.options.Clock.Now()}
+	request := g.request(q, g.options.Clock.Now())
 	d = budget.Decide(b, pod, request)
 	if d.Allowed && d.Status == nil && !read && !freeItself(pod, q.operation) {
 		return g.try(ctx, key, q, true)

@@ -133,10 +133,14 @@ func seemsProtected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
 
 func (w *Webhook) updated(ctx context.Context, request *admissionv1.AdmissionRequest) error {
 	after, before, err := admission.Objects[corev1.Pod](request)
-	if err != nil || relatedTo(before) == "" || !budget.Disrupts(before, after) {
+	if err != nil || relatedTo(before) == "" {
 		return err
 	}
-	return w.ask(ctx, request, inquiry{pod: before, operation: v1alpha1.PubUpdateOperation}, nil)
+	operation := budget.UpdateOf(before, after)
+	if operation == "" {
+		return nil
+	}
+	return w.ask(ctx, request, inquiry{pod: before, operation: operation}, nil)
 }
 
 // ask asks the budget of a pod. The error is the answer if it says no. (PUB-28)

@@ -114,6 +114,7 @@ func TestPods(t *testing.T) {
 	const note = "1 patch pods"
 	type edit = func(*Webhook)
 	none, options := func(*Webhook) {}, metav1.DeleteOptions{}
+	alone := func(w *Webhook) { w.Guard.options.Features.ResizesAlone = true }
 	del := func(o metav1.DeleteOptions) func(*corev1.Pod) *admissionv1.AdmissionRequest {
 		return func(pod *corev1.Pod) *admissionv1.AdmissionRequest { return deletion(pod, o) }
 	}
@@ -146,6 +147,7 @@ func TestPods(t *testing.T) {
 	resizable := func(policy corev1.ResourceResizeRestartPolicy) func(pod *corev1.Pod) *admissionv1.AdmissionRequest {
 		return func(pod *corev1.Pod) *admissionv1.AdmissionRequest {
 			pod.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: "cpu", RestartPolicy: policy}}
+			pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1")}
 			return update(pod, "resize", resize(policy))
 		}
 	}
@@ -175,8 +177,9 @@ func TestPods(t *testing.T) {
 		{"PUB-29: evict another pod: perhaps the cache is behind", "", none, evict(&another), "409 Operation cannot be fulfilled", "409 Operation cannot be fulfilled", getPod, getPod},
 		{"PUB-29: evict this pod", "", none, func(pod *corev1.Pod) *admissionv1.AdmissionRequest { o := uid(pod.UID); return eviction(pod.Name, &o) }, tooMany, "", note, book},
 		{"PUB-29: delete this pod", "", none, func(pod *corev1.Pod) *admissionv1.AdmissionRequest { return deletion(pod, uid(pod.UID)) }, forbidden, "", "", book},
-		{"PUB-19: resize without a restart", "", none, resizable(corev1.NotRequired), "", "", "", ""},
-		{"PUB-19: resize with one", "", none, resizable(corev1.RestartContainer), forbidden, "", "", book},
+		{"PUB-19: resize without a restart, of a budget that protects from updates", "", none, resizable(corev1.NotRequired), forbidden, "", "", book},
+		{"PUB-19: resize without a restart, if it needs RESIZE", "", alone, resizable(corev1.NotRequired), "", "", "1 get podunavailablebudgets", "1 get podunavailablebudgets"},
+		{"PUB-19: resize with one", "", alone, resizable(corev1.RestartContainer), forbidden, "", "", book},
 		{"PUB-18: a label", "", none, change("", func(pod *corev1.Pod) { pod.Labels["a"] = "b" }), "", "", "", ""},
 		{"PUB-18: held out", "", none, change("", func(pod *corev1.Pod) { pod.Labels["unavailable-pod.kruise.io/x"] = "b" }), forbidden, "", "", book},
 		{"PUB-18: a new image, and the budget taken off, in one request", "", none, change("", func(pod *corev1.Pod) {

@@ -10,7 +10,7 @@ const (
 	// PodPubNoProtectionAnnotation is "true" on a pod that no budget protects.
 	PodPubNoProtectionAnnotation = "pub.kruise.io/no-protect"
 	// PubProtectOperationAnnotation lists, on a budget, the operations that it protects
-	// from, divided by commas. Absent: all of them.
+	// from, divided by commas. Absent or empty: all of them but PubResizeOperation.
 	PubProtectOperationAnnotation = "kruise.io/pub-protect-operations"
 	// PubProtectTotalReplicasAnnotation is, on a budget with a selector, the number of pods that
 	// there should be, if no workload of the selected pods tells.
@@ -35,6 +35,8 @@ const (
 	PubDeleteOperation PubOperation = "DELETE"
 	// PubEvictOperation evicts a pod.
 	PubEvictOperation PubOperation = "EVICT"
+	// PubResizeOperation changes cpu and memory of running containers, and restarts none.
+	PubResizeOperation PubOperation = "RESIZE"
 )
 
 // Conditions of a PodUnavailableBudget. They are there while they hold, as True.
