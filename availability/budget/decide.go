@@ -42,6 +42,9 @@ type Request struct {
 	// ResizesAlone says that a budget protects from a resize only if it lists PubResizeOperation. Default false: one that
 	// protects from updates does so too. (PUB-19)
 	ResizesAlone bool
+	// InconsistentMayGo lets a pod go whose containers do not run yet what its spec says, as one that is not ready. Default
+	// false: it is protected. (PUB-14.3)
+	InconsistentMayGo bool
 	// DryRun tells that it will not be done: nothing is to be written for it. (PUB-15)
 	DryRun bool
 	// Now is the time of the request.
@@ -61,7 +64,7 @@ func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) 
 func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) Decision {
 	operation, now := request.Operation, request.Now
 	switch reason := unprotected(b, pod, request); {
-	case (reason == notReady || reason == untold) && operation == v1alpha1.PubEvictOperation && b != nil:
+	case (reason == notReady || reason == inconsistent || reason == untold) && operation == v1alpha1.PubEvictOperation && b != nil:
 		return Decision{Allowed: true, Reason: reason, Status: keepOut(b, pod, now)}
 	case reason != "":
 		return Decision{Allowed: true, Reason: reason}
@@ -98,8 +101,9 @@ func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) 
 
 // Why no budget has to be asked about a pod whose eviction is recorded nevertheless. (PUB-14.1, PUB-14.3)
 const (
-	untold   = "no budget protects the pod"
-	notReady = "the pod is not ready"
+	untold       = "no budget protects the pod"
+	notReady     = "the pod is not ready"
+	inconsistent = "the pod does not run yet what its spec says"
 )
 
 // unprotected says why no budget has to be asked about an operation; empty if the status
@@ -112,6 +116,8 @@ func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Requ
 		return "the pod has the annotation " + v1alpha1.PodPubNoProtectionAnnotation
 	case !Ready(pod):
 		return notReady
+	case request.InconsistentMayGo && waiting(pod) != "":
+		return inconsistent
 	case b == nil:
 		return fmt.Sprintf("there is no budget %s", name)
 	case !MayCount(b, pod):

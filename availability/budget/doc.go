@@ -24,6 +24,7 @@
 //     all. Pods of no controller want themselves.
 //   - What is not counted is not judged: a pod that was taken aside, or released, can be deleted.
 //   - A pod belongs to one budget, and does not count in others; the name of a budget that is gone counts as none.
+//   - A stored protect-total-replicas that is no number is passed over. OpenKruise 1.9 reads it as 0.
 //   - A pod that is asked about again and again holds its place in a budget for a minute: then it stands in line again.
 //   - Pods of a Deployment's ReplicaSets that want 0 count, as from OpenKruise 1.5 on.
 //   - Records are about pods, not names: a new pod of a name is protected although the

@@ -176,18 +176,35 @@ func Candidates(b *v1alpha1.PodUnavailableBudget, pods []*Pod) []*Pod {
 // SelectFrom is Select of Candidates.
 func SelectFrom(b *v1alpha1.PodUnavailableBudget, candidates []*Pod, workloads Workloads) (Selection, error) {
 	if b.Spec.TargetReference != nil {
-		return selectByTarget(b, candidates, workloads), nil
+		return selectByTarget(b, candidates, workloads, false), nil
 	}
 	return selectByLabels(b, candidates, workloads)
 }
 
-func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Workloads) (s Selection) {
+// SelectAnnotated is SelectFrom, but the total is what v1alpha1.PubProtectTotalReplicasAnnotation says, whatever the workloads
+// want. Without that annotation, or if it is no number, it is what SelectFrom says. (PUB-43)
+func SelectAnnotated(b *v1alpha1.PodUnavailableBudget, candidates []*Pod, workloads Workloads) (s Selection, err error) {
+	total, found := protectedTotal(b)
+	if !found {
+		return SelectFrom(b, candidates, workloads)
+	}
+	if b.Spec.TargetReference != nil {
+		s = selectByTarget(b, candidates, workloads, true)
+	} else if s, err = selectByLabels(b, candidates, workloads); err != nil {
+		return s, err
+	}
+	s.Total, s.Unknown, s.Unprotected = total, nil, false
+	return s, nil
+}
+
+// selectByTarget selects the pods of what a budget names. If that wants none they count only if the caller has another total.
+func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Workloads, anyTotal bool) (s Selection) {
 	target := workloads.named(b)
 	is := func(pod *Pod) bool { return workloads.comesFrom(pod, target) }
 	switch {
 	case target == nil:
 		is = func(pod *Pod) bool { return workloads.Names(pod.Pod, b) }
-	case target.Wants() == 0:
+	case target.Wants() == 0 && !anyTotal:
 		return Selection{Unprotected: true}
 	default:
 		s.Total, s.Selector = target.Wants(), target.Selector

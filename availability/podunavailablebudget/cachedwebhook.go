@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/availability/client"
@@ -42,6 +43,8 @@ type AdmissionOptions struct {
 	CacheSyncTimeout time.Duration
 	// Metrics defaults to none.
 	Metrics AdmissionMetrics
+	// Recorder is that of Webhook. Default nil: no events.
+	Recorder record.EventRecorder
 	// Features switches how pods are judged.
 	Features Features
 }
@@ -89,7 +92,7 @@ func NewCachedWebhook(o AdmissionOptions) (*CachedWebhook, error) {
 		budgets: ofBudgets, pods: ofPods, fillBudgets: ofBudgets.Filling(webhookName, o.CacheSyncTimeout), fillPods: ofPods.Filling(webhookName, o.CacheSyncTimeout), informer: budgets, first: make(chan struct{}),
 		served: admission.NewKnown[struct{}]("whether the API server serves PodUnavailableBudgets"),
 	}
-	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability}
+	w.Webhook = Webhook{Deletions: o.Deletions, Updates: o.Updates, Kubernetes: o.Kubernetes, Availability: o.Availability, Recorder: o.Recorder}
 	if pods != nil {
 		w.Pods = corev1listers.NewPodLister(pods.GetIndexer())
 	}

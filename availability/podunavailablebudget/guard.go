@@ -50,7 +50,8 @@ type GuardOptions struct {
 type Guard struct {
 	options GuardOptions
 	locks   keyedLocks
-	last    latest // as it was written or read last, if the cache is behind
+	last    latest[*v1alpha1.PodUnavailableBudget] // as it was written or read last, if the cache is behind
+	told    latest[telling]                        // of which pods an event told that they may not go
 }
 
 var _ budget.Guard = (*Guard)(nil)
@@ -132,7 +133,8 @@ func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) 
 		if err == nil {
 			return d, nil
 		}
-		if !apierrors.IsConflict(err) && !errors.Is(err, errSlow) || attempt == attempts {
+		// One that is not found when it is booked is read: if it is gone it protects nothing.
+		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !errors.Is(err, errSlow) || attempt == attempts {
 			return budget.Decision{}, err
 		}
 		select {
@@ -145,7 +147,8 @@ func (g *Guard) decide(ctx context.Context, q inquiry) (budget.Decision, error) 
 
 // request is what a budget is asked.
 func (g *Guard) request(q inquiry, now time.Time) budget.Request {
-	return budget.Request{Operation: q.operation, ResizesAlone: g.options.Features.ResizesAlone, Now: now}
+	features := g.options.Features
+	return budget.Request{Operation: q.operation, ResizesAlone: features.ResizesAlone, InconsistentMayGo: features.InconsistentMayGo, Now: now}
 }
 
 // try decides on the newest state of the budget that is known, or on what the API server has, and
@@ -157,7 +160,7 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 	if err != nil {
 		return d, false, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
-	pod, err := q.podOf(ctx, b)
+	pod, err := g.podOf(ctx, q, b)
 	if pod == nil || err != nil {
 		return budget.Decision{Allowed: true, Reason: "there is no such pod"}, false, err
 	}
@@ -183,9 +186,10 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, q inquiry, li
 }
 
 // podOf returns the pod that is judged; nil if it is gone. One that seems to be unprotected or not ready is read anew, after
-// the budget. It may have been counted before that, and not since without a conflict. (PUB-33)
-func (q *inquiry) podOf(ctx context.Context, b *v1alpha1.PodUnavailableBudget) (*corev1.Pod, error) {
-	if q.live == nil || seemsProtected(b, q.pod) {
+// the budget. It may have been counted before that, and not since without a conflict. So is any, if what its containers run
+// matters, which a cache for evictions does not keep. (PUB-33)
+func (g *Guard) podOf(ctx context.Context, q inquiry, b *v1alpha1.PodUnavailableBudget) (*corev1.Pod, error) {
+	if q.live == nil || !g.options.Features.InconsistentMayGo && seemsProtected(b, q.pod) {
 		return q.pod, nil
 	}
 	pod, err := q.live(ctx)

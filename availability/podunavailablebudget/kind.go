@@ -165,7 +165,7 @@ func (r *reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if err != nil {
 		return nil, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
-	s := &Snapshot{Budget: b, Mirror: r.options.Mirror, HeldSince: r.writer.HeldSince(b), Now: r.options.Clock.Now()}
+	s := &Snapshot{Budget: b, Features: r.options.Features, Mirror: r.options.Mirror, HeldSince: r.writer.HeldSince(b), Now: r.options.Clock.Now()}
 	if s.Others, err = r.options.budgets(key.Namespace); err != nil {
 		return nil, fmt.Errorf("read the PodUnavailableBudgets of namespace %s: %w", key.Namespace, err)
 	}

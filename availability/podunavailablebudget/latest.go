@@ -7,38 +7,44 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
 // latestKept is how long the state of a budget is remembered at least. A cache is seldom behind for as
 // long; if it is, booking on what it has ends with a conflict, and the budget is read.
 const latestKept = time.Minute
 
-// latest remembers the states of budgets that are newer than those of a cache, and for how long. A budget that
-// was deleted is never asked about again. The zero value is ready for use, by several goroutines.
-type latest struct {
+// latest remembers something of objects for a while: the states of budgets that are newer than those of a cache, or what was
+// told of pods. An object that was deleted is never asked about again. The zero value is ready for use, by several goroutines.
+type latest[T any] struct {
 	lock  sync.Mutex
-	byKey map[types.NamespacedName]state
+	byKey map[types.NamespacedName]state[T]
 	swept time.Time
 }
 
-// state is a budget as it was at a time.
-type state struct {
-	budget *v1alpha1.PodUnavailableBudget
-	at     time.Time
+// state is what is remembered, and since when.
+type state[T any] struct {
+	value T
+	at    time.Time
 }
 
-// set remembers a budget, and drops those that were remembered for long enough.
-func (l *latest) set(key types.NamespacedName, budget *v1alpha1.PodUnavailableBudget, now time.Time) {
+// set remembers a value, and drops those that were remembered for long enough.
+func (l *latest[T]) set(key types.NamespacedName, value T, now time.Time) {
+	l.setUnless(key, value, now, func(T, time.Time) bool { return false })
+}
+
+// setUnless is set, unless stays is true of what is remembered and since when. It tells whether it was set.
+func (l *latest[T]) setUnless(key types.NamespacedName, value T, now time.Time, stays func(T, time.Time) bool) bool {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	if l.byKey == nil {
-		l.byKey = map[types.NamespacedName]state{}
+	if before, found := l.byKey[key]; found && stays(before.value, before.at) {
+		return false
 	}
-	l.byKey[key] = state{budget, now}
+	if l.byKey == nil {
+		l.byKey = map[types.NamespacedName]state[T]{}
+	}
+	l.byKey[key] = state[T]{value, now}
 	if now.Sub(l.swept) < latestKept {
-		return
+		return true
 	}
 	l.swept = now
 	for key, s := range l.byKey {
@@ -46,16 +52,17 @@ func (l *latest) set(key types.NamespacedName, budget *v1alpha1.PodUnavailableBu
 			delete(l.byKey, key)
 		}
 	}
+	return true
 }
 
-// get returns the budget that is remembered, nil for none.
-func (l *latest) get(key types.NamespacedName) *v1alpha1.PodUnavailableBudget {
+// get returns the value that is remembered, the zero value for none.
+func (l *latest[T]) get(key types.NamespacedName) T {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	return l.byKey[key].budget
+	return l.byKey[key].value
 }
 
-func (l *latest) forget(key types.NamespacedName) {
+func (l *latest[T]) forget(key types.NamespacedName) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	delete(l.byKey, key)

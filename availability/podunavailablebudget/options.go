@@ -78,6 +78,8 @@ type Options struct {
 	// ErrNotRead. (PUB-23)
 	Scales Scales
 
+	// Features switches what differs between installations.
+	Features Features
 	// Mirror says whether PodDisruptionBudgets show budgets to autoscalers. Default MirrorNone.
 	Mirror MirrorPolicy
 

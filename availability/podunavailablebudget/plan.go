@@ -126,7 +126,11 @@ func (s *Snapshot) selection() (budget.Selection, error) {
 			elsewhere = append(elsewhere, pod.Pod)
 		}
 	}
-	selection, err := budget.SelectFrom(s.Budget, own, s.Workloads)
+	choose := budget.SelectFrom
+	if s.Features.AnnotatedTotal {
+		choose = budget.SelectAnnotated
+	}
+	selection, err := choose(s.Budget, own, s.Workloads)
 	slices.SortFunc(elsewhere, byName)
 	selection.Elsewhere = elsewhere
 	return selection, err

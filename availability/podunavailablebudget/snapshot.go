@@ -31,6 +31,8 @@ type Snapshot struct {
 	LookAfter time.Duration
 	// Unknown is why some of the workloads could not be read; nil if nothing failed.
 	Unknown error
+	// Features are Options.Features.
+	Features Features
 	// Mirror is Options.Mirror, and Disruptions are the PodDisruptionBudgets of the namespace, in any order; none
 	// if Mirror is MirrorNone. (PUB-30)
 	Mirror      MirrorPolicy

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/client"
@@ -56,6 +57,9 @@ type Webhook struct {
 	// Availability reads the other budgets of a namespace. Nil: a budget is judged as if
 	// there were no others.
 	Availability client.Interface
+	// Recorder receives an event about each pod that may not go, once a minute at most, as OpenKruise has it from 1.5 on. Its
+	// component is v1alpha1.PubDenialEventSource there. Default nil: no events. (PUB-44)
+	Recorder record.EventRecorder
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
@@ -80,6 +84,9 @@ func (w *Webhook) Rules() []rbacv1.PolicyRule {
 		rules = append(rules, manifests.Rule("", "pods", "get list watch patch"))
 	case w.Deletions:
 		rules = append(rules, manifests.Rule("", "pods", "get patch"))
+	}
+	if w.Recorder != nil && (w.Deletions || w.Updates) {
+		rules = append(rules, manifests.Events())
 	}
 	return rules
 }

@@ -153,6 +153,9 @@ func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest
 	case err == nil:
 		err = errors.New(decision.Reason)
 	}
+	if !q.dryRun {
+		w.tell(q.pod)
+	}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "podunavailablebudget"}, q.name(), err)
 	if q.operation != v1alpha1.PubEvictOperation {
 		return forbidden

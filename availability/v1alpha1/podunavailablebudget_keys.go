@@ -13,7 +13,8 @@ const (
 	// from, divided by commas. Absent or empty: all of them but PubResizeOperation.
 	PubProtectOperationAnnotation = "kruise.io/pub-protect-operations"
 	// PubProtectTotalReplicasAnnotation is, on a budget with a selector, the number of pods that
-	// there should be, if no workload of the selected pods tells.
+	// there should be, if no workload of the selected pods tells. As OpenKruise 1.9 has it, it is that of any
+	// budget, whatever the workloads want.
 	PubProtectTotalReplicasAnnotation = "pub.kruise.io/protect-total-replicas"
 	// PodDisruptionBudgetAnnotation is "true" on a budget that a PodDisruptionBudget is to show to
 	// autoscalers. OpenKruise does not know it.
@@ -76,4 +77,11 @@ const (
 	NotDeletedEvent = "NotDeleted"
 	// NotDeletedFormat is its message; it takes the namespace and name of the budget.
 	NotDeletedFormat = "Pod was expected by PUB %s/%s to be deleted but it wasn't"
+	// PubDenialEventSource is the component that reports PreventPodDeletionEvent.
+	PubDenialEventSource = "pub-controller"
+	// PreventPodDeletionEvent is the reason of a Warning about a pod that its budget does not let go: by a deletion, an eviction, an
+	// update or a resize.
+	PreventPodDeletionEvent = "PubPreventPodDeletion"
+	// PreventPodDeletionMessage is its message.
+	PreventPodDeletionMessage = "openkruise pub prevents pod deletion"
 )
