@@ -93,6 +93,12 @@ func TestPhaseOfTheKubelet(t *testing.T) {
 		if got := c.show("web"); got != "Failed main:0 a:137" {
 			t.Errorf("got %s", got)
 		}
+		c.create("ignores", "Never main: a=rx:", "137")
+		c.exit("ignores", "main", 0)
+		c.work(5e9)
+		if got := c.show("ignores"); got != "Succeeded main:0 a:137" {
+			t.Errorf("got %s", got)
+		}
 	})
 }
 
@@ -126,7 +132,7 @@ func TestPodThatIsGone(t *testing.T) {
 	})
 }
 
-// The kubelet alone decides. (ST-19)
+// The kubelet alone decides, unless a sidecar asks that its exit code be ignored. (ST-19, ST-20)
 func TestLeavePhase(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser), Features: Features{LeavePhase: true}})

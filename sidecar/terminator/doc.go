@@ -42,7 +42,8 @@
 //
 // Between a written phase and the end of the sidecars the scheduler takes their resources for free.
 // The kubelet does not: it refuses a pod that does not fit beside them. Features.LeavePhase is the
-// better choice if nodes are full to the brim and all sidecars exit with 0.
+// better choice if nodes are full to the brim and all sidecars exit with 0. Pods with a sidecar that asks
+// that its exit code be ignored are given their phase even then.
 //
 // With OnFailure, Kubernetes counts restarts towards the backoffLimit of a Job. A limit of 0 or 1
 // does not go together with sidecars that get an image, or that exit otherwise than with 0.

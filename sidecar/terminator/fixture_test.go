@@ -35,8 +35,8 @@ var nodes = map[string]*corev1.Node{
 //
 //	name[=marks]:state[@restarts]
 //
-// Marks are r for "by a request" and i for "by an image", in the order of the
-// environment, I for an image that stands already. The state is running, an exit code, or the
+// Marks are r for "by a request", i for "by an image" and x for "its exit code does not count", in the order of the
+// environment, and I for an image that stands already. The state is running, an exit code, or the
 // reason for which it waits.
 func podOf(t testing.TB, text string) *corev1.Pod {
 	t.Helper()
@@ -61,6 +61,8 @@ func containerOf(name, marks string) corev1.Container {
 		switch mark {
 		case 'r':
 			c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.TerminateSidecarEnv, Value: "true"})
+		case 'x':
+			c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.TerminateSidecarIgnoreExitCodeEnv, Value: "True"})
 		case 'I':
 			c.Image = exitImage
 			fallthrough

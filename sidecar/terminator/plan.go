@@ -69,7 +69,7 @@ func NewPlan(s *Snapshot) *Plan {
 	case !hasSidecars(s.Pod) || s.Pod.DeletionTimestamp != nil:
 	case podstate.Ended(s.Pod):
 		p.measure()
-		if s.Request == nil && !s.LeavePhase && isGiven(s.Pod) && p.nodeKnown() {
+		if s.Request == nil && !s.leavesPhase() && isGiven(s.Pod) && p.nodeKnown() {
 			p.follow()
 		}
 	case !isDue(s.Pod):

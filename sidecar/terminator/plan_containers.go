@@ -33,6 +33,14 @@ func methodsOf(c *corev1.Container, virtual bool) (byRequest bool, image string)
 	return false, image
 }
 
+// ignoresExitCode tells whether a container is stopped by a request, and asks that its exit code be ignored. (ST-20)
+func ignoresExitCode(c *corev1.Container) bool {
+	byRequest, _ := methodsOf(c, false)
+	return byRequest && slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+		return e.Name == v1alpha1.TerminateSidecarIgnoreExitCodeEnv && strings.EqualFold(e.Value, "true")
+	})
+}
+
 // isSidecar tells whether a container is marked as a sidecar. What is not is a main
 // container. (ST-1)
 func isSidecar(c *corev1.Container) bool {

@@ -20,7 +20,7 @@ import (
 // the kubelet alone decides. Without a main container nothing has succeeded, and who
 // runs the containers of a virtual node may not end them for a phase. (ST-13, ST-19)
 func (p *planner) outcome() corev1.PodPhase {
-	if p.LeavePhase || p.virtual() || len(p.mains) == 0 {
+	if p.leavesPhase() || p.virtual() || len(p.mains) == 0 {
 		return ""
 	}
 	for i := range p.mains {
@@ -29,6 +29,12 @@ func (p *planner) outcome() corev1.PodPhase {
 		}
 	}
 	return corev1.PodSucceeded
+}
+
+// leavesPhase tells whether the phase is left to the kubelet: not if a sidecar asks that its exit code be ignored.
+// (ST-19, ST-20)
+func (s *Snapshot) leavesPhase() bool {
+	return s.LeavePhase && !slices.ContainsFunc(s.Pod.Spec.Containers, func(c corev1.Container) bool { return ignoresExitCode(&c) })
 }
 
 // decide plans the phase of the pod if the kubelet would come to another one, or to none.

@@ -224,6 +224,49 @@ func TestPhase(t *testing.T) {
 	}
 }
 
+// The variable turns the phase on for its pod, if the phase is left to kubelets. (ST-20)
+func TestIgnoreExitCode(t *testing.T) {
+	for _, test := range []struct {
+		name, pod string
+		edits     []edit
+		want      string // with LeavePhase
+	}{
+		{"ST-20: beside the request", "Never main:0 a=rx:running", nil, wouldFail + "a"},
+		{"ST-20: in front of it", "Never main:0 a=xr:running", nil, wouldFail + "a"},
+		{"ST-20: of one of two sidecars", "Never main:0 a=r:running b=rx:running", nil, wouldFail + "a, b"},
+		{"ST-20: OnFailure, and it was started again", "OnFailure main:0 a=rx:running@1", nil, "stop [a]"},
+		{"ST-20: OnFailure, and it waits to be", "OnFailure main:0 a=rx:CrashLoopBackOff@3", nil, noneElse + "a, which is waiting: CrashLoopBackOff"},
+		{"ST-20: the main container has failed", "Never main:1 a=rx:running", nil, "stop [a]"},
+		{"ST-20: false", "Never main:0 a:running", []edit{env(1, crrEnv, "true", v1alpha1.TerminateSidecarIgnoreExitCodeEnv, "false")}, "stop [a]"},
+		{"ST-20: by itself it makes no sidecar", "Never main:0 a=x:running", nil, "nothing"},
+		{"ST-20: beside the image", "OnFailure main:0 a=Ix:CrashLoopBackOff", nil, "nothing"},
+		{"ST-20: not on a virtual node", "OnFailure main:0 a=rx:CrashLoopBackOff", []edit{onNode("virtual")}, "nothing"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			pod := podOf(t, test.pod)
+			for _, edit := range test.edits {
+				edit(pod)
+			}
+			s := &Snapshot{Pod: pod, Node: nodes[pod.Spec.NodeName], LeavePhase: true, Now: at}
+			if got := describe(NewPlan(s)); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// A pod that was given its phase for the variable gets its request then. (ST-20, ST-15.1)
+func TestIgnoreExitCodeFollowed(t *testing.T) {
+	for marks, want := range map[string]string{"rx": "stop [a]", "r": "nothing"} {
+		pod := podOf(t, "Never main:0 a="+marks+":running")
+		give(pod, corev1.PodSucceeded, at)
+		learn(pod)
+		if got := describe(NewPlan(&Snapshot{Pod: pod, Node: nodes["real"], LeavePhase: true, Now: at})); got != want {
+			t.Errorf("%s: got %s, want %s", marks, got, want)
+		}
+	}
+}
+
 // The request is that of the contract. (ST-11)
 func TestRequest(t *testing.T) {
 	got, err := json.Marshal(NewPlan(&Snapshot{Pod: podOf(t, "OnFailure main:0 b=r:running a=r:running"), Node: nodes["real"], Now: at}).Create)

@@ -20,14 +20,13 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		// get finds out what became of a write without an answer.
 		manifests.Rule("", "pods", "get list watch patch"),
+		// Even with LeavePhase pods can ask for it. (ST-20)
+		manifests.Rule("", "pods/status", "patch"),
 		// If OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a request block the deletion of its pod.
 		manifests.Rule("", "pods/finalizers", "update"),
 		manifests.Rule("", "nodes", "list watch"),
 		manifests.Rule(lifecyclev1alpha1.GroupName, "containerrecreaterequests", "get list watch create"),
-	}
-	if !o.Features.LeavePhase {
-		rules = append(rules, manifests.Rule("", "pods/status", "patch"))
 	}
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())

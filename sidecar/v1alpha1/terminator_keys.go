@@ -13,6 +13,10 @@ const (
 	// TerminateSidecarWithImageEnv is an image that exits at once: the container gets
 	// it in place of its own. Empty has no effect.
 	TerminateSidecarWithImageEnv = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT_WITH_IMAGE"
+	// TerminateSidecarIgnoreExitCodeEnv is "true", in any case, beside TerminateSidecarEnv, for a sidecar whose exit code
+	// must not decide what becomes of the pod. It matters with terminator.Features.LeavePhase; otherwise no exit code of a
+	// sidecar does. OpenKruise 1.4 does not know it.
+	TerminateSidecarIgnoreExitCodeEnv = "KRUISE_TERMINATE_SIDECAR_IGNORE_EXIT_CODE"
 )
 
 const (

@@ -134,9 +134,6 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of the sidecar terminator": {
 			terminator.Rules(terminator.Options{}), terminator.Rules(terminator.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
-		"ST-19: phases written by the sidecar terminator": {
-			terminator.Rules(terminator.Options{Features: terminator.Features{LeavePhase: true}}), terminator.Rules(terminator.Options{}),
-			map[string][]string{"/pods/status": {"patch"}}},
 		"a recorder of EphemeralJobs": {
 			ephemeraljob.Rules(ephemeraljob.Options{}), ephemeraljob.Rules(ephemeraljob.Options{ControllerOptions: podwright.ControllerOptions{Recorders: recorder}}), events},
 		"a recorder of budgets": {
