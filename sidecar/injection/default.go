@@ -14,11 +14,18 @@ import (
 
 // Default sets the unset fields of a SidecarSet to their defaults, in place, also those
 // that Kubernetes gives to the fields of containers and volumes. A second call changes
-// nothing. Init containers have no defaults.
-func Default(set *v1alpha1.SidecarSet) {
+// nothing. Init containers have no defaults: it is what Features.Default of the zero Features does.
+func Default(set *v1alpha1.SidecarSet) { Features{}.Default(set) }
+
+// Default sets the unset fields of a SidecarSet to their defaults, in place. With InitContainerDefaults it does
+// so for init containers too. (SCI-40)
+func (f Features) Default(set *v1alpha1.SidecarSet) {
 	spec := &set.Spec
 	for i := range spec.Containers {
-		defaultContainer(&spec.Containers[i])
+		defaultContainer(&spec.Containers[i], v1alpha1.BeforeAppContainerType)
+	}
+	if f.InitContainerDefaults {
+		defaultInitContainers(spec)
 	}
 	volumes := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: spec.Volumes}}
 	podtemplate.Default(&volumes)
@@ -40,12 +47,18 @@ func Default(set *v1alpha1.SidecarSet) {
 	}
 }
 
-func defaultContainer(c *v1alpha1.SidecarContainer) {
+func defaultInitContainers(spec *v1alpha1.SidecarSetSpec) {
+	for i := range spec.InitContainers {
+		defaultContainer(&spec.InitContainers[i], v1alpha1.AfterAppContainerType)
+	}
+}
+
+func defaultContainer(c *v1alpha1.SidecarContainer, place v1alpha1.PodInjectPolicyType) {
 	// As an init container: those of a template get another pull policy from workloads.
 	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{InitContainers: []corev1.Container{c.Container}}}
 	podtemplate.Default(&pod)
 	c.Container = pod.Spec.InitContainers[0]
-	setDefault(&c.PodInjectPolicy, v1alpha1.BeforeAppContainerType)
+	setDefault(&c.PodInjectPolicy, place)
 	setDefault(&c.UpgradeStrategy.UpgradeType, v1alpha1.SidecarContainerColdUpgrade)
 	setDefault(&c.ShareVolumePolicy.Type, v1alpha1.ShareVolumePolicyDisabled)
 	if c.ResourcesPolicy != nil {

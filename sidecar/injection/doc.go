@@ -12,7 +12,7 @@
 // # Differences
 //
 // What is written into pods is what OpenKruise 1.4 writes. Behaviour of OpenKruise that harms users
-// is different here:
+// is different here. What later releases do otherwise is switched by Features, see FeaturesOf.
 //
 //   - Injecting twice, as the API server does if webhooks are invoked again,
 //     changes nothing, init containers included. An init container of the name of one of

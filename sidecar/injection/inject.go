@@ -29,6 +29,8 @@ type Input struct {
 	// Revisions are the revisions of the SidecarSets. Those that no injectionStrategy
 	// names are not read.
 	Revisions []*appsv1.ControllerRevision
+	// Features switches what differs between releases.
+	Features Features
 	// Now is written into the pod as the time of the injection. Required.
 	Now time.Time
 }
@@ -78,7 +80,7 @@ func Inject(in Input) (*Result, error) {
 		return r, err
 	}
 	r.Pod = in.Pod.DeepCopy()
-	i := injector{pod: r.Pod, own: ownContainers(in.Pod, all), sidecars: sidecarNames(all), now: in.Now, taken: map[string]bool{}}
+	i := injector{pod: r.Pod, own: ownContainers(in.Pod, all), sidecars: sidecarNames(all), features: in.Features, now: in.Now, taken: map[string]bool{}}
 	for _, set := range all {
 		patchMetadata(r.Pod, set)
 	}
@@ -121,7 +123,7 @@ func (in *Input) matching(r *Result) ([]matched, error) {
 			}
 			m.revision, result.Revision = revision, revision
 		}
-		Default(m.SidecarSet)
+		in.Features.Default(m.SidecarSet)
 		all = append(all, m)
 	}
 	return all, nil
@@ -133,6 +135,7 @@ type injector struct {
 	own []corev1.Container
 	// sidecars are the names of all containers of the SidecarSets that match.
 	sidecars sets.Set[string]
+	features Features
 	now      time.Time
 
 	initBefore, init, before, after []corev1.Container
@@ -196,10 +199,13 @@ func (i *injector) inject(m matched) error {
 }
 
 // place puts the containers into the pod. One that has the name of another takes its
-// place. (SCI-6, SCI-7)
+// place. (SCI-6, SCI-7, SCI-43)
 func (i *injector) place() {
-	spec := &i.pod.Spec
-	for _, list := range [][]corev1.Container{i.initBefore, i.init} {
+	spec, sorted := &i.pod.Spec, [][]corev1.Container{i.initBefore, i.init}
+	if i.features.SortContainers {
+		sorted = append(sorted, i.before, i.after)
+	}
+	for _, list := range sorted {
 		slices.SortStableFunc(list, func(a, b corev1.Container) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	tail := injectedTail(spec.InitContainers)

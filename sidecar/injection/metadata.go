@@ -131,10 +131,11 @@ func (i *injector) remember(sets []matched) error {
 	if err != nil {
 		return err
 	}
-	some := false
+	some, regular := false, false
 	for _, m := range sets {
 		names[m.Name] = true
-		if len(m.result.Containers) == 0 {
+		inits := len(m.result.InitContainers) > 0 && i.features.RecordsInitContainers(m.SidecarSet)
+		if regular = regular || len(m.result.Containers) > 0; len(m.result.Containers) == 0 && !inits {
 			continue
 		}
 		some = true
@@ -147,7 +148,9 @@ func (i *injector) remember(sets []matched) error {
 	if !some {
 		return nil
 	}
-	i.nameDefault()
+	if regular {
+		i.nameDefault()
+	}
 	if err := i.annotate(v1alpha1.SidecarSetHashAnnotation, withImage); err != nil {
 		return err
 	}
@@ -172,11 +175,11 @@ func (i *injector) nameDefault() {
 // record writes down the hashes of a SidecarSet. A record that says the same stays as it
 // is, with its time. (SCI-13, SCI-16)
 func (i *injector) record(m matched, withImage, withoutImage map[string]v1alpha1.SidecarSetUpgradeRecord) error {
-	hashes, err := HashesOf(m.SidecarSet)
+	hashes, err := i.features.HashesOf(m.SidecarSet)
 	if err != nil {
 		return err
 	}
-	record := NewRecord(m.SidecarSet, hashes.WithoutImage, i.now)
+	record := i.features.NewRecord(m.SidecarSet, hashes.WithoutImage, i.now)
 	put(withoutImage, record)
 	record.SidecarSetHash, record.SidecarSetControllerRevision = hashes.Containers, m.revision
 	put(withImage, record)
@@ -184,11 +187,16 @@ func (i *injector) record(m matched, withImage, withoutImage map[string]v1alpha1
 }
 
 // NewRecord returns what is written into a pod of a SidecarSet that it was injected or
-// updated with, for one of both of its hashes. (SCI-13)
-func NewRecord(set *v1alpha1.SidecarSet, hash string, now time.Time) v1alpha1.SidecarSetUpgradeRecord {
+// updated with, for one of both of its hashes. With NativeSidecars it names native sidecars too. (SCI-13, SCI-42)
+func (f Features) NewRecord(set *v1alpha1.SidecarSet, hash string, now time.Time) v1alpha1.SidecarSetUpgradeRecord {
 	record := v1alpha1.SidecarSetUpgradeRecord{UpdateTimestamp: metav1.NewTime(now), SidecarSetHash: hash, SidecarSetName: set.Name}
 	for c := range set.Spec.Containers {
 		record.SidecarList = append(record.SidecarList, set.Spec.Containers[c].Name)
+	}
+	for c := range set.Spec.InitContainers {
+		if native := &set.Spec.InitContainers[c]; f.NativeSidecars && IsNative(&native.Container) {
+			record.SidecarList = append(record.SidecarList, native.Name)
+		}
 	}
 	slices.Sort(record.SidecarList)
 	return record

@@ -123,7 +123,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
 	}
-	s := &Snapshot{SidecarSet: set, FailurePolicy: r.options.FailurePolicy, Webhook: r.options.Webhook}
+	s := &Snapshot{SidecarSet: set, FailurePolicy: r.options.FailurePolicy, Webhook: r.options.Webhook, Injection: r.options.Injection}
 	if s.Revisions, err = caches.Labelled[*appsv1.ControllerRevision](reader, caches.Revisions, r.options.namespace(), bySet, key.Name); err != nil {
 		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
 	}

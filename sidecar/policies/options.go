@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 )
 
@@ -38,6 +39,9 @@ type Options struct {
 	// Webhook says that a webhook injects beside the policies: pods that are too large for a policy are left to it. Default
 	// false: they are refused, as FailurePolicy says. (SCP-11)
 	Webhook bool
+
+	// Injection switches what differs between releases of how SidecarSets inject. Their controller needs the same.
+	Injection injection.Features
 
 	// ManagerNamespace is the namespace of the revisions of SidecarSets. Default:
 	// sidecarset.DefaultRevisionNamespace.

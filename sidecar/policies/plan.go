@@ -96,7 +96,7 @@ func (p *planner) checkOwners() {
 func (p *planner) current() (in policy.Input, known bool) {
 	set := p.SidecarSet
 	in, err := policy.Current(set, set.Status.LatestRevision, p.Revisions)
-	in.FailurePolicy, in.LeaveLarge = p.FailurePolicy, p.Webhook
+	in.FailurePolicy, in.LeaveLarge, in.Features = p.FailurePolicy, p.Webhook, p.Injection
 	switch {
 	case err != nil:
 		p.plan.Unrestored = err

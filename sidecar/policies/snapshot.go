@@ -6,6 +6,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -23,6 +24,8 @@ type Snapshot struct {
 	Binding *admissionregistrationv1.MutatingAdmissionPolicyBinding
 	// FailurePolicy is that of policies. Empty: Fail.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
+	// Injection is Options.Injection.
+	Injection injection.Features
 	// Webhook says that a webhook injects beside them.
 	Webhook bool
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -42,6 +43,8 @@ type AdmissionOptions struct {
 	Metrics InjectionMetrics
 	// Recorder receives the events of a CachedInjector about SidecarSets. Default nil: no events.
 	Recorder record.EventRecorder
+	// Injection switches what a CachedInjector does otherwise. NewAdmissionCaches ignores it.
+	Injection injection.Features
 	// MatchExpression says about which pods the API server has to ask a CachedInjector. Default: the function of this name;
 	// beside policies that inject it is policies.MatchExpression. NewAdmissionCaches ignores it.
 	MatchExpression func([]*v1alpha1.SidecarSet) string

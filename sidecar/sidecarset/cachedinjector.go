@@ -25,7 +25,7 @@ func NewCachedInjector(o AdmissionOptions) (*CachedInjector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &CachedInjector{Injector{Reader: read, Metrics: o.Metrics, Recorder: o.Recorder}, read}, nil
+	return &CachedInjector{Injector{Reader: read, Metrics: o.Metrics, Recorder: o.Recorder, Injection: o.Injection}, read}, nil
 }
 
 // MatchExpression is that of the SidecarSets that there are now. It waits until the caches are filled; an error says that

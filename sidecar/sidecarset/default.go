@@ -12,9 +12,11 @@ import (
 // Default sets the unset fields of a SidecarSet to their defaults, in place. It writes the hashes
 // of its containers into its annotations, whatever stood there. A second call changes nothing. The
 // error is that the containers cannot be encoded. (SCS-W1)
-func Default(set *v1alpha1.SidecarSet) error {
-	injection.Default(set)
-	hashes, err := injection.HashesOf(set)
+func Default(set *v1alpha1.SidecarSet) error { return setDefaults(set, injection.Features{}) }
+
+func setDefaults(set *v1alpha1.SidecarSet, features injection.Features) error {
+	features.Default(set)
+	hashes, err := features.HashesOf(set)
 	if err != nil {
 		return err
 	}

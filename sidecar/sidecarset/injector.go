@@ -39,6 +39,8 @@ type Injector struct {
 	Metrics InjectionMetrics
 	// Recorder receives events about SidecarSets. Default nil: no events.
 	Recorder record.EventRecorder
+	// Injection switches what differs between releases.
+	Injection injection.Features
 }
 
 // Mutate injects into a pod what the SidecarSets that match it have for it. It is a step
@@ -124,7 +126,7 @@ func (i *Injector) observe(ctx context.Context, namespace string, pod *corev1.Po
 	if pod.Namespace != "" {
 		namespace = pod.Namespace
 	}
-	in := &injection.Input{Pod: pod, Now: i.clock().Now()}
+	in := &injection.Input{Pod: pod, Features: i.Injection, Now: i.clock().Now()}
 	var err error
 	if in.SidecarSets, err = i.Reader.SidecarSetsFor(ctx, namespace, pod.Labels); err != nil {
 		return nil, fmt.Errorf("read the SidecarSets: %w", err)

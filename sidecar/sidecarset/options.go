@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -69,6 +70,9 @@ type Options struct {
 	// Policies says that a controller of package sidecar/policies has the API server inject:
 	// the status of a SidecarSet then says if no policy can. Default: false.
 	Policies bool
+
+	// Injection switches what differs between releases of how SidecarSets inject. Webhook and Injector need the same.
+	Injection injection.Features
 
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.

@@ -19,6 +19,7 @@ func (p *planner) reportPolicy() {
 		p.Problem(failedPolicy, fmt.Errorf("its policy stays unchanged: %w", err))
 		return
 	}
+	in.Features = p.Injection
 	if in.Created.IsZero() { // of a revision that the cache does not show yet; the verdict is the same
 		in.Created = p.Now
 	}

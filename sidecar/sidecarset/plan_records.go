@@ -115,7 +115,7 @@ func (c *change) injected() error {
 	if err != nil {
 		records = map[string]v1alpha1.SidecarSetUpgradeRecord{}
 	}
-	record := injection.NewRecord(c.p.set, c.p.hashes.Containers, c.p.Now)
+	record := c.p.Injection.NewRecord(c.p.set, c.p.hashes.Containers, c.p.Now)
 	record.SidecarSetControllerRevision = c.p.plan.Revisions.Update.Name
 	records[name] = record
 	if pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation] == "" {

@@ -89,7 +89,7 @@ func (p *planner) holdsSpec(r, wanted *appsv1.ControllerRevision) bool {
 		p.UpdateProblem(fmt.Errorf("%w; delete it", err))
 		return false
 	}
-	injection.Default(held)
+	p.Injection.Default(held)
 	data, err := injection.RevisionData(held)
 	return err == nil && bytes.Equal(data, wanted.Data.Raw)
 }

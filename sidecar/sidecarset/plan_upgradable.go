@@ -57,7 +57,7 @@ func (p *planner) changedSince(hash string) (revision string, fields []string) {
 		if injection.Read(before, r) != nil {
 			continue
 		}
-		injection.Default(before)
+		p.Injection.Default(before)
 		return r.Name, changedFields(before.Spec.Containers, p.set.Spec.Containers)
 	}
 	return "", nil

@@ -67,8 +67,8 @@ const (
 // read checks and computes what the spec says.
 func (p *planner) read() (err error) {
 	p.set = p.Set.DeepCopy()
-	injection.Default(p.set)
-	if p.hashes, err = injection.HashesOf(p.set); err != nil {
+	p.Injection.Default(p.set)
+	if p.hashes, err = p.Injection.HashesOf(p.set); err != nil {
 		return err
 	}
 	p.hashEnd = `","sidecarSetName":"` + p.Set.Name + `"`

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -37,6 +38,8 @@ type Snapshot struct {
 	RevisionNamespace string
 	// Policies says that policies of the API server inject, too.
 	Policies bool
+	// Injection is Options.Injection.
+	Injection injection.Features
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals
 	// HeldSince is when what holds the SidecarSet up began, as far as a controller remembers. (SCS-27)

@@ -39,6 +39,8 @@ type Webhook struct {
 	// the white list is about them. It is the gate
 	// SidecarSetPatchPodMetadataDefaultsAllowed.
 	PatchPodMetadataAllowed bool
+	// Injection switches what differs between releases: it decides about defaults and hashes.
+	Injection injection.Features
 	// Containers judges new and changed containers by all the rules of a pod; nil: only
 	// by the rules of ValidateCreate. It is asked last, see ContainerChecker.
 	Containers *ContainerChecker
@@ -65,7 +67,7 @@ type admissionChange = admission.Change[v1alpha1.SidecarSet]
 func (w *Webhook) admission() admission.Kind[v1alpha1.SidecarSet] {
 	return admission.Kind[v1alpha1.SidecarSet]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
-		Default: func(_ context.Context, c admissionChange) error { return Default(c.Object) },
+		Default: func(_ context.Context, c admissionChange) error { return setDefaults(c.Object, w.Injection) },
 		Check: func(ctx context.Context, c admissionChange) (field.ErrorList, error) {
 			errs, err := w.check(ctx, c)
 			if err != nil {

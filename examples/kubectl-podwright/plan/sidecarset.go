@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/kubectl-podwright/workload"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
@@ -35,7 +36,8 @@ func (p *Planner) sidecarSet(read *reader, key types.NamespacedName, o *workload
 		read.pods.LabelSelector = selector.String()
 	}
 	r, err := sidecarset.NewReconciler(sidecarset.Options{
-		Kubernetes: p.kube, Sidecar: p.sidecar, ManagerNamespace: namespace, ControllerOptions: p.options(read.about("sidecarsets", set))})
+		Kubernetes: p.kube, Sidecar: p.sidecar, ManagerNamespace: namespace, ControllerOptions: p.options(read.about("sidecarsets", set)),
+		Injection: switches.Injection(p.gates)})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
@@ -70,7 +71,7 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 	}
 	sidecars := sidecarset.AdmissionOptions{
 		Kubernetes: a.Interface, Sidecar: a.clients.Sidecar, ManagerNamespace: m.config.OwnNamespace, CacheSyncTimeout: timeout,
-		Metrics: injections, Recorder: m.recorder,
+		Metrics: injections, Recorder: m.recorder, Injection: switches.Injection(m.gates),
 	}
 	if m.gates.Enabled(features.SidecarSetPolicies) {
 		sidecars.MatchExpression = policies.MatchExpression

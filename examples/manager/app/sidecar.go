@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/policies"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -33,7 +34,7 @@ func sidecarSets(f *pflag.FlagSet) kind {
 			o := sidecarset.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, ManagerNamespace: p.ownNamespace, ControllerOptions: p.options(*workers),
 				SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
-				SetMetrics: sidecarSetMetrics, Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
+				SetMetrics: sidecarSetMetrics, Injection: switches.Injection(p.gates), Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
 			}
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()
@@ -42,7 +43,7 @@ func sidecarSets(f *pflag.FlagSet) kind {
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
 			return sidecarset.Describe(sidecarset.Options{}, &sidecarset.Webhook{
-				Reader: a.sidecars, PatchPodMetadataAllowed: a.gates.Enabled(features.SidecarSetPatchPodMetadataDefaultsAllowed),
+				Reader: a.sidecars, Injection: switches.Injection(a.gates), PatchPodMetadataAllowed: a.gates.Enabled(features.SidecarSetPatchPodMetadataDefaultsAllowed),
 				Containers: &sidecarset.ContainerChecker{Client: a.CoreV1(), Namespace: a.ownNamespace},
 			}), nil
 		},
@@ -64,7 +65,7 @@ func sidecarSetPolicies(f *pflag.FlagSet) kind {
 			o := policies.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, ManagerNamespace: p.ownNamespace, ControllerOptions: p.options(0),
 				SidecarSets: p.caches.sidecarSets(), FailurePolicy: admissionregistrationv1.FailurePolicyType(*failurePolicy),
-				Webhook: p.webhooks,
+				Webhook: p.webhooks, Injection: switches.Injection(p.gates),
 			}
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()

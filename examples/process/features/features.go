@@ -45,6 +45,7 @@ const (
 	PodIndexLabel                             Gate = "PodIndexLabel"                // of later releases of OpenKruise
 	StatefulSetAutoResizePVCGate              Gate = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
 	StatefulSetStartOrdinal                   Gate = "StatefulSetStartOrdinal"      // of later releases of OpenKruise
+	EnableSortSidecarContainerByName          Gate = "EnableSortSidecarContainerByName"
 )
 
 // The gates of podwright for what OpenKruise 1.9 does otherwise than 1.4, and has no gate for.
@@ -55,6 +56,10 @@ const (
 	CloneSetProgressReasons   Gate = "CloneSetProgressReasons"
 	CloneSetNormalOnceBound   Gate = "CloneSetNormalOnceBound"
 	CloneSetPercentSigns      Gate = "CloneSetPercentSigns"
+
+	SidecarSetInitContainerDefaults Gate = "SidecarSetInitContainerDefaults"
+	SidecarSetInitContainerRecords  Gate = "SidecarSetInitContainerRecords"
+	SidecarSetNativeSidecars        Gate = "SidecarSetNativeSidecars"
 
 	LaunchPriorityFirstKey           Gate = "LaunchPriorityFirstKey"
 	LaunchPriorityMark               Gate = "LaunchPriorityMark"
@@ -107,6 +112,7 @@ var (
 		PodIndexLabel:                             {beta(on)},
 		StatefulSetAutoResizePVCGate:              {alpha(off)},
 		StatefulSetStartOrdinal:                   {alpha(off)},
+		EnableSortSidecarContainerByName:          {alpha(off)},
 
 		CloneSetPauseWithoutSurge: since19(),
 		CloneSetClaimTemplateHash: since19(),
@@ -114,6 +120,10 @@ var (
 		CloneSetProgressReasons:   since19(),
 		CloneSetNormalOnceBound:   since19(),
 		CloneSetPercentSigns:      since19(),
+
+		SidecarSetInitContainerDefaults: since19(),
+		SidecarSetInitContainerRecords:  since19(),
+		SidecarSetNativeSidecars:        since19(),
 
 		LaunchPriorityFirstKey:           since19(),
 		LaunchPriorityMark:               since19(),
@@ -137,7 +147,6 @@ var (
 		"DeletionProtectionForCRDCascadingGate": {alpha(off)},
 		"EnableExternalCerts":                   {alpha(off)},
 		"EnablePodProbeMarkerOnServerless":      {alpha(off)},
-		"EnableSortSidecarContainerByName":      {alpha(off)},
 		"EnhancedLivenessProbe":                 {alpha(off)},
 		"ForceDeleteTimeoutExpectationGate":     {alpha(off)},
 		"InPlacePodVerticalScaling":             {alpha(off)},

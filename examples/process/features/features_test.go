@@ -23,6 +23,7 @@ var defaults = []Gate{
 var later = []Gate{
 	CloneSetClaimTemplateHash, CloneSetKeepOrder, CloneSetNormalOnceBound, CloneSetPauseWithoutSurge, CloneSetPercentSigns, CloneSetProgressReasons,
 	ContainerRecreateVirtualNodes, DaemonSetFixedSelector, DaemonSetPartitionRoundsDown, LaunchPriorityFirstKey, LaunchPriorityMark, PreDownloadSandboxConfig,
+	SidecarSetInitContainerDefaults, SidecarSetInitContainerRecords, SidecarSetNativeSidecars,
 	StatefulSetCountClaims, StatefulSetKeepClaimLabels, StatefulSetPartitionCountsPods, StatefulSetPreNormal, StatefulSetRepeatedOrdinals,
 	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
 }

@@ -9,6 +9,7 @@ package switches
 
 import (
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -63,6 +64,16 @@ func DaemonSet(gates *features.Gates) daemonset.Features {
 		InPlaceResize:            gates.Enabled(features.InPlaceWorkloadVerticalScaling),
 		PreDownloadSandboxConfig: gates.Enabled(features.PreDownloadSandboxConfig),
 		PartitionRoundsDown:      gates.Enabled(features.DaemonSetPartitionRoundsDown),
+	}
+}
+
+// Injection returns the switches of what SidecarSets inject.
+func Injection(gates *features.Gates) injection.Features {
+	return injection.Features{
+		InitContainerDefaults: gates.Enabled(features.SidecarSetInitContainerDefaults),
+		InitContainerRecords:  gates.Enabled(features.SidecarSetInitContainerRecords),
+		NativeSidecars:        gates.Enabled(features.SidecarSetNativeSidecars),
+		SortContainers:        gates.Enabled(features.EnableSortSidecarContainerByName),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -20,7 +21,7 @@ import (
 // all returns the switches of all kinds, by kind and field.
 func all(gates *features.Gates) map[string]bool {
 	return flatten(map[string]any{"CloneSet": CloneSet(gates), "StatefulSet": StatefulSet(gates), "DaemonSet": DaemonSet(gates),
-		"UnitedDeployment": UnitedDeployment(gates)})
+		"UnitedDeployment": UnitedDeployment(gates), "Injection": Injection(gates)})
 }
 
 func flatten(kinds map[string]any) map[string]bool {
@@ -48,7 +49,7 @@ func parse(t *testing.T, f features.Flags) *features.Gates {
 func TestRelease(t *testing.T) {
 	for _, release := range []podwright.Release{podwright.Release14, podwright.Release19} {
 		want := flatten(map[string]any{"CloneSet": cloneset.FeaturesOf(release), "StatefulSet": statefulset.FeaturesOf(release),
-			"DaemonSet": daemonset.FeaturesOf(release), "UnitedDeployment": uniteddeployment.FeaturesOf(release)})
+			"DaemonSet": daemonset.FeaturesOf(release), "UnitedDeployment": uniteddeployment.FeaturesOf(release), "Injection": injection.FeaturesOf(release)})
 		want["CloneSet.LaunchPriority"], want["StatefulSet.LaunchPriority"] = true, true
 		if diff := cmp.Diff(want, all(parse(t, features.Flags{Release: release}))); diff != "" {
 			t.Errorf("PF-1: switches of release %s (-want +got):\n%s", release, diff)
@@ -71,6 +72,10 @@ func TestGates(t *testing.T) {
 		"CloneSetProgressReasons":                {"CloneSet.ProgressReasons"},
 		"CloneSetShortHash":                      {"CloneSet.ShortHash"},
 		"DaemonSetPartitionRoundsDown":           {"DaemonSet.PartitionRoundsDown"},
+		"EnableSortSidecarContainerByName":       {"Injection.SortContainers"},
+		"SidecarSetInitContainerDefaults":        {"Injection.InitContainerDefaults"},
+		"SidecarSetInitContainerRecords":         {"Injection.InitContainerRecords"},
+		"SidecarSetNativeSidecars":               {"Injection.NativeSidecars"},
 		"InPlaceUpdateEnvFromMetadata":           {"CloneSet.NoEnvFromMetadata", "DaemonSet.NoEnvFromMetadata", "StatefulSet.NoEnvFromMetadata"},
 		"InPlaceWorkloadVerticalScaling":         {"CloneSet.InPlaceResize", "DaemonSet.InPlaceResize", "StatefulSet.InPlaceResize"},
 		"KruiseDaemon":                           {"CloneSet.NoEnvFromMetadata", "DaemonSet.NoEnvFromMetadata", "StatefulSet.NoEnvFromMetadata"},

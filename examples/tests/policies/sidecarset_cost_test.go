@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/injection/policy"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -68,7 +69,7 @@ func TestSidecarSetPolicyCost(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d sidecars with %d variables, %d containers with %d", test.sidecars, test.each, test.containers, test.of), func(t *testing.T) {
 			set, pod := largeSet(t, 0, test.sidecars, test.each), largePod(t, test.containers, test.of)
-			all, err := mutators(set)
+			all, err := mutators(injection.Features{}, set)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +78,7 @@ func TestSidecarSetPolicyCost(t *testing.T) {
 			} else {
 				t.Logf("costs %d", cost)
 			}
-			if err := compare(pod, []*v1alpha1.SidecarSet{set}, all, true); err != nil {
+			if err := compare(injection.Features{}, pod, []*v1alpha1.SidecarSet{set}, all, true); err != nil {
 				t.Error(err)
 			}
 		})
@@ -121,7 +122,7 @@ func TestSidecarSetPolicyLeavesLargePods(t *testing.T) {
 func BenchmarkSidecarSetPolicy(b *testing.B) {
 	for _, size := range []struct{ sidecars, each, containers, of int }{{1, 0, 1, 5}, {5, 10, 3, 20}} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			all, err := mutators(largeSet(b, 0, size.sidecars, size.each))
+			all, err := mutators(injection.Features{}, largeSet(b, 0, size.sidecars, size.each))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -24,11 +24,11 @@ func TestSidecarSetPoliciesProperty(t *testing.T) {
 		for i := range rapid.IntRange(1, 3).Draw(t, "SidecarSets") {
 			sets = append(sets, drawSet(t, i))
 		}
-		all, err := mutators(sets...)
+		all, err := mutators(injection.Features{}, sets...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compare(pod, sets, rapid.Permutation(all).Draw(t, "order"), anyBool.Draw(t, "schemaless")); err != nil {
+		if err := compare(injection.Features{}, pod, sets, rapid.Permutation(all).Draw(t, "order"), anyBool.Draw(t, "schemaless")); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -152,11 +152,11 @@ func TestSidecarSetPolicyAloneProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod, set := drawPod(t), drawSet(t, 0)
 		drawAlone(t, set)
-		all, err := mutators(set)
+		all, err := mutators(injection.Features{}, set)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compare(pod, []*v1alpha1.SidecarSet{set}, all, anyBool.Draw(t, "schemaless")); err != nil {
+		if err := compare(injection.Features{}, pod, []*v1alpha1.SidecarSet{set}, all, anyBool.Draw(t, "schemaless")); err != nil {
 			t.Fatal(err)
 		}
 	})

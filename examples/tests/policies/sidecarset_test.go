@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/injection/policy"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -62,9 +63,9 @@ func webPod(t testing.TB, metadata, spec string) *corev1.Pod {
 }
 
 // mutators compiles policies of SidecarSets; nil for those that inject nothing.
-func mutators(sets ...*v1alpha1.SidecarSet) (all []*mutator, err error) {
+func mutators(features injection.Features, sets ...*v1alpha1.SidecarSet) (all []*mutator, err error) {
 	for _, set := range sets {
-		c, err := policy.Compile(policy.Input{SidecarSet: set, Revision: set.Status.LatestRevision, Created: noon})
+		c, err := policy.Compile(policy.Input{SidecarSet: set, Revision: set.Status.LatestRevision, Created: noon, Features: features})
 		if err != nil {
 			return nil, err
 		}
@@ -81,8 +82,8 @@ func mutators(sets ...*v1alpha1.SidecarSet) (all []*mutator, err error) {
 }
 
 // compare injects by policies and by Inject, and says how the pods differ.
-func compare(pod *corev1.Pod, sets []*v1alpha1.SidecarSet, policies []*mutator, schemaless bool) error {
-	want, wanted := injection.Inject(injection.Input{Pod: pod, Namespace: shop, SidecarSets: sets, Now: noon})
+func compare(features injection.Features, pod *corev1.Pod, sets []*v1alpha1.SidecarSet, policies []*mutator, schemaless bool) error {
+	want, wanted := injection.Inject(injection.Input{Pod: pod, Namespace: shop, SidecarSets: sets, Features: features, Now: noon})
 	got := pod
 	for _, m := range policies {
 		var err error
@@ -113,7 +114,7 @@ func compare(pod *corev1.Pod, sets []*v1alpha1.SidecarSet, policies []*mutator, 
 			return fmt.Errorf("once more %s:\n%s", m.policy.Name, diff)
 		}
 	}
-	after, err := injection.Inject(injection.Input{Pod: got, Namespace: shop, SidecarSets: sets, Now: noon.Add(time.Hour)})
+	after, err := injection.Inject(injection.Input{Pod: got, Namespace: shop, SidecarSets: sets, Features: features, Now: noon.Add(time.Hour)})
 	if err != nil {
 		return fmt.Errorf("Inject after the policies: %w", err)
 	}
@@ -170,7 +171,7 @@ func TestSidecarSetPolicies(t *testing.T) {
 			for i, spec := range test.sets {
 				sets = append(sets, sidecarSet(t, fmt.Sprint("set-", i), spec))
 			}
-			all, err := mutators(sets...)
+			all, err := mutators(injection.Features{}, sets...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +181,7 @@ func TestSidecarSetPolicies(t *testing.T) {
 					ordered[i] = all[at]
 				}
 				for _, schemaless := range []bool{false, true} {
-					if err := compare(webPod(t, test.metadata, test.spec), sets, ordered, schemaless); err != nil {
+					if err := compare(injection.Features{}, webPod(t, test.metadata, test.spec), sets, ordered, schemaless); err != nil {
 						t.Errorf("order %v, schemaless %t: %v", order, schemaless, err)
 					}
 				}
@@ -189,9 +190,30 @@ func TestSidecarSetPolicies(t *testing.T) {
 	}
 }
 
+// So it is with the switches of 1.9: defaults and records of init containers. (SCP-1, SCI-40 to SCI-42)
+func TestSidecarSetPoliciesOf19(t *testing.T) {
+	features := injection.FeaturesOf(podwright.Release19)
+	const plain, native = `{name: z, image: l}`, `{name: a, image: l, restartPolicy: Always}`
+	for _, spec := range []string{
+		`{initContainers: [` + plain + `]}`, `{initContainers: [` + plain + `, ` + native + `]}`,
+		`{initContainers: [` + plain + `, ` + native + `], containers: [{name: log, image: l}]}`,
+	} {
+		for _, pod := range []string{`{containers: [{name: main, image: m}]}`, `{containers: [{name: z, image: m}, {name: a, image: m}]}`, `{initContainers: [{name: log, image: x}], containers: [{name: a, image: m}]}`} {
+			sets := []*v1alpha1.SidecarSet{sidecarSet(t, "demo", spec)}
+			all, err := mutators(features, sets...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := compare(features, webPod(t, "{}", pod), sets, all, false); err != nil {
+				t.Errorf("%s into %s: %v", spec, pod, err)
+			}
+		}
+	}
+}
+
 // What a policy can make nothing of it says, and names the annotation. (SCP-6, SCP-10)
 func TestSidecarSetPolicyUnreadable(t *testing.T) {
-	all, err := mutators(sidecarSet(t, "log", `{containers: [{name: log, image: l, upgradeStrategy: {upgradeType: HotUpgrade}}]}`))
+	all, err := mutators(injection.Features{}, sidecarSet(t, "log", `{containers: [{name: log, image: l, upgradeStrategy: {upgradeType: HotUpgrade}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +244,7 @@ func orders(n int) (all [][]int) {
 
 // Policies leave those namespaces alone of which no webhook hears. (SCP-2)
 func TestNoInjection(t *testing.T) {
-	all, err := mutators(sidecarSet(t, "log", `{containers: [{name: log, image: l}]}`))
+	all, err := mutators(injection.Features{}, sidecarSet(t, "log", `{containers: [{name: log, image: l}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,8 @@ type Input struct {
 	// LeaveLarge leaves pods alone that may cost more than an API server lets a policy cost. A webhook
 	// beside has to inject into them. Default false: they are refused, as FailurePolicy says. (SCP-11)
 	LeaveLarge bool
+	// Features switches what differs between releases. Containers are never sorted by their names. (SCI-43)
+	Features injection.Features
 }
 
 // Current is the Input of the policy that a SidecarSet is to have now. It is that of the revision
@@ -109,7 +111,7 @@ func Compile(in Input) (*Compiled, error) {
 		return &Compiled{Skipped: skipped}, nil
 	}
 	set := in.SidecarSet.DeepCopy()
-	injection.Default(set)
+	in.Features.Default(set)
 	c := &compiler{Input: in, set: set}
 	if err := c.compile(); err != nil {
 		return nil, fmt.Errorf("SidecarSet %s: %w", set.Name, err)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -161,18 +159,24 @@ func (c *compiler) remember(all []sidecar) error {
 	c.patch("injectedList", "["+c.annotate(v1alpha1.SidecarSetInjectedListAnnotation,
 		fmt.Sprintf(`(%s.split(",").filter(n, n != "") + [%s]).distinct().sort().join(",")`, list, text(c.set.Name)))+"]")
 	regular := slices.DeleteFunc(slices.Clone(all), func(s sidecar) bool { return s.init })
-	if len(regular) == 0 {
+	inits := c.Features.RecordsInitContainers(c.set)
+	if len(regular) == 0 && !inits {
 		return nil
 	}
-	hashes, err := injection.HashesOf(c.set)
+	hashes, err := c.Features.HashesOf(c.set)
 	if err != nil {
 		return err
 	}
-	record := v1alpha1.SidecarSetUpgradeRecord{UpdateTimestamp: metav1.NewTime(c.Created), SidecarSetName: c.set.Name}
-	for _, s := range regular {
-		record.SidecarList = append(record.SidecarList, s.Name)
+	var none []string // tells that nothing was injected that leaves records
+	if len(regular) > 0 {
+		none = append(none, fmt.Sprintf(`variables.leftOut.size() == %d`, len(namesOf(regular))))
+	} else {
+		c.records()
 	}
-	slices.Sort(record.SidecarList)
+	if inits {
+		none = append(none, fmt.Sprintf(`variables.leftOutInit.size() == %d`, len(all)-len(regular)))
+	}
+	record := c.Features.NewRecord(c.set, "", c.Created)
 	var operations []string
 	for _, of := range []struct{ variable, annotation, hash, revision string }{
 		{"records", v1alpha1.SidecarSetHashAnnotation, hashes.Containers, c.Revision},
@@ -185,7 +189,10 @@ func (c *compiler) remember(all []sidecar) error {
 		}
 		operations = append(operations, c.annotate(of.annotation, c.recorded(of.variable, string(data))))
 	}
-	c.patch("hashes", fmt.Sprintf(`variables.leftOut.size() == %d ? [] : [%s]`, len(namesOf(regular)), strings.Join(operations, ", ")))
+	c.patch("hashes", fmt.Sprintf(`%s ? [] : [%s]`, strings.Join(none, " && "), strings.Join(operations, ", ")))
+	if len(regular) == 0 {
+		return nil
+	}
 	c.nameDefault(len(namesOf(regular)))
 	c.rememberHot(regular)
 	return nil
