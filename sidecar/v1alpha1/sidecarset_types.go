@@ -5,7 +5,6 @@ package v1alpha1
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // SidecarSetSpec is the desired state of a SidecarSet.
@@ -174,85 +173,6 @@ type SidecarSetPullSecret struct {
 	Name string `json:"name,omitempty"`
 }
 
-// SidecarSetUpdateStrategy says how pods are updated that were injected before.
-type SidecarSetUpdateStrategy struct {
-	// Type is RollingUpdate (default) or NotUpdate.
-	// +optional
-	Type SidecarSetUpdateStrategyType `json:"type,omitempty"`
-
-	// Paused stops the update.
-	// +optional
-	Paused bool `json:"paused,omitempty"`
-
-	// Selector selects those of the pods that are updated. Default: all.
-	// +optional
-	Selector *metav1.LabelSelector `json:"selector,omitempty"`
-
-	// Partition is how many of the pods that could be updated are not: a number, or a
-	// percentage of the matched pods, rounded down. Default 0.
-	// +optional
-	Partition *intstr.IntOrString `json:"partition,omitempty"`
-
-	// MaxUnavailable is how many updated pods may be unavailable: a number, or a
-	// percentage of the matched pods. Default 1.
-	// +optional
-	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-
-	// ScatterStrategy spreads pods with these labels over the update.
-	// +optional
-	ScatterStrategy []UpdateScatterTerm `json:"scatterStrategy,omitempty"`
-}
-
-// SidecarSetUpdateStrategyType is whether pods are updated that were injected before.
-type SidecarSetUpdateStrategyType string
-
-const (
-	// RollingUpdateSidecarSetStrategyType updates pods in place, some at a time. The default.
-	RollingUpdateSidecarSetStrategyType SidecarSetUpdateStrategyType = "RollingUpdate"
-	// NotUpdateSidecarSetStrategyType leaves pods as they were injected.
-	NotUpdateSidecarSetStrategyType SidecarSetUpdateStrategyType = "NotUpdate"
-)
-
-// UpdateScatterTerm names pods by a label.
-type UpdateScatterTerm struct {
-	// Key is the key of the label.
-	Key string `json:"key"`
-	// Value is the value of the label; * stands for every value.
-	Value string `json:"value"`
-}
-
-// SidecarSetInjectionStrategy says what is injected into new pods.
-type SidecarSetInjectionStrategy struct {
-	// Paused leaves new pods alone.
-	// +optional
-	Paused bool `json:"paused,omitempty"`
-
-	// Revision injects that of an earlier revision. Default: that of the spec.
-	// +optional
-	Revision *SidecarSetInjectRevision `json:"revision,omitempty"`
-}
-
-// SidecarSetInjectRevision names a revision. One of both names must be given.
-type SidecarSetInjectRevision struct {
-	// CustomVersion is the label SidecarSetCustomVersionLabel of the revision.
-	// +optional
-	CustomVersion *string `json:"customVersion,omitempty"`
-
-	// RevisionName is the name of the revision; it goes before CustomVersion.
-	// +optional
-	RevisionName *string `json:"revisionName,omitempty"`
-
-	// Policy is Always, the default and the only one.
-	// +optional
-	Policy SidecarSetInjectRevisionPolicy `json:"policy,omitempty"`
-}
-
-// SidecarSetInjectRevisionPolicy is into which new pods a revision is injected.
-type SidecarSetInjectRevisionPolicy string
-
-// AlwaysSidecarSetInjectRevisionPolicy injects the revision into all new pods.
-const AlwaysSidecarSetInjectRevisionPolicy SidecarSetInjectRevisionPolicy = "Always"
-
 // SidecarSetPatchPodMetadata changes annotations of pods.
 type SidecarSetPatchPodMetadata struct {
 	// Annotations are the annotations.
@@ -373,9 +293,13 @@ type SidecarSetCondition struct {
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.selector",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.selector) || (has(self.spec.updateStrategy.selector.matchLabels) && size(self.spec.updateStrategy.selector.matchLabels) > 0 || has(self.spec.updateStrategy.selector.matchExpressions) && size(self.spec.updateStrategy.selector.matchExpressions) > 0)`,message="must not be empty: it would select everything"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.partition",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.partition) || (type(self.spec.updateStrategy.partition) == int ? self.spec.updateStrategy.partition >= 0 : self.spec.updateStrategy.partition.matches('^[0-9]+%$'))`,message="must be a number such as 3 or a percentage such as 30%"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.maxUnavailable",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.maxUnavailable) || (type(self.spec.updateStrategy.maxUnavailable) == int ? self.spec.updateStrategy.maxUnavailable >= 0 : self.spec.updateStrategy.maxUnavailable.matches('^[0-9]+%$'))`,message="must be a number such as 3 or a percentage such as 30%"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.priorityStrategy",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.priorityStrategy) || !has(self.spec.updateStrategy.priorityStrategy.weightPriority) || !has(self.spec.updateStrategy.priorityStrategy.orderPriority) || size(self.spec.updateStrategy.priorityStrategy.weightPriority) == 0 || size(self.spec.updateStrategy.priorityStrategy.orderPriority) == 0`,message="must hold weightPriority or orderPriority, not both"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.priorityStrategy.weightPriority",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.priorityStrategy) || !has(self.spec.updateStrategy.priorityStrategy.weightPriority) || self.spec.updateStrategy.priorityStrategy.weightPriority.all(t, t.weight >= 0 && t.weight <= 100)`,message="every weight must be between 0 and 100"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.priorityStrategy.weightPriority",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.priorityStrategy) || !has(self.spec.updateStrategy.priorityStrategy.weightPriority) || self.spec.updateStrategy.priorityStrategy.weightPriority.all(t, has(t.matchSelector.matchLabels) && size(t.matchSelector.matchLabels) > 0 || has(t.matchSelector.matchExpressions) && size(t.matchSelector.matchExpressions) > 0)`,message="every matchSelector must hold matchLabels or matchExpressions"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.priorityStrategy.orderPriority",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.priorityStrategy) || !has(self.spec.updateStrategy.priorityStrategy.orderPriority) || self.spec.updateStrategy.priorityStrategy.orderPriority.all(t, size(t.orderedKey) > 0)`,message="every orderedKey must name a label"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.updateStrategy.scatterStrategy",rule=`!has(self.spec) || !has(self.spec.updateStrategy) || has(self.spec.updateStrategy.type) && self.spec.updateStrategy.type == 'NotUpdate' || !has(self.spec.updateStrategy.scatterStrategy) || self.spec.updateStrategy.scatterStrategy.all(t, size(t.key) > 0)`,message="every term needs the key of a label"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.injectionStrategy.revision",rule=`!has(self.spec) || !has(self.spec.injectionStrategy) || !has(self.spec.injectionStrategy.revision) || has(self.spec.injectionStrategy.revision.revisionName) || has(self.spec.injectionStrategy.revision.customVersion)`,reason=FieldValueRequired,message="give revisionName or customVersion"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.injectionStrategy.revision.policy",rule=`!has(self.spec) || !has(self.spec.injectionStrategy) || !has(self.spec.injectionStrategy.revision) || !has(self.spec.injectionStrategy.revision.policy) || size(self.spec.injectionStrategy.revision.policy) == 0 || self.spec.injectionStrategy.revision.policy == 'Always'`,message="must be Always"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.injectionStrategy.revision.policy",rule=`!has(self.spec) || !has(self.spec.injectionStrategy) || !has(self.spec.injectionStrategy.revision) || !has(self.spec.injectionStrategy.revision.policy) || size(self.spec.injectionStrategy.revision.policy) == 0 || self.spec.injectionStrategy.revision.policy in ['Always', 'Partial']`,message="must be Always or Partial"
 type SidecarSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

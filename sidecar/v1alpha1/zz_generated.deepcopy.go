@@ -472,6 +472,11 @@ func (in *SidecarSetUpdateStrategy) DeepCopyInto(out *SidecarSetUpdateStrategy) 
 		*out = new(intstr.IntOrString)
 		**out = **in
 	}
+	if in.PriorityStrategy != nil {
+		in, out := &in.PriorityStrategy, &out.PriorityStrategy
+		*out = new(inplacev1alpha1.UpdatePriorityStrategy)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.ScatterStrategy != nil {
 		in, out := &in.ScatterStrategy, &out.ScatterStrategy
 		*out = make([]UpdateScatterTerm, len(*in))

@@ -17,7 +17,8 @@ type SidecarSetInjectRevisionApplyConfiguration struct {
 	CustomVersion *string `json:"customVersion,omitempty"`
 	// RevisionName is the name of the revision; it goes before CustomVersion.
 	RevisionName *string `json:"revisionName,omitempty"`
-	// Policy is Always, the default and the only one.
+	// Policy is into which new pods the revision is injected: Always (default) into all,
+	// Partial into those that an update would leave as they are.
 	Policy *sidecarv1alpha1.SidecarSetInjectRevisionPolicy `json:"policy,omitempty"`
 }
 

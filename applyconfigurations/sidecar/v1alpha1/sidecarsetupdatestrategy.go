@@ -5,6 +5,7 @@
 package v1alpha1
 
 import (
+	inplacev1alpha1 "github.com/podwright/podwright/applyconfigurations/inplace/v1alpha1"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	intstr "k8s.io/apimachinery/pkg/util/intstr"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -22,11 +23,14 @@ type SidecarSetUpdateStrategyApplyConfiguration struct {
 	// Selector selects those of the pods that are updated. Default: all.
 	Selector *v1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
 	// Partition is how many of the pods that could be updated are not: a number, or a
-	// percentage of the matched pods, rounded down. Default 0.
+	// percentage of the matched pods. It is rounded down, unless the manager behaves as
+	// OpenKruise 1.9: then up, but below 100% one pod is updated if there are several. Default 0.
 	Partition *intstr.IntOrString `json:"partition,omitempty"`
 	// MaxUnavailable is how many updated pods may be unavailable: a number, or a
 	// percentage of the matched pods. Default 1.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+	// PriorityStrategy says which pods are updated first. Default: those that serve least.
+	PriorityStrategy *inplacev1alpha1.UpdatePriorityStrategyApplyConfiguration `json:"priorityStrategy,omitempty"`
 	// ScatterStrategy spreads pods with these labels over the update.
 	ScatterStrategy []UpdateScatterTermApplyConfiguration `json:"scatterStrategy,omitempty"`
 }
@@ -74,6 +78,14 @@ func (b *SidecarSetUpdateStrategyApplyConfiguration) WithPartition(value intstr.
 // If called multiple times, the MaxUnavailable field is set to the value of the last call.
 func (b *SidecarSetUpdateStrategyApplyConfiguration) WithMaxUnavailable(value intstr.IntOrString) *SidecarSetUpdateStrategyApplyConfiguration {
 	b.MaxUnavailable = &value
+	return b
+}
+
+// WithPriorityStrategy sets the PriorityStrategy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PriorityStrategy field is set to the value of the last call.
+func (b *SidecarSetUpdateStrategyApplyConfiguration) WithPriorityStrategy(value *inplacev1alpha1.UpdatePriorityStrategyApplyConfiguration) *SidecarSetUpdateStrategyApplyConfiguration {
+	b.PriorityStrategy = value
 	return b
 }
 

@@ -26,8 +26,7 @@ type SidecarContract struct {
 	// Data is what a revision of it holds, and Read gives that to a SidecarSet.
 	Data func(*v1alpha1.SidecarSet) ([]byte, error)
 	Read func(*v1alpha1.SidecarSet, *appsv1.ControllerRevision) error
-	// Order returns candidates for the update in their order; all are the pods of the
-	// SidecarSet.
+	// Order returns candidates for the update in their order, if the SidecarSet scatters them; all are its pods.
 	Order func(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod
 }
 
@@ -110,6 +109,7 @@ func (j *sidecarSetJudge) readStrategy() {
 		j.chosen, err = metav1.LabelSelectorAsSelector(strategy.Selector)
 		j.confused = j.confused || err != nil
 	}
+	j.priority(&corev1.Pod{}) // finds out whether it can be read
 }
 
 // matching are the pods that the SidecarSet injected into and selects, by name. (SCS-1, SCS-2)

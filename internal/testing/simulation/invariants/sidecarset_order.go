@@ -3,12 +3,70 @@
 package invariants
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
+
+// inOrder returns candidates for the update in their order. What scatters them is the contract. (SCS-9, SCS-10, SCS-29)
+func (j *sidecarSetJudge) inOrder(candidates, all []*corev1.Pod) []*corev1.Pod {
+	if len(j.set.Spec.UpdateStrategy.ScatterStrategy) > 0 {
+		return j.contract.Order(j.set, candidates, all)
+	}
+	ordered := slices.Clone(candidates)
+	slices.SortStableFunc(ordered, func(a, b *corev1.Pod) int {
+		return cmp.Or(slices.Compare(j.priority(a), j.priority(b)), slices.Compare(servesLess(a), servesLess(b)), strings.Compare(a.Name, b.Name))
+	})
+	return ordered
+}
+
+// servesLess is smaller for pods that serve less. (CS-28)
+func servesLess(pod *corev1.Pod) []int64 {
+	var assigned, isReady, readySince, restarts int64
+	if pod.Spec.NodeName != "" {
+		assigned = 1
+	}
+	if c := condition(pod, corev1.PodReady); c != nil && c.Status == corev1.ConditionTrue {
+		isReady, readySince = 1, c.LastTransitionTime.Unix()
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts = max(restarts, int64(c.RestartCount))
+	}
+	return []int64{assigned, int64(phases[pod.Status.Phase]), isReady, -readySince, -restarts, -pod.CreationTimestamp.Unix()}
+}
+
+// priority is smaller for pods that the priorityStrategy lets go first. (SCS-29)
+func (j *sidecarSetJudge) priority(pod *corev1.Pod) []int64 {
+	strategy := j.set.Spec.UpdateStrategy.PriorityStrategy
+	if strategy == nil {
+		return nil
+	}
+	var weight int64
+	for _, term := range strategy.WeightPriority {
+		selector, err := metav1.LabelSelectorAsSelector(&term.MatchSelector)
+		j.confused = j.confused || err != nil
+		if err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			weight += int64(term.Weight)
+		}
+	}
+	if len(strategy.WeightPriority) > 0 {
+		return []int64{-weight}
+	}
+	for place, term := range strategy.OrderPriority {
+		if value, has := pod.Labels[term.OrderedKey]; has {
+			number, _ := strconv.ParseInt(value[len(strings.TrimRight(value, "0123456789")):], 10, 64) // 0 without digits
+			return []int64{int64(place) + 1, -number}
+		}
+	}
+	return []int64{0, 0}
+}
 
 // checkOrder: pods are updated in their order, from which the partition leaves the last,
 // and maxUnavailable holds back those that serve behind others that do. If something
@@ -25,7 +83,7 @@ func (j *sidecarSetJudge) checkOrder(pod *corev1.Pod) {
 		}
 		candidates = append(candidates, other)
 	}
-	order := j.contract.Order(j.set, candidates, matched)
+	order := j.inOrder(candidates, matched)
 	at := slices.IndexFunc(order, func(other *corev1.Pod) bool { return other.UID == pod.UID })
 	if at < 0 {
 		return

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// TestSimulationOfLater plays histories of users who set what came after OpenKruise 1.4.
+func TestSimulationOfLater(t *testing.T) {
+	simulation.Check(t, later(bug{}))
+}
+
+// later is played by users of fields that came after OpenKruise 1.4.
+func later(bug bug) *simulation.Workload {
+	w := simulated(bug)
+	w.Act = bug.Act(func(u *simulation.User, r *rand.Rand) {
+		switch pod := u.AnyPod(r); {
+		case r.IntN(4) > 0:
+			act(u, r)
+		case pod != nil && r.IntN(2) == 0:
+			u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"labels":{"rank":%s}}}`, []string{"null", `"r-9"`, `"r-10"`, `"first"`}[r.IntN(4)]))
+		case r.IntN(8) == 0:
+			u.Err(r, laterMistakes)
+		default:
+			u.Edit(simulation.AnyEdit(r, laterEdits))
+		}
+	})
+	w.Push = func(u *simulation.User) {
+		u.Edit(laterMistakes[0][1])
+		push(u)
+	}
+	return w
+}
+
+// laterEdits are what users change about fields that came after OpenKruise 1.4.
+var laterEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"priorityStrategy":%v}}}`, "null", `{"orderPriority":[{"orderedKey":"rank"}],"weightPriority":null}`,
+		`{"orderPriority":[{"orderedKey":"ring"},{"orderedKey":"rank"}],"weightPriority":null}`,
+		`{"orderPriority":null,"weightPriority":[{"weight":30,"matchSelector":{"matchLabels":{"ring":"b"}}},{"weight":20,"matchSelector":{"matchExpressions":[{"key":"rank","operator":"Exists"}]}}]}`),
+}
+
+// laterMistakes are what only a webhook would refuse.
+var laterMistakes = []simulation.Mistake{
+	{`{"spec":{"updateStrategy":{"priorityStrategy":{"orderPriority":null,"weightPriority":[{"weight":1,"matchSelector":{"matchExpressions":[{"key":"ring","operator":"Like"}]}}]}}}}`,
+		`{"spec":{"updateStrategy":{"priorityStrategy":null}}}`},
+}
+
+// TestSimulationFindsBugsOfLater plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugsOfLater(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"the priority is ignored", invariants.Order, 0, oftener(updateByPriority, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.PriorityStrategy = nil }))},
+		{"the last key counts first", invariants.Order, 0, oftener(updateByPriority, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) {
+			if s.PriorityStrategy != nil {
+				slices.Reverse(s.PriorityStrategy.OrderPriority)
+			}
+		}))},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: later(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// updateByPriority updates some of the pods, by the labels that they have.
+func updateByPriority(u *simulation.User, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		updateInTurn(u, r)
+		return
+	}
+	for i, pod := range u.Pods() {
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"labels":{"zone":%s,"rank":"r-%d"}}}`, []string{"null", `"z"`}[i%2], i))
+	}
+	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","maxUnavailable":"100%","partition":1,"paused":false,"selector":null,"scatterStrategy":null,` +
+		`"priorityStrategy":{"weightPriority":null,"orderPriority":[{"orderedKey":"zone"},{"orderedKey":"rank"}]}}}}`)
+}
