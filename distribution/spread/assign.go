@@ -58,6 +58,9 @@ func assign(in Input) Assignment {
 	case in.Spread.DeletionTimestamp != nil:
 		return Assignment{Why: "the WorkloadSpread is being deleted"}
 	}
+	if !selects(in.Spread)(in.Pod) {
+		return Assignment{Why: "the selector of targetFilter does not select it"}
+	}
 	subsets := in.Spread.Spec.Subsets
 	if len(subsets) == 1 && subsets[0].MaxReplicas == nil {
 		return Assignment{Subset: subsets[0].Name, Why: "it is the only subset"}
@@ -182,7 +185,7 @@ func (in *Input) count() (tallies []tally, beyond bool) {
 			tallies[subset].same++
 		}
 	}
-	for _, pod := range in.Pods {
+	for _, pod := range selectedBy(in.Spread, in.Pods) {
 		if pod != nil && podstate.Active(pod) && (pod.Name != in.Pod.Name || in.Pod.Name == "") {
 			add(m.subset(pod), controllerOf(pod), revisionOf(pod))
 		}

@@ -87,7 +87,7 @@ func Compute(s State) *Computed {
 	if s.Spread == nil {
 		return &c.Computed
 	}
-	if s.Workload.Wants() == 0 {
+	if c.Pods = selectedBy(s.Spread, s.Pods); s.Workload.Wants() == 0 {
 		c.Pods = nil
 	}
 	c.group()
@@ -246,7 +246,7 @@ func (c *computer) tallies() (tallies []tally, toCome int32) {
 
 // Equal tells whether two statuses say the same: times by the second, as they are stored.
 func Equal(a, b *v1alpha1.WorkloadSpreadStatus) bool {
-	return a.ObservedGeneration == b.ObservedGeneration && slices.EqualFunc(a.SubsetStatuses, b.SubsetStatuses, func(a, b v1alpha1.WorkloadSpreadSubsetStatus) bool {
+	return a.ObservedGeneration == b.ObservedGeneration && len(a.VersionedSubsetStatuses) == len(b.VersionedSubsetStatuses) && slices.EqualFunc(a.SubsetStatuses, b.SubsetStatuses, func(a, b v1alpha1.WorkloadSpreadSubsetStatus) bool {
 		sameCondition := func(a, b v1alpha1.WorkloadSpreadSubsetCondition) bool {
 			sameTime := a.LastTransitionTime.Unix() == b.LastTransitionTime.Unix()
 			a.LastTransitionTime = b.LastTransitionTime

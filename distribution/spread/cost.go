@@ -34,7 +34,7 @@ func (c *computer) costs() (result []Cost) {
 		return nil
 	}
 	subsets := c.Spread.Spec.Subsets
-	graded, anySurplus := inPercent(c.Spread), false
+	graded, anySurplus := InPercent(c.Spread), false
 	for i := range subsets {
 		pods := active(c.groups[i])
 		limit := limit(&subsets[i], c.Workload.Wants())

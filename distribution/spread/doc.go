@@ -31,6 +31,9 @@
 //     only in the former case.
 //   - rescheduleCriticalSeconds may be an hour, however many subsets there are; a subset takes no new pods until all
 //     behind it have been tried. OpenKruise refuses more than 295 s for all together.
+//   - The new field targetFilter of OpenKruise 1.8 without a selector spreads all pods. A path of it that leads nowhere is
+//     told by the status.
+//   - The status does not count by versions of pods: versionedSubsetStatuses stays empty.
 //   - Ordinals of a StatefulSet count from spec.ordinals.start, and leave out reserved ones.
 //   - Injecting twice changes nothing.
 //   - A required term without expressions is none, and one of a pod stays what it is: it matches no

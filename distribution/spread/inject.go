@@ -34,6 +34,9 @@ func Inject(in Input) (*Result, error) {
 	case in.Spread == nil:
 		return nil, errors.New("Input.Spread is nil; give it the WorkloadSpread of the pod's workload")
 	}
+	if w := in.Workload; w != nil && w.Unknown != nil && !w.Deleting && InPercent(in.Spread) && in.Spread.DeletionTimestamp == nil && selects(in.Spread)(in.Pod) {
+		return nil, fmt.Errorf("WorkloadSpread %s: %w", in.Spread.Name, w.Unknown)
+	}
 	r := &Result{Assignment: assign(in), Pod: in.Pod}
 	if r.Subset == "" {
 		return r, nil

@@ -40,8 +40,8 @@ func percentage(text string) (int64, bool) {
 	return int64(percent), true
 }
 
-// inPercent tells whether the limits of a WorkloadSpread are percentages.
-func inPercent(ws *v1alpha1.WorkloadSpread) bool {
+// InPercent tells whether the limits of a WorkloadSpread are percentages.
+func InPercent(ws *v1alpha1.WorkloadSpread) bool {
 	for i := range ws.Spec.Subsets {
 		if value := ws.Spec.Subsets[i].MaxReplicas; value != nil && value.Type == intstr.String {
 			return true

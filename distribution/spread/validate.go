@@ -59,6 +59,7 @@ func validate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := validateTarget(ws, path.Child("targetRef"))
 	errs = append(errs, validateSubsets(ws, path.Child("subsets"))...)
+	errs = append(errs, validateFilter(ws.Spec.TargetFilter)...)
 	return append(errs, validateStrategy(&ws.Spec, path)...)
 }
 
@@ -86,7 +87,7 @@ func validateTarget(ws *v1alpha1.WorkloadSpread, path *field.Path) (errs field.E
 	}
 	if _, known := KindOf(ws); !known && len(errs) == 0 {
 		errs = append(errs, field.Invalid(path, ref.APIVersion+" "+ref.Kind,
-			"must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, or a Job of batch"))
+			"must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, a Job of batch, or of a kind that the white list names"))
 	}
 	return errs
 }

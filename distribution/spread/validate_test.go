@@ -37,6 +37,14 @@ func TestValidate(t *testing.T) {
 			`spec.subsets[0].tolerations[0].value: Invalid value: "v": must be empty where operator is Exists`},
 		{"an effect", "subsets: [{name: a, tolerations: [{key: k, operator: Exists, effect: Some}]}]",
 			`spec.subsets[0].tolerations[0].effect: Unsupported value: "Some": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`},
+		{"an empty filter", "targetFilter: {}\nsubsets: [{name: a}]", ""},
+		{"a filter", "targetFilter: {selector: {matchLabels: {role: worker}}, replicasPathList: ['', spec.roles.0.replicas, spec.replicas]}\nsubsets: [{name: a}]", ""},
+		{"a selector that cannot be read", "targetFilter: {selector: {matchExpressions: [{key: role, operator: In}]}}\nsubsets: [{name: a}]",
+			"spec.targetFilter.selector.matchExpressions[0].values: Required value: "},
+		{"an empty part of a path", "targetFilter: {replicasPathList: [spec.replicas, spec..replicas]}\nsubsets: [{name: a}]",
+			`spec.targetFilter.replicasPathList[1]: Invalid value: "spec..replicas": must be names and numbers with dots between, such as spec.replicas or spec.roles.0.replicas`},
+		{"a path with a dot before", "targetFilter: {replicasPathList: [.spec.replicas]}\nsubsets: [{name: a}]", `spec.targetFilter.replicasPathList[0]: Invalid value: ".spec.replicas"`},
+		{"a path with a dot behind", "targetFilter: {replicasPathList: [spec.replicas.]}\nsubsets: [{name: a}]", `spec.targetFilter.replicasPathList[0]: Invalid value: "spec.replicas."`},
 		{"a key of a toleration", "subsets: [{name: a, tolerations: [{key: '?', operator: Exists}]}]", "spec.subsets[0].tolerations[0].key: Invalid value: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {

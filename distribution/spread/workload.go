@@ -3,6 +3,7 @@
 package spread
 
 import (
+	"math"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -34,6 +35,9 @@ type Workload struct {
 	// Replicas is how many pods it wants, of a Job at the same time. Nil: it does not say, which
 	// is 1.
 	Replicas *int32
+	// Unknown is why it is not known how many pods it wants, whatever Replicas says; nil if it is. Then it wants as many as come,
+	// and no pod is created in a WorkloadSpread with percentages. (WS-34)
+	Unknown error
 	// Deleting tells that it is being deleted, and wants nothing any more.
 	Deleting bool
 	// Revision is the latest revision, as the pods of it have it in a label: pod-template-hash
@@ -59,6 +63,8 @@ func (w *Workload) Wants() int32 {
 	switch {
 	case w == nil || w.Deleting:
 		return 0
+	case w.Unknown != nil:
+		return math.MaxInt32
 	case w.Replicas == nil:
 		return 1
 	}

@@ -18,9 +18,29 @@ type WorkloadSpreadSpec struct {
 	// Subsets are the places for the pods, filled in this order. At least one.
 	Subsets []WorkloadSpreadSubset `json:"subsets"`
 
+	// TargetFilter says which pods of the workload are spread, and how many it wants of them. Default: all, as many as the
+	// workload wants.
+	// +optional
+	TargetFilter *TargetFilter `json:"targetFilter,omitempty"`
+
 	// ScheduleStrategy says what becomes of pods that a subset has no room for.
 	// +optional
 	ScheduleStrategy WorkloadSpreadScheduleStrategy `json:"scheduleStrategy,omitempty"`
+}
+
+// TargetFilter are the pods of a workload that are spread, if it has several roles.
+type TargetFilter struct {
+	// Selector selects the pods that are spread. The others are created unchanged, and count in no subset. Default, and an
+	// empty one: all.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+
+	// ReplicasPathList are paths of the workload at which it says how many of these pods it wants, such as
+	// spec.replicaSpecs.Worker.replicas or spec.roles.0.replicas. What stands there is added up. An empty path adds nothing.
+	// Default: as many as the workload wants.
+	// +optional
+	// +kubebuilder:validation:items:Pattern=`^([^.]+(\.[^.]+)*)?$`
+	ReplicasPathList []string `json:"replicasPathList,omitempty"`
 }
 
 // WorkloadSpreadSubset is a place for pods.
@@ -102,6 +122,11 @@ type WorkloadSpreadStatus struct {
 	// SubsetStatuses are the subsets, in the order of the spec.
 	// +optional
 	SubsetStatuses []WorkloadSpreadSubsetStatus `json:"subsetStatuses,omitempty"`
+
+	// VersionedSubsetStatuses are what OpenKruise 1.6 and later count for each version of pods. Podwright reads versions from the
+	// pods, and leaves it empty.
+	// +optional
+	VersionedSubsetStatuses map[string][]WorkloadSpreadSubsetStatus `json:"versionedSubsetStatuses,omitempty"`
 }
 
 // WorkloadSpreadSubsetStatus is the observed state of a subset.
@@ -181,12 +206,13 @@ type WorkloadSpreadSubsetCondition struct {
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec)`,reason=FieldValueRequired,message="a WorkloadSpread needs a spec with targetRef and subsets"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.targetRef",rule=`!has(self.spec) || !has(self.spec.targetRef) || size(self.spec.targetRef.apiVersion) > 0 && size(self.spec.targetRef.kind) > 0 && size(self.spec.targetRef.name) > 0`,reason=FieldValueRequired,message="needs apiVersion, kind and name"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.targetRef",rule=`!has(self.spec) || !has(self.spec.targetRef) || size(self.spec.targetRef.apiVersion) == 0 || size(self.spec.targetRef.kind) == 0 || self.spec.targetRef.apiVersion.startsWith('apps.kruise.io/') && self.spec.targetRef.kind in ['CloneSet', 'StatefulSet'] || self.spec.targetRef.apiVersion.startsWith('apps/') && self.spec.targetRef.kind in ['Deployment', 'ReplicaSet', 'StatefulSet'] || self.spec.targetRef.apiVersion.startsWith('batch/') && self.spec.targetRef.kind == 'Job'`,reason=FieldValueInvalid,message="must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, or a Job of batch"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.targetRef",rule=`!has(self.spec) || !has(self.spec.targetRef) || size(self.spec.targetRef.kind) == 0 || (self.spec.targetRef.apiVersion.startsWith('apps.kruise.io/') ? self.spec.targetRef.kind in ['CloneSet', 'StatefulSet', 'DaemonSet', 'BroadcastJob', 'AdvancedCronJob', 'UnitedDeployment'] : self.spec.targetRef.apiVersion.startsWith('apps/') ? self.spec.targetRef.kind in ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'] : !self.spec.targetRef.apiVersion.startsWith('batch/') || self.spec.targetRef.kind in ['Job', 'CronJob'])`,reason=FieldValueInvalid,message="must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, a Job of batch, or of a kind that the white list names"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.subsets",rule=`!has(self.spec) || has(self.spec.subsets) && size(self.spec.subsets) > 0`,reason=FieldValueRequired,message="there must be at least one"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.subsets",rule=`!has(self.spec) || !has(self.spec.subsets) || self.spec.subsets.all(s, size(s.name) > 0)`,reason=FieldValueRequired,message="every subset needs a name"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.subsets",rule=`!has(self.spec) || !has(self.spec.subsets) || self.spec.subsets.all(s, !has(s.maxReplicas) || (type(s.maxReplicas) == int ? s.maxReplicas >= 0 : s.maxReplicas.endsWith('%')))`,message="every maxReplicas must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.subsets",rule=`!has(self.spec) || !has(self.spec.subsets) || !self.spec.subsets.exists(s, has(s.maxReplicas) && type(s.maxReplicas) == int) || !self.spec.subsets.exists(s, has(s.maxReplicas) && type(s.maxReplicas) == string)`,message="every maxReplicas must be a number, or every one a percentage"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.subsets",rule=`!has(self.spec) || !has(self.spec.targetRef) || self.spec.targetRef.kind != 'StatefulSet' || !has(self.spec.subsets) || !self.spec.subsets.exists(s, has(s.maxReplicas) && type(s.maxReplicas) == string)`,message="maxReplicas of a StatefulSet must be a number: its pods are assigned by their ordinals"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.subsets",rule=`!has(self.spec) || !has(self.spec.targetRef) || self.spec.targetRef.kind != 'StatefulSet' || !self.spec.targetRef.apiVersion.startsWith('apps/') && !self.spec.targetRef.apiVersion.startsWith('apps.kruise.io/') || !has(self.spec.subsets) || !self.spec.subsets.exists(s, has(s.maxReplicas) && type(s.maxReplicas) == string)`,message="maxReplicas of a StatefulSet must be a number: its pods are assigned by their ordinals"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.targetFilter.selector.matchExpressions",rule=`!has(self.spec) || !has(self.spec.targetFilter) || !has(self.spec.targetFilter.selector) || !has(self.spec.targetFilter.selector.matchExpressions) || self.spec.targetFilter.selector.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))`,message="every operator must be In or NotIn with values, or Exists or DoesNotExist without values"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.scheduleStrategy.adaptive",rule=`!has(self.spec) || !has(self.spec.scheduleStrategy) || !has(self.spec.scheduleStrategy.adaptive) || has(self.spec.scheduleStrategy.type) && self.spec.scheduleStrategy.type == 'Adaptive'`,reason=FieldValueForbidden,message="is for the type Adaptive alone"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.subsets",rule=`!has(self.spec) || !has(self.spec.scheduleStrategy) || !has(self.spec.scheduleStrategy.adaptive) || !has(self.spec.subsets) || size(self.spec.subsets) < 2 || !has(self.spec.subsets[size(self.spec.subsets) - 1].maxReplicas)`,reason=FieldValueForbidden,message="with scheduleStrategy.adaptive the last subset must have no maxReplicas: it takes the pods that fit nowhere else"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds",rule=`!has(self.spec) || !has(self.spec.scheduleStrategy) || !has(self.spec.scheduleStrategy.adaptive) || !has(self.spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds) || self.spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds >= 0 && (!has(self.spec.subsets) || size(self.spec.subsets) < 2 || self.spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds <= 3600)`,message="must be at least 0, and at most 3600 with several subsets"

@@ -3,6 +3,7 @@
 package workloadspread
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,11 +48,31 @@ func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue, na
 // event or after it.
 func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue) {
 	if e.Before != nil && e.After != nil && sameWants(e.Before, e.After) {
+		o.pathsChanged(workloadOf(e.Before), workloadOf(e.After), enqueue)
 		return
 	}
 	for _, object := range []metav1.Object{e.Before, e.After} {
 		if w := workloadOf(object); w != nil {
 			o.enqueueOf(object, enqueue, workload.Named{GroupKind: w.GroupKind, Name: w.Name})
+		}
+	}
+}
+
+// pathsChanged enqueues the WorkloadSpreads that read how many pods a workload wants at paths, where something else stands now. (WS-34)
+func (o *Options) pathsChanged(before, after *Workload, enqueue controller.Enqueue) {
+	if before == nil || after == nil {
+		return
+	}
+	spreads, err := o.spreads(after.object.(metav1.Object).GetNamespace())
+	if err != nil {
+		return // the index is there since New
+	}
+	for _, ws := range spreads {
+		if len(spread.ReplicasPaths(ws)) == 0 || !spread.Targets(ws, after.GroupKind, after.Name) {
+			continue
+		}
+		if b, a := before.seenBy(ws), after.seenBy(ws); b.Wants() != a.Wants() || fmt.Sprint(b.Unknown) != fmt.Sprint(a.Unknown) {
+			enqueue(cache.MetaObjectToName(ws).AsNamespacedName())
 		}
 	}
 }

@@ -61,6 +61,12 @@ func TestHeldUp(t *testing.T) {
 			c.deployment("web", 0)
 			c.change("apps.kruise.io/v1alpha1/namespaces/default/workloadspreads/web", `{"spec":{"targetRef":{"kind":"Deployment"}}}`)
 		}},
+		{name: "WS-34: a path that leads nowhere", asks: true, begins: func(c *cluster) {
+			c.deployment("web", 2)
+			c.createSpread("web", "targetFilter: {replicasPathList: [spec.replica]}\n"+halves)
+		}, want: `a: BadValue: spec.targetFilter.replicasPathList[0]: Invalid value: "spec.replica": spec of the workload has no "replica"`, ends: func(c *cluster) {
+			c.change("apps.kruise.io/v1alpha1/namespaces/default/workloadspreads/web", `{"spec":{"targetFilter":null}}`)
+		}},
 		{name: "a kind that nothing reads", edit: func(o *Options) { o.Workloads = nil }, asks: true, begins: func(c *cluster) {
 			ws := newSpread(c.T, "web", halves)
 			ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web"}

@@ -132,7 +132,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Unread = !known; w == nil {
 		return s, nil
 	}
-	s.Workload = &w.Workload
+	s.Workload = w.seenBy(ws)
 	if s.Pods, err = podsOf(r.options.Reader, key.Namespace, w); err != nil {
 		return nil, err
 	}

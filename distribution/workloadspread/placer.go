@@ -260,7 +260,7 @@ func (p *Placer) try(ctx context.Context, pod *corev1.Pod, last, own bool) (plac
 func (p *Placer) inject(e *entry, found *target, pod *corev1.Pod, key string, made []spread.Reservation) (*spread.Result, error) {
 	in := spread.Input{Pod: pod, Spread: found.spread, OwnerWants: found.ownerWants, Key: key, Now: p.options.Clock.Now()}
 	if w := found.workload; w != nil {
-		in.Workload = &w.Workload
+		in.Workload = w.seenBy(found.spread)
 		var err error
 		if in.Pods, err = podsOf(p.options.Reader, pod.Namespace, w); err != nil {
 			return nil, err

@@ -65,6 +65,11 @@ func NewPlan(s *Snapshot) *Plan {
 		p.Problem = fmt.Errorf("nothing reads the kind %s that targetRef names: give Options.Workloads", target)
 		return p
 	}
+	if w := s.Workload; w != nil && w.Unknown != nil && !w.Deleting && spread.InPercent(s.Spread) {
+		s.tell(p)
+		p.Problem = fmt.Errorf("percentages of nothing: %w", w.Unknown)
+		return p
+	}
 	state := spread.State{Spread: s.Spread, Workload: s.Workload, Pods: s.Pods, Now: s.Now}
 	if s.Nodes != nil {
 		state.Node = func(name string) *corev1.Node { return s.Nodes[name] }

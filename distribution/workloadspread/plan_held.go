@@ -77,6 +77,8 @@ func (s *Snapshot) holdTarget(p *Plan) {
 		p.hold(first, "workload", workload, nil, ruleTargetUnread, "the controller does not read its kind")
 	case s.Workload == nil:
 		p.hold(first, "workload", workload, nil, ruleTargetMissing, "it is not there")
+	case s.Workload.Unknown != nil && !s.Workload.Deleting && (len(spread.ReplicasPaths(s.Spread)) > 0 || spread.InPercent(s.Spread)):
+		p.hold(first, "", string(heldup.BadValue), nil, heldup.BadValue, s.Workload.Unknown.Error())
 	}
 }
 

@@ -113,7 +113,7 @@ func (p *Placer) decide(e *entry, ws *v1alpha1.WorkloadSpread, batch []*question
 			}
 		}
 		if w := q.found.workload; w != nil {
-			wants = w.Wants()
+			wants = w.seenBy(ws).Wants()
 		}
 	}
 	return made, wants

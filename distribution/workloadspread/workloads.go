@@ -8,9 +8,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/workload"
 )
@@ -22,6 +25,31 @@ type Workload struct {
 	Owners []types.UID
 	// Controller is what controls the workload; nil for nothing.
 	Controller *metav1.OwnerReference
+
+	object runtime.Object // shared with the cache
+}
+
+// seenBy is the workload as a WorkloadSpread is about it: it wants what the paths say. (WS-34)
+func (w *Workload) seenBy(ws *v1alpha1.WorkloadSpread) *spread.Workload {
+	seen := w.Workload
+	if len(spread.ReplicasPaths(ws)) == 0 {
+		return &seen
+	}
+	content, err := contentOf(w.object)
+	var wants int32
+	if err == nil {
+		wants, err = spread.FilteredReplicas(ws, content)
+	}
+	seen.Replicas, seen.Unknown = &wants, err
+	return &seen
+}
+
+// contentOf is an object as JSON is decoded. It may be shared with the cache.
+func contentOf(object runtime.Object) (map[string]any, error) {
+	if custom, is := object.(*unstructured.Unstructured); is {
+		return custom.Object, nil
+	}
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 }
 
 // workloadOf reads what is to be known of an object of a cache; nil for what is no workload.
@@ -35,6 +63,7 @@ func workloadOf(object any) *Workload {
 			Revision: w.Revision, Start: w.Start},
 		Owners: []types.UID{w.UID}, Controller: w.Controller,
 	}
+	found.object, _ = object.(runtime.Object)
 	for _, ordinal := range w.Reserved {
 		if ordinal >= 0 && ordinal <= math.MaxInt32 {
 			found.Reserved = append(found.Reserved, int32(ordinal))

@@ -14,6 +14,9 @@ type WorkloadSpreadSpecApplyConfiguration struct {
 	TargetReference *TargetReferenceApplyConfiguration `json:"targetRef,omitempty"`
 	// Subsets are the places for the pods, filled in this order. At least one.
 	Subsets []WorkloadSpreadSubsetApplyConfiguration `json:"subsets,omitempty"`
+	// TargetFilter says which pods of the workload are spread, and how many it wants of them. Default: all, as many as the
+	// workload wants.
+	TargetFilter *TargetFilterApplyConfiguration `json:"targetFilter,omitempty"`
 	// ScheduleStrategy says what becomes of pods that a subset has no room for.
 	ScheduleStrategy *WorkloadSpreadScheduleStrategyApplyConfiguration `json:"scheduleStrategy,omitempty"`
 }
@@ -42,6 +45,14 @@ func (b *WorkloadSpreadSpecApplyConfiguration) WithSubsets(values ...*WorkloadSp
 		}
 		b.Subsets = append(b.Subsets, *values[i])
 	}
+	return b
+}
+
+// WithTargetFilter sets the TargetFilter field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TargetFilter field is set to the value of the last call.
+func (b *WorkloadSpreadSpecApplyConfiguration) WithTargetFilter(value *TargetFilterApplyConfiguration) *WorkloadSpreadSpecApplyConfiguration {
+	b.TargetFilter = value
 	return b
 }
 

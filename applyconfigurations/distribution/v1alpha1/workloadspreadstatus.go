@@ -4,6 +4,10 @@
 
 package v1alpha1
 
+import (
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+)
+
 // WorkloadSpreadStatusApplyConfiguration represents a declarative configuration of the WorkloadSpreadStatus type for use
 // with apply.
 //
@@ -13,6 +17,9 @@ type WorkloadSpreadStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// SubsetStatuses are the subsets, in the order of the spec.
 	SubsetStatuses []WorkloadSpreadSubsetStatusApplyConfiguration `json:"subsetStatuses,omitempty"`
+	// VersionedSubsetStatuses are what OpenKruise 1.6 and later count for each version of pods. Podwright reads versions from the
+	// pods, and leaves it empty.
+	VersionedSubsetStatuses map[string][]distributionv1alpha1.WorkloadSpreadSubsetStatus `json:"versionedSubsetStatuses,omitempty"`
 }
 
 // WorkloadSpreadStatusApplyConfiguration constructs a declarative configuration of the WorkloadSpreadStatus type for use with
@@ -38,6 +45,20 @@ func (b *WorkloadSpreadStatusApplyConfiguration) WithSubsetStatuses(values ...*W
 			panic("nil value passed to WithSubsetStatuses")
 		}
 		b.SubsetStatuses = append(b.SubsetStatuses, *values[i])
+	}
+	return b
+}
+
+// WithVersionedSubsetStatuses puts the entries into the VersionedSubsetStatuses field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the VersionedSubsetStatuses field,
+// overwriting an existing map entries in VersionedSubsetStatuses field with the same key.
+func (b *WorkloadSpreadStatusApplyConfiguration) WithVersionedSubsetStatuses(entries map[string][]distributionv1alpha1.WorkloadSpreadSubsetStatus) *WorkloadSpreadStatusApplyConfiguration {
+	if b.VersionedSubsetStatuses == nil && len(entries) > 0 {
+		b.VersionedSubsetStatuses = make(map[string][]distributionv1alpha1.WorkloadSpreadSubsetStatus, len(entries))
+	}
+	for k, v := range entries {
+		b.VersionedSubsetStatuses[k] = v
 	}
 	return b
 }

@@ -23,7 +23,7 @@ func TestWorkloadSpread(t *testing.T) {
 		web    = "targetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n"
 		db     = "targetRef: {apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, name: db}\n"
 		three  = web + "subsets: [{name: a}, {name: b}, {name: c}]\n"
-		target = "spec.targetRef: must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, or a Job of batch"
+		target = "spec.targetRef: must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, a Job of batch, or of a kind that the white list names"
 		number = "spec.subsets: every maxReplicas must be a number such as 3, at least 0, or a percentage such as 30%, at most 100%"
 		time   = "spec.scheduleStrategy.adaptive.rescheduleCriticalSeconds: must be at least 0, and at most 3600 with several subsets"
 	)
@@ -45,7 +45,11 @@ func TestWorkloadSpread(t *testing.T) {
 		{"an empty type", three + "scheduleStrategy: {type: ''}", ""},
 		{"no target", "subsets: [{name: a}]", "spec.targetRef: "},
 		{"a target without a name", "targetRef: {apiVersion: apps/v1, kind: Deployment, name: ''}\nsubsets: [{name: a}]", "spec.targetRef: needs apiVersion, kind and name"},
-		{"another kind", "targetRef: {apiVersion: apps/v1, kind: DaemonSet, name: web}\nsubsets: [{name: a}]", target},
+		{"another kind", "targetRef: {apiVersion: apps/v1, kind: Pod, name: web}\nsubsets: [{name: a}]", target},
+		{"another kind of batch", "targetRef: {apiVersion: batch/v1, kind: CloneSet, name: web}\nsubsets: [{name: a}]", target},
+		{"a filter", web + "subsets: [{name: a}]\ntargetFilter: {selector: {matchLabels: {role: worker}}, replicasPathList: ['', spec.roles.0.replicas]}", ""},
+		{"a selector that cannot be read", web + "subsets: [{name: a}]\ntargetFilter: {selector: {matchExpressions: [{key: role, operator: In}]}}",
+			"spec.targetFilter.selector.matchExpressions: every operator must be In or NotIn with values, or Exists or DoesNotExist without values"},
 		{"another group", "targetRef: {apiVersion: apps.kruise.io/v1, kind: Deployment, name: web}\nsubsets: [{name: a}]", target},
 		{"no subsets", web + "subsets: []", "spec.subsets: there must be at least one"},
 		{"no name", web + "subsets: [{name: ''}]", "spec.subsets: every subset needs a name"},
@@ -77,4 +81,22 @@ func TestWorkloadSpread(t *testing.T) {
 	for _, changed := range []string{strings.ReplaceAll(old, "name: db", "name: web"), strings.ReplaceAll(old, "apps.kruise.io/v1beta1", "apps/v1")} {
 		check(t, []string{"spec.targetRef: group, kind and name cannot be modified"}, v.judge(t, changed, old))
 	}
+}
+
+// Which kinds the white list names, and how a path is written, the definition does not say in the webhook's words.
+func TestWorkloadSpreadRulesThatOnlyTheWebhookHas(t *testing.T) {
+	v := newValidator(t, "workloadspreads.apps.kruise.io", "v1alpha1")
+	for _, target := range []string{"{apiVersion: apps/v1, kind: DaemonSet, name: web}", "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: web}", "{apiVersion: example.com/v1, kind: StatefulSet, name: web}"} {
+		object := workloadSpread("targetRef: " + target + "\nsubsets: [{name: a, maxReplicas: 5%}, {name: b}]")
+		check(t, nil, v.judge(t, object, ""))
+		if errs := spread.ValidateCreate(read[v1alpha1.WorkloadSpread](t, object)); len(errs) != 1 || errs[0].Field != "spec.targetRef" {
+			t.Errorf("WS-21: %s without a white list: %v", target, errs)
+		}
+	}
+	object := workloadSpread("targetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\nsubsets: [{name: a}]\ntargetFilter: {replicasPathList: [spec..replicas]}")
+	got := v.judge(t, object, "")
+	if len(got) != 1 || !strings.HasPrefix(got[0], "spec.targetFilter.replicasPathList[0]: ") {
+		t.Errorf("WS-21: a path with an empty part: %q", got)
+	}
+	agree(t, object, got, spread.ValidateCreate(read[v1alpha1.WorkloadSpread](t, object)))
 }
