@@ -39,7 +39,6 @@ type TargetFilter struct {
 	// spec.replicaSpecs.Worker.replicas or spec.roles.0.replicas. What stands there is added up. An empty path adds nothing.
 	// Default: as many as the workload wants.
 	// +optional
-	// +kubebuilder:validation:items:Pattern=`^([^.]+(\.[^.]+)*)?$`
 	ReplicasPathList []string `json:"replicasPathList,omitempty"`
 }
 
