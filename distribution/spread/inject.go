@@ -72,7 +72,21 @@ func applied(pod *corev1.Pod, subset *v1alpha1.WorkloadSpreadSubset) (*corev1.Po
 		}
 	}
 	addAffinity(&pod.Spec, subset)
-	return patched(pod, subset.Patch.Raw)
+	class := pod.Spec.PriorityClassName
+	pod, err := patched(pod, subset.Patch.Raw)
+	if err == nil && pod.Spec.PriorityClassName != class {
+		pod.Spec.Priority, pod.Spec.PreemptionPolicy = nil, nil // which are those of the class before
+	}
+	return pod, err
+}
+
+// ApplyTo returns a copy of a pod template as pods in a subset have it. The error says what is wrong with the patch. (WS-10, WS-11)
+func ApplyTo(template *corev1.PodTemplateSpec, subset *v1alpha1.WorkloadSpreadSubset) (*corev1.PodTemplateSpec, error) {
+	pod, err := applied(&corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}, subset)
+	if err != nil {
+		return nil, err
+	}
+	return &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, nil
 }
 
 // addAffinity adds the terms of a subset to the node affinity of a pod. (WS-10)

@@ -133,3 +133,32 @@ func TestMembers(t *testing.T) {
 		}
 	}
 }
+
+// WS-11: what was computed of the class of priority goes with it.
+func TestInjectPriority(t *testing.T) {
+	for _, test := range []struct {
+		patch string
+		kept  bool
+	}{
+		{`{"spec":{"priorityClassName":"low"}}`, false},
+		{`{"spec":{"priorityClassName":"low","priority":5}}`, false},
+		{`{"spec":{"priorityClassName":null}}`, false},
+		{`{"spec":{"priorityClassName":"high"}}`, true},
+		{`{"metadata":{"labels":{"a":"b"}}}`, true},
+	} {
+		ws := spreadOf(t, "subsets: [{name: a}]")
+		ws.Spec.Subsets[0].Patch.Raw = []byte(test.patch)
+		pod := unnamed()
+		pod.Spec.PriorityClassName, pod.Spec.Priority, pod.Spec.PreemptionPolicy = "high", new(int32(1000)), new(corev1.PreemptNever)
+		got, err := Inject(Input{Pod: pod, Spread: ws, Workload: deployment(3), Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec := &got.Pod.Spec; (spec.Priority != nil) != test.kept || (spec.PreemptionPolicy != nil) != test.kept {
+			t.Errorf("WS-11: %s: priority %v, preemptionPolicy %v", test.patch, spec.Priority, spec.PreemptionPolicy)
+		}
+		if *pod.Spec.Priority != 1000 {
+			t.Error("the given pod has changed")
+		}
+	}
+}

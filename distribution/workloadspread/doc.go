@@ -24,5 +24,7 @@
 //   - StatefulSets are watched, too.
 //   - The event TargetReferenceError is recorded when it begins to hold, not with every reconcile. An
 //     event tells of every pod that is deleted to go elsewhere.
+//   - Features.TryPatches has admission try patches on the template of the workload, as OpenKruise from 1.5 on does. Here those
+//     of Advanced StatefulSets are tried, too.
 //   - The condition HeldUp of a subset says what has held it up for a minute, by what, and since when. (WS-32)
 package workloadspread

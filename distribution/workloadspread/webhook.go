@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/spread"
@@ -41,6 +42,11 @@ type Webhook struct {
 	// Workloads if it is of apps.kruise.io. Nil: patches are judged without its selector. (WS-21.1)
 	Kubernetes kubernetes.Interface
 	Workloads  workloadsclient.Interface
+	// Features switches behaviour. Its zero value is OpenKruise 1.4.
+	Features Features
+	// Templates has the API server judge what patches make of the template of the workload, without storing it: the CoreV1 of
+	// a clientset. Nil: they are not tried. (WS-21.2)
+	Templates typedcorev1.PodTemplatesGetter
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
@@ -74,6 +80,7 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.WorkloadSpread] {
 			}
 			return nil, admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 		},
+		Confirm: w.tryPatches,
 	}
 }
 

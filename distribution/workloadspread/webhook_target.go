@@ -38,27 +38,36 @@ func (w *Webhook) patches(ctx context.Context, ws *v1alpha1.WorkloadSpread, name
 
 // selector reads the selector of the workload that a WorkloadSpread names; nil if it is not known.
 func (w *Webhook) selector(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (*metav1.LabelSelector, error) {
+	object, err := w.target(ctx, ws, namespace)
+	if of := workloadOf(object); err == nil && of != nil {
+		return of.Selector, nil
+	}
+	return nil, err
+}
+
+// target reads the workload that a WorkloadSpread names; nil if it is not known.
+func (w *Webhook) target(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (runtime.Object, error) {
 	target, _ := spread.KindOf(ws)
 	switch k := w.Kubernetes; {
 	case target == spread.CloneSets && w.Workloads != nil:
-		return selectorOf(ctx, ws, w.Workloads.CloneSets(namespace).List)
+		return targetOf(ctx, ws, w.Workloads.CloneSets(namespace).List)
 	case target == spread.AdvancedStatefulSets && w.Workloads != nil:
-		return selectorOf(ctx, ws, w.Workloads.StatefulSets(namespace).List)
+		return targetOf(ctx, ws, w.Workloads.StatefulSets(namespace).List)
 	case k == nil:
 	case target == spread.Deployments:
-		return selectorOf(ctx, ws, k.AppsV1().Deployments(namespace).List)
+		return targetOf(ctx, ws, k.AppsV1().Deployments(namespace).List)
 	case target == spread.ReplicaSets:
-		return selectorOf(ctx, ws, k.AppsV1().ReplicaSets(namespace).List)
+		return targetOf(ctx, ws, k.AppsV1().ReplicaSets(namespace).List)
 	case target == spread.StatefulSets:
-		return selectorOf(ctx, ws, k.AppsV1().StatefulSets(namespace).List)
+		return targetOf(ctx, ws, k.AppsV1().StatefulSets(namespace).List)
 	case target == spread.Jobs:
-		return selectorOf(ctx, ws, k.BatchV1().Jobs(namespace).List)
+		return targetOf(ctx, ws, k.BatchV1().Jobs(namespace).List)
 	}
 	return nil, nil
 }
 
-// selectorOf reads one workload: by a list, as the controller may list them and not get one.
-func selectorOf[L runtime.Object](ctx context.Context, ws *v1alpha1.WorkloadSpread, list func(context.Context, metav1.ListOptions) (L, error)) (*metav1.LabelSelector, error) {
+// targetOf reads one workload: by a list, as the controller may list them and not get one.
+func targetOf[L runtime.Object](ctx context.Context, ws *v1alpha1.WorkloadSpread, list func(context.Context, metav1.ListOptions) (L, error)) (target runtime.Object, err error) {
 	name := ws.Spec.TargetReference.Name
 	found, err := list(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
 	if apierrors.IsNotFound(err) { // the kind is not served
@@ -67,14 +76,13 @@ func selectorOf[L runtime.Object](ctx context.Context, ws *v1alpha1.WorkloadSpre
 	if err != nil {
 		return nil, err
 	}
-	var selector *metav1.LabelSelector
 	err = meta.EachListItem(found, func(object runtime.Object) error {
 		if of := workloadOf(object); of != nil && of.Name == name {
-			selector = of.Selector
+			target = object
 		}
 		return nil
 	})
-	return selector, err
+	return target, err
 }
 
 // targetRules are the RBAC rules for what selector reads.
@@ -82,6 +90,9 @@ func (w *Webhook) targetRules() (rules []rbacv1.PolicyRule) {
 	if w.Kubernetes != nil {
 		rules = append(rules, manifests.Rule("apps", "deployments", "list"), manifests.Rule("apps", "replicasets", "list"),
 			manifests.Rule("apps", "statefulsets", "list"), manifests.Rule("batch", "jobs", "list"))
+	}
+	if w.Features.TryPatches && w.Templates != nil {
+		rules = append(rules, manifests.Rule("", "podtemplates", "create"))
 	}
 	if w.Workloads != nil {
 		rules = append(rules, manifests.Rule(workloadsv1alpha1.GroupName, "clonesets", "list"),

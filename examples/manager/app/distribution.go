@@ -92,7 +92,8 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 			return described, nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
-			w := &workloadspread.Webhook{Distribution: a.clients.Distribution, Workloads: a.clients.Workloads}
+			w := &workloadspread.Webhook{Distribution: a.clients.Distribution, Workloads: a.clients.Workloads, Templates: a.CoreV1(),
+				Features: workloadspread.Features{TryPatches: a.gates.Enabled(features.WorkloadSpreadTryPatches)}}
 			if a.gates.Enabled(features.PodWebhook) { // without it, pods of Kubernetes' own workloads are not spread
 				w.Kubernetes = a.clients.Kubernetes
 			}

@@ -69,6 +69,7 @@ const (
 	PreDownloadSandboxConfig         Gate = "PreDownloadSandboxConfig"
 	DaemonSetPartitionRoundsDown     Gate = "DaemonSetPartitionRoundsDown"
 	DaemonSetFixedSelector           Gate = "DaemonSetFixedSelector"
+	WorkloadSpreadTryPatches         Gate = "WorkloadSpreadTryPatches"
 
 	StatefulSetRepeatedOrdinals    Gate = "StatefulSetRepeatedOrdinals"
 	StatefulSetPartitionCountsPods Gate = "StatefulSetPartitionCountsPods"
@@ -133,6 +134,7 @@ var (
 		PreDownloadSandboxConfig:         since19(),
 		DaemonSetPartitionRoundsDown:     since19(),
 		DaemonSetFixedSelector:           since19(),
+		WorkloadSpreadTryPatches:         since19(),
 
 		StatefulSetRepeatedOrdinals:    since19(),
 		StatefulSetPartitionCountsPods: since19(),

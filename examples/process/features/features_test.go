@@ -26,6 +26,7 @@ var later = []Gate{
 	SidecarSetInitContainerDefaults, SidecarSetInitContainerRecords, SidecarSetNativeSidecars,
 	StatefulSetCountClaims, StatefulSetKeepClaimLabels, StatefulSetPartitionCountsPods, StatefulSetPreNormal, StatefulSetRepeatedOrdinals,
 	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
+	WorkloadSpreadTryPatches,
 }
 
 var betaGates = []Gate{DaemonWatchingPod, KruiseDaemon, PodIndexLabel, PodWebhook}
