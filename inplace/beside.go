@@ -16,12 +16,12 @@ import (
 
 // Running says in words why a container does not run the image of the spec yet; empty if
 // it does (IP-24). It is for those who replace images beside the workload of a pod and
-// have records of their own. state is called if it is needed, and returns what Replace
+// have records of their own. The container may be a native sidecar. state is called if it is needed, and returns what Replace
 // made of them, nil for nothing. A container that is not recorded there runs what it was
 // created with, once it has a status. The error says which report of the node agent cannot
 // be read.
 func Running(pod *corev1.Pod, name string, state func() *v1alpha1.State) (waiting string, err error) {
-	c, status := podstate.Container(pod, name), podstate.ContainerStatus(pod, name)
+	c, status := podstate.Lasting(pod, name), podstate.LastingStatus(pod, name)
 	switch {
 	case c == nil:
 		return "", nil
@@ -64,15 +64,15 @@ func Replacing(pod *corev1.Pod, state *v1alpha1.State) (waiting string) {
 
 // Stopped tells whether a container runs nothing, as far as the kubelet has reported.
 func Stopped(pod *corev1.Pod, name string) bool {
-	status := podstate.ContainerStatus(pod, name)
+	status := podstate.LastingStatus(pod, name)
 	return status == nil || status.State.Running == nil && !status.Ready
 }
 
-// Replace replaces the image of a container, and records in state what it ran before
+// Replace replaces the image of a container or native sidecar, and records in state what it ran before
 // (IP-13). It is for those who replace images beside the workload of a pod. The write is
 // refused if the pod has changed since. Nothing is done if the image stands.
 func Replace(p *podpatch.Patch, pod *corev1.Pod, name, image string, state *v1alpha1.State) error {
-	c := podstate.Container(pod, name)
+	c := podstate.Lasting(pod, name)
 	if c == nil || c.Image == image {
 		return nil
 	}

@@ -76,6 +76,43 @@ func TestRunning(t *testing.T) {
 	}
 }
 
+// A native sidecar is judged by its own status, and one that ends is none. (IP-13, IP-24)
+func TestRunningNative(t *testing.T) {
+	pod, state, always := besidePod(), &v1alpha1.State{}, corev1.ContainerRestartPolicyAlways
+	pod.Spec.Containers, pod.Spec.InitContainers = nil, pod.Spec.Containers
+	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = nil, pod.Status.ContainerStatuses
+	p := &podpatch.Patch{}
+	if err := Replace(p, pod, "log", "log:v2", state); err != nil || len(p.Images) > 0 {
+		t.Errorf("one that ends: %v, %v", p, err)
+	}
+	c, status := &pod.Spec.InitContainers[0], &pod.Status.InitContainerStatuses[0]
+	c.RestartPolicy = &always
+	if err := Replace(p, pod, "log", "log:v2", state); err != nil || p.Images["log"] != "log:v2" || state.LastContainerStatuses["log"].ImageID != "id-1" || state.LastContainers["log"].ContainerID != "c1" {
+		t.Errorf("replaced: %v, %+v, %v", p, state, err)
+	}
+	c.Image = "log:v2"
+	running := func() string {
+		waiting, err := Running(pod, "log", func() *v1alpha1.State { return state })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waiting
+	}
+	if got := running(); got != "container log: still runs image log:v1" {
+		t.Errorf("the old one runs: %q", got)
+	}
+	status.Image, status.ImageID, status.ContainerID = "log:v2", "id-2", "c2"
+	if got := running(); got != "" {
+		t.Errorf("the new one runs: %q", got)
+	}
+	if Stopped(pod, "log") {
+		t.Error("it runs, and is stopped")
+	}
+	if status.Ready, status.State.Running = false, nil; !Stopped(pod, "log") {
+		t.Error("it does not run, and is not stopped")
+	}
+}
+
 // What is recorded of an image that is replaced. (IP-13)
 func TestReplace(t *testing.T) {
 	pod, state, patch := besidePod(), &v1alpha1.State{}, &podpatch.Patch{}

@@ -105,7 +105,7 @@ const mostImages = 10
 // write is refused when the pod has changed since.
 func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, images map[string]string) {
 	for name, image := range images {
-		c := podstate.Container(pod, name)
+		c := podstate.Lasting(pod, name)
 		if c == nil || c.Image == image {
 			continue
 		}
@@ -117,7 +117,7 @@ func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, ima
 		if len(last.Images) > mostImages { // the first is what the container ran, the last what it is to run
 			last.Images = slices.Delete(last.Images, 1, 2)
 		}
-		if status := podstate.ContainerStatus(pod, name); status != nil {
+		if status := podstate.LastingStatus(pod, name); status != nil {
 			last.ContainerID = status.ContainerID
 			if state.LastContainerStatuses == nil {
 				state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}

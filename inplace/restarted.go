@@ -50,7 +50,7 @@ import (
 // A state that OpenKruise has written has no container to compare with; then the
 // same image ID waits for its name.
 func imageWaiting(pod *corev1.Pod, name string, state *v1alpha1.State, meta *v1alpha1.RuntimeContainersMeta) (string, error) {
-	c, status := podstate.Container(pod, name), podstate.ContainerStatus(pod, name)
+	c, status := podstate.Lasting(pod, name), podstate.LastingStatus(pod, name)
 	if status == nil {
 		return fmt.Sprintf("container %s: no status is reported", name), nil
 	}

@@ -41,6 +41,11 @@ func (p *Patch) Apply(pod *corev1.Pod) (*corev1.Pod, error) {
 			c.Resources.Requests = with(c.Resources.Requests, p.Resources[c.Name].Requests)
 		}
 	}
+	for i := range out.Spec.InitContainers {
+		if c := &out.Spec.InitContainers[i]; p.replacesNative(c) {
+			c.Image = p.Images[c.Name]
+		}
+	}
 	out.Status.Conditions = p.conditionsAfter(pod, out.Status.Conditions)
 	return out, nil
 }

@@ -17,6 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // Patch is a set of wanted changes to one pod. The zero value changes nothing. It
@@ -34,8 +36,8 @@ type Patch struct {
 	// RemoveOwner is the UID of an owner reference to remove; empty removes none.
 	RemoveOwner types.UID
 
-	// Images holds the new images by container name. Names of containers that
-	// the pod does not have are ignored.
+	// Images holds the new images by the name of a container or native sidecar. Names of others, init containers that
+	// end among them, are ignored.
 	Images map[string]string
 
 	// Resources holds new cpu and memory by container name; what is not named stays. They
@@ -175,6 +177,7 @@ func (p *Patch) Changes(pod *corev1.Pod) bool {
 	return differ(p.Labels, pod.Labels) || differ(p.Annotations, pod.Annotations) ||
 		slices.ContainsFunc(p.Conditions, func(c corev1.PodCondition) bool { return !stands(pod, &c) }) ||
 		slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.replaces(&c) || p.resizes(&c) != nil }) ||
+		slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return p.replacesNative(&c) }) ||
 		len(p.missingFinalizers(pod)) > 0 || len(p.owners(pod)) > 0
 }
 
@@ -192,4 +195,9 @@ func differ(wanted map[string]*string, have map[string]string) bool {
 func (p *Patch) replaces(c *corev1.Container) bool {
 	image, ok := p.Images[c.Name]
 	return ok && image != c.Image
+}
+
+// replacesNative tells whether an init container gets another image: of those that end none does.
+func (p *Patch) replacesNative(c *corev1.Container) bool {
+	return p.replaces(c) && podstate.IsNative(c)
 }

@@ -76,7 +76,8 @@ type body struct {
 }
 
 type specBody struct {
-	Containers []containerBody `json:"containers"`
+	InitContainers []containerBody `json:"initContainers,omitempty"`
+	Containers     []containerBody `json:"containers,omitempty"`
 }
 
 type containerBody struct {
@@ -118,17 +119,21 @@ func (b body) append(writes []Write, subresource string, pod *corev1.Pod, ifUnch
 }
 
 func (p *Patch) spec(pod *corev1.Pod) *specBody {
-	var out []containerBody
-	for i := range pod.Spec.Containers {
-		c := &pod.Spec.Containers[i]
-		if p.replaces(c) {
+	out := specBody{InitContainers: p.replaced(pod.Spec.InitContainers, p.replacesNative), Containers: p.replaced(pod.Spec.Containers, p.replaces)}
+	if out.InitContainers == nil && out.Containers == nil {
+		return nil
+	}
+	return &out
+}
+
+// replaced are those of the containers that get another image.
+func (p *Patch) replaced(containers []corev1.Container, replaces func(*corev1.Container) bool) (out []containerBody) {
+	for i := range containers {
+		if c := &containers[i]; replaces(c) {
 			out = append(out, containerBody{Name: c.Name, Image: p.Images[c.Name]})
 		}
 	}
-	if out == nil {
-		return nil
-	}
-	return &specBody{Containers: out}
+	return out
 }
 
 func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {

@@ -178,18 +178,12 @@ var podFields = []field[*corev1.Pod]{
 	{Images, func(b, a *corev1.Pod) bool {
 		return !slices.EqualFunc(b.Spec.Containers, a.Spec.Containers, func(b, a corev1.Container) bool { return b.Image == a.Image })
 	}},
-	{Containers, statuses(func(b, a *corev1.ContainerStatus) bool {
-		return b.Name == a.Name && b.Ready == a.Ready && b.Image == a.Image && b.ImageID == a.ImageID &&
-			b.ContainerID == a.ContainerID && b.RestartCount == a.RestartCount
-	})},
-	{ContainerStates, statuses(func(b, a *corev1.ContainerStatus) bool {
-		return b.Name == a.Name && (b.State.Running == nil) == (a.State.Running == nil) &&
-			(b.State.Terminated == nil) == (a.State.Terminated == nil) &&
-			(b.State.Terminated == nil || b.State.Terminated.ExitCode == a.State.Terminated.ExitCode)
-	})},
+	{Containers, statuses(sameContainer)},
+	{ContainerStates, statuses(sameState)},
 	{Waiting, statuses(func(b, a *corev1.ContainerStatus) bool {
 		return b.Name == a.Name && ptr.Equal(b.State.Waiting, a.State.Waiting)
 	})},
+	{NativeSidecars, nativesDiffer},
 	{ObservedGeneration, func(b, a *corev1.Pod) bool { return behind(b) != behind(a) }},
 	{Ready, condition(corev1.PodReady)},
 	{ContainersReady, condition(corev1.ContainersReady)},

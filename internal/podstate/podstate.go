@@ -71,6 +71,43 @@ func ContainerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	return nil
 }
 
+// IsNative tells whether an init container is a native sidecar: one that goes on while the containers of the pod run.
+func IsNative(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// Lasting is the container with a name, or the native sidecar; nil if the pod has neither. It points into the pod.
+func Lasting(pod *corev1.Pod, name string) *corev1.Container {
+	if c := Container(pod, name); c != nil {
+		return c
+	}
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; c.Name == name && IsNative(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// LastingStatus is the status of what Lasting finds, nil if the kubelet has not reported on it. It points into the pod.
+func LastingStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	if status := ContainerStatus(pod, name); status != nil {
+		return status
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		if pod.Status.InitContainerStatuses[i].Name == name {
+			return &pod.Status.InitContainerStatuses[i]
+		}
+	}
+	return nil
+}
+
+// LastingReady tells whether a container or native sidecar is ready. A native sidecar is not before its startup probe succeeds.
+func LastingReady(pod *corev1.Pod, name string) bool {
+	status := LastingStatus(pod, name)
+	return status != nil && status.Ready
+}
+
 // ContainerReady tells whether the container with a name is ready.
 func ContainerReady(pod *corev1.Pod, name string) bool {
 	status := ContainerStatus(pod, name)

@@ -3,10 +3,8 @@
 package injection
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
-
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -33,16 +31,11 @@ func FeaturesOf(release podwright.Release) Features {
 	return Features{InitContainerDefaults: later, InitContainerRecords: later, NativeSidecars: later}
 }
 
-// IsNative tells whether an init container is a native sidecar: one that goes on while the containers of the pod run.
-func IsNative(c *corev1.Container) bool {
-	return ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
-}
-
 // CoversInitContainers tells whether the hashes of a SidecarSet are those of its init containers too: it has a native
 // sidecar. (SCI-42)
 func (f Features) CoversInitContainers(set *v1alpha1.SidecarSet) bool {
 	for i := range set.Spec.InitContainers {
-		if f.NativeSidecars && IsNative(&set.Spec.InitContainers[i].Container) {
+		if f.NativeSidecars && podstate.IsNative(&set.Spec.InitContainers[i].Container) {
 			return true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -194,7 +195,7 @@ func (f Features) NewRecord(set *v1alpha1.SidecarSet, hash string, now time.Time
 		record.SidecarList = append(record.SidecarList, set.Spec.Containers[c].Name)
 	}
 	for c := range set.Spec.InitContainers {
-		if native := &set.Spec.InitContainers[c]; f.NativeSidecars && IsNative(&native.Container) {
+		if native := &set.Spec.InitContainers[c]; f.NativeSidecars && podstate.IsNative(&native.Container) {
 			record.SidecarList = append(record.SidecarList, native.Name)
 		}
 	}

@@ -89,6 +89,12 @@ func situations(t *testing.T) map[string]*Snapshot {
 		}
 		update(w)
 	})
+	w := newNativeWorld(t, `{containers: [{name: log, image: "log:1"}], initContainers: [{name: setup, image: "setup:1"}, {name: proxy, image: "proxy:1", restartPolicy: Always}]}`)
+	w.add("web-0", "web-1", "web-2")
+	w.settle()
+	w.edit(`{initContainers: [{name: setup, image: "setup:1"}, {name: proxy, image: "proxy:2", restartPolicy: Always}]}`)
+	w.sync()
+	all["native sidecars"] = w.snapshot()
 	return all
 }
 

@@ -37,7 +37,7 @@ const resourceNamespaces podwright.Resource = "namespaces" // which it only read
 
 // The fields that a plan reads of pods, revisions and namespaces.
 const (
-	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers |
+	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers | controller.NativeSidecars |
 		controller.ContainerStates | controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady | controller.Trouble
 	revisionFields  = controller.Owners | controller.Labels | controller.Annotations | controller.RevisionData
 	namespaceFields = controller.Labels

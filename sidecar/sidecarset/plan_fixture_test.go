@@ -33,6 +33,7 @@ type world struct {
 	pods       []*corev1.Pod
 	revisions  []*appsv1.ControllerRevision
 	namespaces map[string]*corev1.Namespace
+	features   injection.Features
 	now        time.Time
 	versions   int // that were given to objects
 	// downBefore are the pods that did not serve as their last update began, and have not served since.
@@ -57,7 +58,7 @@ func (w *world) edit(spec string) {
 	if w.set.Spec.Selector == nil {
 		w.set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	}
-	injection.Default(w.set)
+	w.features.Default(w.set)
 	w.set.Generation++
 	w.set.ResourceVersion = w.version()
 }
@@ -101,7 +102,7 @@ func (w *world) add(names ...string) {
 // addAs adds a pod that SidecarSets were injected into.
 func (w *world) addAs(pod *corev1.Pod, sets ...*v1alpha1.SidecarSet) *corev1.Pod {
 	w.t.Helper()
-	r, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: sets, Revisions: w.revisions, Now: w.now})
+	r, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: sets, Revisions: w.revisions, Features: w.features, Now: w.now})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -130,34 +131,40 @@ func (w *world) kubelet(names ...string) {
 		if len(names) > 0 && !slices.Contains(names, pod.Name) {
 			continue
 		}
-		before := pod.Status.ContainerStatuses
-		pod.Status.ContainerStatuses = nil
-		for _, c := range pod.Spec.Containers {
-			status := corev1.ContainerStatus{Name: c.Name}
-			if i := slices.IndexFunc(before, func(s corev1.ContainerStatus) bool { return s.Name == c.Name }); i >= 0 {
-				status = before[i]
-			}
-			switch {
-			case strings.HasSuffix(c.Image, ":broken"):
-				status.Ready, status.State = false, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
-			case status.Image != c.Image:
-				status.Image, status.ImageID, status.ContainerID = c.Image, "id-of-"+c.Image, "containerd://"+w.version()
-				status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
-				fallthrough
-			default:
-				status.Ready = !strings.HasSuffix(c.Image, ":crash")
-			}
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
-		}
+		natives := slices.DeleteFunc(slices.Clone(pod.Spec.InitContainers), func(c corev1.Container) bool { return c.RestartPolicy == nil })
+		pod.Status.InitContainerStatuses = w.run(natives, pod.Status.InitContainerStatuses)
+		pod.Status.ContainerStatuses = w.run(pod.Spec.Containers, pod.Status.ContainerStatuses)
 		pod.Status.ObservedGeneration = pod.Generation
 		judgeReady(pod, w.now)
 	}
 }
 
+// run has containers run what their images say, and returns their statuses.
+func (w *world) run(containers []corev1.Container, before []corev1.ContainerStatus) (after []corev1.ContainerStatus) {
+	for _, c := range containers {
+		status := corev1.ContainerStatus{Name: c.Name}
+		if i := slices.IndexFunc(before, func(s corev1.ContainerStatus) bool { return s.Name == c.Name }); i >= 0 {
+			status = before[i]
+		}
+		switch {
+		case strings.HasSuffix(c.Image, ":broken"):
+			status.Ready, status.State = false, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
+		case status.Image != c.Image:
+			status.Image, status.ImageID, status.ContainerID = c.Image, "id-of-"+c.Image, "containerd://"+w.version()
+			status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+			fallthrough
+		default:
+			status.Ready = !strings.HasSuffix(c.Image, ":crash")
+		}
+		after = append(after, status)
+	}
+	return after
+}
+
 // judgeReady sets the condition Ready as a kubelet does.
 func judgeReady(pod *corev1.Pod, now time.Time) {
 	ready := corev1.ConditionTrue
-	for _, s := range pod.Status.ContainerStatuses {
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		if !s.Ready {
 			ready = corev1.ConditionFalse
 		}
@@ -197,7 +204,7 @@ func (w *world) down(pod, container string) {
 }
 
 func (w *world) snapshot() *Snapshot {
-	return &Snapshot{Set: w.set, Pods: w.pods, Revisions: w.revisions, Namespaces: w.namespaces, Now: w.now}
+	return &Snapshot{Set: w.set, Pods: w.pods, Revisions: w.revisions, Namespaces: w.namespaces, Injection: w.features, Now: w.now}
 }
 
 func (w *world) plan() *Plan { return NewPlan(w.snapshot()) }

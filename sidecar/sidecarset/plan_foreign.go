@@ -67,7 +67,7 @@ func hotBase(name string) string {
 // ownerOf is the SidecarSet whose container one of a pod is, by what stands in its records; empty if they do not tell, or the pod
 // has none of the name. (SCS-28)
 func ownerOf(pod *corev1.Pod, name string, records map[string]v1alpha1.SidecarSetUpgradeRecord) string {
-	c := podstate.Container(pod, name)
+	c := podstate.Lasting(pod, name)
 	if c == nil {
 		return ""
 	}

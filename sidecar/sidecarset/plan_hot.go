@@ -79,14 +79,27 @@ func (p *planner) awaitsReset(pod *pod) *rollout.Reason {
 		return &rollout.Reason{Rule: ruleHotUpgrade, Message: waiting + "; the containers that it replaces go on meanwhile"}
 	}
 	if !lifecycle.Ready(pod.Pod) {
-		for i := range pod.Status.ContainerStatuses {
-			if s := &pod.Status.ContainerStatuses[i]; !s.Ready && works(s.Name) {
+		for _, name := range p.mustServe(pod) {
+			if !podstate.LastingReady(pod.Pod, name) && works(name) {
 				return &rollout.Reason{Rule: ruleHotUpgrade,
-					Message: fmt.Sprintf("container %s is not ready; the hot containers that do not work any more go on meanwhile", s.Name)}
+					Message: fmt.Sprintf("container %s is not ready; the hot containers that do not work any more go on meanwhile", name)}
 			}
 		}
 	}
 	return p.workloadUpdates(pod)
+}
+
+// mustServe are the containers of a pod that the kubelet has reported on, and the SidecarSet's native sidecars in it.
+func (p *planner) mustServe(pod *pod) (names []string) {
+	for i := range pod.Status.ContainerStatuses {
+		names = append(names, pod.Status.ContainerStatuses[i].Name)
+	}
+	for i := range p.sidecars {
+		if s := &p.sidecars[i]; s.native && podstate.Lasting(pod.Pod, s.name) != nil {
+			names = append(names, s.name)
+		}
+	}
+	return names
 }
 
 // isIdle tells whether a container is the one of a hot one that does not work.

@@ -53,6 +53,9 @@ func (p *planner) view(pod *pod) (incomplete string) {
 	}
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
+		if s.native {
+			continue // one may be new: SCS-40
+		}
 		if !s.hot {
 			if podstate.Container(pod.Pod, s.name) == nil {
 				return fmt.Sprintf("it lacks container %s", s.name)

@@ -96,7 +96,7 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 		return resetFirst
 	}
 	if pod.waiting != "" {
-		if waiting := p.inconsistent(pod, func(name string) bool { return podstate.ContainerReady(pod.Pod, name) }); waiting != "" {
+		if waiting := p.inconsistent(pod, func(name string) bool { return podstate.LastingReady(pod.Pod, name) }); waiting != "" {
 			return &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: waiting}
 		}
 	}
@@ -109,7 +109,9 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 // sidecarsServe tells whether all containers of the SidecarSet in a pod are ready, with the
 // images of their spec.
 func (p *planner) sidecarsServe(pod *pod) bool {
-	return pod.waiting == "" && !slices.ContainsFunc(p.names, func(name string) bool { return !podstate.ContainerReady(pod.Pod, name) })
+	return pod.waiting == "" && !slices.ContainsFunc(p.names, func(name string) bool {
+		return podstate.Lasting(pod.Pod, name) != nil && !podstate.LastingReady(pod.Pod, name)
+	})
 }
 
 // workloadUpdates says that the workload of a pod updates it in place; nil if it does

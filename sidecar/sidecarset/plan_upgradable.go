@@ -23,7 +23,7 @@ func (p *planner) differs(pod *pod) *rollout.Reason {
 	const annotation = v1alpha1.SidecarSetHashWithoutImageAnnotation
 	switch p.recordedHash(pod.Pod, annotation) {
 	case p.hashes.WithoutImage:
-		return nil
+		return p.initDiffers(pod)
 	case "":
 		if _, err := injection.Records(pod.Pod, annotation); err != nil {
 			p.PodProblem(&pod.View, err)
@@ -45,42 +45,55 @@ func (p *planner) difference(hash string) *rollout.Reason {
 	})
 }
 
-// changedSince finds the revision whose containers have a hash, and names the fields, but
-// for images, in which they differ from the present ones; none if the history does not
-// have it. The revision that a pod names is of no help: it may be the one before.
+// changedSince names the fields, but for images, in which the containers with a hash differ from the present ones, and
+// the revision that has them; none if the history does not have it.
 func (p *planner) changedSince(hash string) (revision string, fields []string) {
+	revision, before := p.revisionWith(hash)
+	if before == nil {
+		return "", nil
+	}
+	fields = changedFields("containers", before.Spec.Containers, p.set.Spec.Containers)
+	if p.Injection.CoversInitContainers(before) || p.Injection.CoversInitContainers(p.set) {
+		fields = append(fields, changedFields("initContainers", before.Spec.InitContainers, p.set.Spec.InitContainers)...)
+	}
+	return revision, fields
+}
+
+// revisionWith finds the revision whose containers have a hash, and the SidecarSet as it has it; nil if the history does
+// not have it. The revision that a pod names is of no help: it may be the one before.
+func (p *planner) revisionWith(hash string) (revision string, before *v1alpha1.SidecarSet) {
 	for _, r := range slices.Backward(p.History) { // the newest of several, whatever the order in the cache
 		if hash == "" || r.Annotations[v1alpha1.SidecarSetHashAnnotation] != hash {
 			continue
 		}
-		before := p.set.DeepCopy()
+		before = p.set.DeepCopy()
 		if injection.Read(before, r) != nil {
 			continue
 		}
 		p.Injection.Default(before)
-		return r.Name, changedFields(before.Spec.Containers, p.set.Spec.Containers)
+		return r.Name, before
 	}
 	return "", nil
 }
 
-// changedFields names what differs between containers, but for images, sorted.
-func changedFields(before, after []v1alpha1.SidecarContainer) []string {
+// changedFields names what differs between containers of a list, but for images, sorted.
+func changedFields(of string, before, after []v1alpha1.SidecarContainer) []string {
 	old, present := fieldsByName(before), fieldsByName(after)
 	changed := map[string]bool{}
 	for name := range old {
 		if present[name] == nil {
-			changed["containers["+name+"]"] = true
+			changed[of+"["+name+"]"] = true
 		}
 	}
 	for name, fields := range present {
 		if old[name] == nil {
-			changed["containers["+name+"]"] = true
+			changed[of+"["+name+"]"] = true
 			continue
 		}
 		for _, side := range []map[string]any{old[name], fields} {
 			for field := range side {
 				if !reflect.DeepEqual(old[name][field], fields[field]) {
-					changed["containers["+name+"]."+field] = true
+					changed[of+"["+name+"]."+field] = true
 				}
 			}
 		}
@@ -101,6 +114,31 @@ func fieldsByName(containers []v1alpha1.SidecarContainer) map[string]map[string]
 		all[containers[i].Name] = fields
 	}
 	return all
+}
+
+// initDiffers says that an init container that ends, which hashes cover, had another image when the pod started; nil if none
+// had. The pod tells if the history does not: others may have replaced its images, too. (SCS-40)
+func (p *planner) initDiffers(pod *pod) *rollout.Reason {
+	if len(p.ending) == 0 || !p.Injection.CoversInitContainers(p.set) {
+		return nil
+	}
+	had := pod.Spec.InitContainers
+	if _, before := p.revisionWith(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation)); before != nil {
+		had = nil
+		for i := range before.Spec.InitContainers {
+			had = append(had, before.Spec.InitContainers[i].Container)
+		}
+	}
+	for _, container := range p.ending {
+		i := slices.IndexFunc(had, func(c corev1.Container) bool { return c.Name == container.Name })
+		if i < 0 || had[i].Image == container.Image {
+			continue
+		}
+		return p.once("init "+container.Name+" "+had[i].Image, func() string {
+			return fmt.Sprintf("initContainers[%s].image was %s before, and has run", container.Name, had[i].Image)
+		})
+	}
+	return nil
 }
 
 // judgeNatives lists the pods that have native sidecars of another image: these are

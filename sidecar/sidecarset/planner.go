@@ -33,7 +33,8 @@ type planner struct {
 	hashEnd   string // what follows the hash in a record of the SidecarSet
 	sidecars  []sidecar
 	names     []string                     // of their containers in pods
-	natives   []*v1alpha1.SidecarContainer // the init containers that go on
+	natives   []*v1alpha1.SidecarContainer // the init containers that go on, unless they count as containers
+	ending    []*v1alpha1.SidecarContainer // the other init containers
 	selector  *injection.Selector
 	chosen    labels.Selector // of the pods to update
 	selection v1alpha1.SidecarSetSelection
@@ -47,6 +48,7 @@ type planner struct {
 type sidecar struct {
 	name, image             string
 	hot                     bool
+	native                  bool   // it is a native sidecar: one of the init containers
 	first, second           string // names of both hot containers
 	firstWorks, secondWorks string // their entries in the annotation of those that work
 	empty                   string // the image of the one that does not work
@@ -83,19 +85,34 @@ func (p *planner) read() (err error) {
 		} else {
 			p.names = append(p.names, s.name)
 		}
-		s.quoted, s.alike = fmt.Sprintf("%q", s.name), alike(&s)
-		p.sidecars = append(p.sidecars, s)
+		p.add(s)
 	}
-	for c := range p.set.Spec.InitContainers {
-		if container := &p.set.Spec.InitContainers[c]; ptr.Deref(container.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
-			p.natives = append(p.natives, container)
-		}
-	}
+	p.readNatives()
 	p.selector = injection.NewSelector(p.set)
 	if problem := p.selector.Problem(); problem != "" {
 		return fmt.Errorf("%s; it must select the pods to inject into", problem)
 	}
 	return p.readSelection()
+}
+
+func (p *planner) add(s sidecar) {
+	s.quoted, s.alike = fmt.Sprintf("%q", s.name), alike(&s)
+	p.sidecars = append(p.sidecars, s)
+}
+
+// readNatives reads the native sidecars, which count as containers or are told of alone. (SCS-14, SCS-40)
+func (p *planner) readNatives() {
+	for c := range p.set.Spec.InitContainers {
+		switch container := &p.set.Spec.InitContainers[c]; {
+		case !podstate.IsNative(&container.Container):
+			p.ending = append(p.ending, container)
+		case p.Injection.NativeSidecars:
+			p.names = append(p.names, container.Name)
+			p.add(sidecar{name: container.Name, image: container.Image, native: true})
+		default:
+			p.natives = append(p.natives, container)
+		}
+	}
 }
 
 // readSelection finds out since when the SidecarSet selects what it does. (SCS-23)

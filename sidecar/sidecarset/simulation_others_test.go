@@ -28,15 +28,18 @@ var otherSet = &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: "gate"},
 		UpgradeStrategy: v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:2"}}},
 }}
 
+// injecting has those who create pods act, into which a webhook injects with these features.
+type injecting struct{ injection.Features }
+
 // populate creates pods.
-func populate(u *simulation.User, r *rand.Rand) {
-	for i := range 3 + r.IntN(3) {
-		createPod(u, r, fmt.Sprint("web-", i))
+func (i injecting) populate(u *simulation.User, r *rand.Rand) {
+	for n := range 3 + r.IntN(3) {
+		i.createPod(u, r, fmt.Sprint("web-", n))
 	}
 }
 
 // createPod creates a pod, which the webhook may miss.
-func createPod(u *simulation.User, r *rand.Rand, name string) {
+func (i injecting) createPod(u *simulation.User, r *rand.Rand, name string) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: simulation.Web.Namespace, Name: name,
 		Labels: map[string]string{"app": "web", "ring": []string{"a", "b"}[r.IntN(2)]}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
@@ -51,7 +54,7 @@ func createPod(u *simulation.User, r *rand.Rand, name string) {
 	if set, ok := u.Workload().(*v1alpha1.SidecarSet); ok && !missed {
 		sets = append(sets, set)
 	}
-	result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: sets, Revisions: u.Revisions(), Now: time.Now()})
+	result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: sets, Revisions: u.Revisions(), Features: i.Features, Now: time.Now()})
 	if err != nil {
 		return // the webhook refuses it
 	}
@@ -64,13 +67,13 @@ func createPod(u *simulation.User, r *rand.Rand, name string) {
 
 // actOthers is what those do in a step who have pods, and update them in place, and the
 // controllers of other SidecarSets.
-func actOthers(u *simulation.User, r *rand.Rand) {
+func (i injecting) actOthers(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(8); {
 	case n < 3 || pod == nil:
 		name := fmt.Sprint("web-", r.IntN(6))
 		if !slices.ContainsFunc(u.Pods(), func(p *corev1.Pod) bool { return p.Name == name }) {
-			createPod(u, r, name)
+			i.createPod(u, r, name)
 		}
 	case n < 5:
 		updateInPlace(u, pod, []string{"main:1", "main:2", "main:3", "main:bad", "main:nopull"}[r.IntN(5)], int32(r.IntN(2)*10))

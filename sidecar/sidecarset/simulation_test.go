@@ -39,25 +39,29 @@ func TestSimulationReplays(t *testing.T) {
 }
 
 // simulated is what a simulation needs to know of SidecarSets, whose controllers have a bug.
-func simulated(bug bug) *simulation.Workload {
+func simulated(bug bug) *simulation.Workload { return simulatedWith(bug, injection.Features{}) }
+
+// simulatedWith is what a simulation needs to know of SidecarSets that inject with features.
+func simulatedWith(bug bug, features injection.Features) *simulation.Workload {
+	inject := injecting{features}
 	return &simulation.Workload{
 		Resource:    setResource,
 		Empty:       func() simulation.Object { return &v1alpha1.SidecarSet{} },
 		ByContainer: true,
 		Namespaces:  true,
 		Create:      anySet,
-		Populate:    populate,
-		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Populate:    inject.populate,
+		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug, features) },
 		Act:         bug.Act(act),
 		Rare:        actRarely,
-		Others:      actOthers,
+		Others:      inject.actOthers,
 		Release:     finishUpdates,
 		Push:        push,
 		Judge: func(uint64) simulation.Judge {
 			past := invariants.NewPast()
-			past.Sidecars = invariants.SidecarContract{Default: injection.Default, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
+			past.Sidecars = invariants.SidecarContract{Default: features.Default, Natives: features.NativeSidecars, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
 				Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
-					hashes, err := injection.HashesOf(set)
+					hashes, err := features.HashesOf(set)
 					return hashes.Containers, hashes.WithoutImage, err
 				}}
 			return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
@@ -86,8 +90,13 @@ func inOrder(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.
 	return sorted
 }
 
-func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
-	r, err := bug.Start(p, simulatedOptions, NewReconciler)
+func startSimulated(p *simulation.Process, bug bug, features injection.Features) (simulation.Controller, error) {
+	options := func(p *simulation.Process) (Options, error) {
+		o, err := simulatedOptions(p)
+		o.Injection = features
+		return o, err
+	}
+	r, err := bug.Start(p, options, NewReconciler)
 	if err != nil {
 		return simulation.Controller{}, err
 	}

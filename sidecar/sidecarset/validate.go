@@ -14,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -29,9 +30,17 @@ func ValidateCreate(set *v1alpha1.SidecarSet) field.ErrorList {
 }
 
 // unworkable refuses the name of a namespace that cannot be: no pod gets the sidecars. OpenKruise takes it. (SCS-V12)
+// So it does native sidecars that are to be upgraded hot: init containers are updated in place alone. (SCS-V20)
 func unworkable(spec *v1alpha1.SidecarSetSpec, path *field.Path) (errs field.ErrorList) {
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		if podstate.IsNative(&c.Container) && c.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade {
+			errs = append(errs, field.Forbidden(path.Child("initContainers").Index(i).Child("upgradeStrategy", "upgradeType"),
+				"a native sidecar is not upgraded hot: there would be two of it, and both would serve; use ColdUpgrade, or a regular container"))
+		}
+	}
 	if spec.Namespace == "" {
-		return nil
+		return errs
 	}
 	for _, why := range utilvalidation.IsDNS1123Label(spec.Namespace) {
 		errs = append(errs, field.Invalid(path.Child("namespace"), spec.Namespace, "no namespace can have this name: "+why))

@@ -3,9 +3,9 @@
 package sidecarset
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/sidecar/injection/resources"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -22,7 +22,7 @@ func validateResources(c *v1alpha1.SidecarContainer, init bool, path *field.Path
 	if len(c.Resources.Limits)+len(c.Resources.Requests) > 0 {
 		errs = append(errs, field.Forbidden(path, "resourcesPolicy and resources cannot be configured together"))
 	}
-	if native := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways; init && !native {
+	if init && !podstate.IsNative(&c.Container) {
 		errs = append(errs, field.Forbidden(path, "resourcesPolicy is only supported for init containers with restartPolicy Always"))
 	}
 	at := path.Child("resourcesExpr")

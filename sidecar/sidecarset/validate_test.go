@@ -60,6 +60,10 @@ func TestValidate(t *testing.T) {
 	for _, test := range []struct{ spec, want string }{ // SCS-V1
 		{"{}", ""},
 		{"{containers: [], initContainers: [{name: i}]}", ""},
+		{"{initContainers: [{name: i, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}}]}", ""}, // SCS-V20: it has no effect
+		{"{initContainers: [{name: i, restartPolicy: Always, upgradeStrategy: {upgradeType: ColdUpgrade}}]}", ""},
+		{"{initContainers: [{name: i, restartPolicy: Always, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}}]}", "spec.initContainers[0].upgradeStrategy.upgradeType: Forbidden: " +
+			"a native sidecar is not upgraded hot: there would be two of it, and both would serve; use ColdUpgrade, or a regular container"},
 		{"{containers: []}", "spec.containers: Required value: there is nothing to inject"},
 		{"{selector: {}}", `spec.selector: Invalid value: "{}": must not be empty`},
 		{"{selector: {matchExpressions: [{key: a, operator: Is}]}}", `spec.selector.matchExpressions[0].operator: Invalid value: "Is"`},
@@ -135,6 +139,14 @@ func TestValidateUpdate(t *testing.T) {
 			check(t, sidecarset.ValidateUpdate(setOf(t, "demo", test.spec), setOf(t, "demo", old)), test.want)
 		})
 	}
+}
+
+// What is stored already can be changed elsewhere. (SCS-V20)
+func TestValidateStoredHotNative(t *testing.T) {
+	const native = "{initContainers: [{name: i, restartPolicy: Always, UPGRADE}], containers: [{name: log}]}"
+	cold, hot := strings.Replace(native, "UPGRADE", "image: i", 1), strings.Replace(native, "UPGRADE", "upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: e}", 1)
+	check(t, sidecarset.ValidateUpdate(setOf(t, "demo", hot), setOf(t, "demo", hot)), "")
+	check(t, sidecarset.ValidateUpdate(setOf(t, "demo", hot), setOf(t, "demo", cold)), "spec.initContainers[0].upgradeStrategy.upgradeType: Forbidden")
 }
 
 func TestConflicts(t *testing.T) {

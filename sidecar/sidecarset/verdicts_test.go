@@ -44,7 +44,7 @@ spec:
 		"initContainers":                                                             {Cases: []verdicts.Case{{Value: `[{"name":"log","image":"a"}]`, Want: init + "name: Duplicate value: \"log\""}}},
 		"initContainers[].Container":                                                 {Works: "the rest the API server says (SCS-W4)"},
 		"initContainers[].podInjectPolicy":                                           {Cases: []verdicts.Case{{Value: `"Between"`, With: one, Want: init + "podInjectPolicy: Unsupported value: \"Between\""}}},
-		"initContainers[].upgradeStrategy.upgradeType":                               {Works: "init containers are not upgraded: it has no effect"},
+		"initContainers[].upgradeStrategy.upgradeType":                               {Cases: []verdicts.Case{{Value: `"HotUpgrade"`, With: `{"initContainers":[{"name":"a","image":"a","restartPolicy":"Always"}]}`, Want: init + "upgradeStrategy.upgradeType: Forbidden: a native sidecar is not upgraded hot", Stays: true}}},
 		"initContainers[].upgradeStrategy.hotUpgradeEmptyImage":                      {Works: "likewise"},
 		"initContainers[].shareVolumePolicy.type":                                    {Cases: []verdicts.Case{{Value: `"some"`, With: one, Want: init + "shareVolumePolicy.type: Unsupported value: \"some\""}}},
 		"initContainers[].shareVolumeDevicePolicy.type":                              {Works: "a word but enabled means disabled, as with OpenKruise 1.9"},

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -150,50 +151,61 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 	return k.write(ctx, pod)
 }
 
-// run brings the status to what the spec says.
+// run brings the status to what the spec says. Init containers that end are not reported on.
 func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	old := map[string]corev1.ContainerStatus{}
-	for _, s := range pod.Status.ContainerStatuses {
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		old[s.Name] = s
 	}
 	if pod.Annotations[corev1.MirrorPodAnnotationKey] != "" && len(old) > 0 {
 		return // it runs what its file says, whatever the API server is told
 	}
 	pod.Status.Phase = corev1.PodRunning
-	pod.Status.ContainerStatuses = nil
+	pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = nil, nil
 	containers := true
 	resized := k.resize(pod, old)
-	for _, c := range pod.Spec.Containers {
-		s, reported := old[c.Name]
-		ran := s.ContainerID != ""
-		if k.Leaves != nil && k.Leaves(c.Name) {
+	runAll := func(all []corev1.Container, statuses *[]corev1.ContainerStatus) {
+		for i := range all {
+			s, reported := k.runOne(pod, &all[i], old, unconfigured, resized)
 			if containers = containers && s.Ready; reported {
-				pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+				*statuses = append(*statuses, s)
 			}
-			continue
 		}
-		if reason := k.stops(&c, unconfigured); reason != "" && (!ran || s.Image != c.Image) {
-			containers = false
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, waiting(s, &c, reason))
-			continue
-		}
-		if starts := !ran || resized[c.Name] || s.Image != c.Image || s.State.Waiting != nil; starts {
-			if ran {
-				s.RestartCount++
-			}
-			s.ContainerID = fmt.Sprintf("fakecluster://%s-%s-%d", pod.UID, c.Name, s.RestartCount)
-			s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(k.clock().Now())}}
-		}
-		if k.Resize != nil && (s.Resources == nil || !ran) {
-			s.Resources = c.Resources.DeepCopy()
-		}
-		s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
-		s.Ready = (k.Broken == nil || !k.Broken(c.Image)) && (k.Unready == nil || !k.Unready(c.Name))
-		containers = containers && s.Ready
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
 	}
+	runAll(slices.DeleteFunc(slices.Clone(pod.Spec.InitContainers), func(c corev1.Container) bool { return !native(&c) }), &pod.Status.InitContainerStatuses)
+	runAll(pod.Spec.Containers, &pod.Status.ContainerStatuses)
 	k.condition(pod, corev1.ContainersReady, containers)
 	k.condition(pod, corev1.PodReady, containers && gatesOpen(pod))
+}
+
+// native tells whether an init container goes on while the pod runs.
+func native(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// runOne brings a container to what the spec says, and tells whether there is anything to report on it.
+func (k *Kubelet) runOne(pod *corev1.Pod, c *corev1.Container, old map[string]corev1.ContainerStatus, unconfigured, resized map[string]bool) (s corev1.ContainerStatus, reported bool) {
+	s, reported = old[c.Name]
+	ran := s.ContainerID != ""
+	if k.Leaves != nil && k.Leaves(c.Name) {
+		return s, reported
+	}
+	if reason := k.stops(c, unconfigured); reason != "" && (!ran || s.Image != c.Image) {
+		return waiting(s, c, reason), true
+	}
+	if starts := !ran || resized[c.Name] || s.Image != c.Image || s.State.Waiting != nil; starts {
+		if ran {
+			s.RestartCount++
+		}
+		s.ContainerID = fmt.Sprintf("fakecluster://%s-%s-%d", pod.UID, c.Name, s.RestartCount)
+		s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(k.clock().Now())}}
+	}
+	if k.Resize != nil && (s.Resources == nil || !ran) {
+		s.Resources = c.Resources.DeepCopy()
+	}
+	s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
+	s.Ready = (k.Broken == nil || !k.Broken(c.Image)) && (k.Unready == nil || !k.Unready(c.Name))
+	return s, true
 }
 
 // stops says why a container cannot be created; empty if it can.

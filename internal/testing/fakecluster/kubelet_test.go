@@ -110,3 +110,46 @@ func TestKubeletStopsContainers(t *testing.T) {
 		t.Errorf("containers %v, restart count %d; want another one after the pull that failed", ids, pod.Status.ContainerStatuses[0].RestartCount)
 	}
 }
+
+// A native sidecar is started again with another image, and its pod is not ready before it is. One that ends is not reported on.
+func TestKubeletRunsNativeSidecars(t *testing.T) {
+	server := fakecluster.New(nil)
+	client, err := kubernetes.NewForConfig(server.Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubelet := &fakecluster.Kubelet{Client: client, Broken: func(image string) bool { return image == "proxy:bad" }}
+	pods, always := client.CoreV1().Pods("default"), corev1.ContainerRestartPolicyAlways
+	pod, err := pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: "setup", Image: "setup:1"}, {Name: "proxy", Image: "proxy:1", RestartPolicy: &always}},
+		Containers:     []corev1.Container{{Name: "main", Image: "main:1"}}}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for restarts, image := range []string{"proxy:1", "proxy:bad", "proxy:2"} {
+		pod.Spec.InitContainers[1].Image = image
+		if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time nothing changes
+			if err := kubelet.SyncAll(t.Context(), "default"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if pod, err = pods.Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(pod.Status.InitContainerStatuses); n != 1 || len(pod.Status.ContainerStatuses) != 1 {
+			t.Fatalf("%d statuses of init containers, %d of containers", n, len(pod.Status.ContainerStatuses))
+		}
+		s, main, ready := pod.Status.InitContainerStatuses[0], pod.Status.ContainerStatuses[0], image != "proxy:bad"
+		if s.Name != "proxy" || s.Image != image || s.RestartCount != int32(restarts) || s.Ready != ready || main.RestartCount != 0 || !main.Ready {
+			t.Errorf("image %s: %+v, main %+v", image, s, main)
+		}
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodReady && (c.Status == corev1.ConditionTrue) != ready {
+				t.Errorf("image %s: %+v", image, c)
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -110,8 +111,7 @@ func expressions(side string, written *v1alpha1.ResourceExpr) (map[corev1.Resour
 // order of the pod, but none whose name injected holds. (SCI-27)
 func (p *Policy) Targets(spec *corev1.PodSpec, injected func(name string) bool) (targets []corev1.Container) {
 	for i := range spec.InitContainers {
-		native := spec.InitContainers[i].RestartPolicy
-		if native != nil && *native == corev1.ContainerRestartPolicyAlways {
+		if podstate.IsNative(&spec.InitContainers[i]) {
 			targets = p.add(targets, spec.InitContainers[i:i+1], injected)
 		}
 	}

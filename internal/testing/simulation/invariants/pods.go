@@ -141,6 +141,11 @@ func image(spec *corev1.PodSpec, container string) string {
 			return spec.Containers[i].Image
 		}
 	}
+	for i := range spec.InitContainers {
+		if c := &spec.InitContainers[i]; c.Name == container && native(c) {
+			return c.Image
+		}
+	}
 	return ""
 }
 

@@ -28,6 +28,8 @@ type SidecarContract struct {
 	Read func(*v1alpha1.SidecarSet, *appsv1.ControllerRevision) error
 	// Order returns candidates for the update in their order, if the SidecarSet scatters them; all are its pods.
 	Order func(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod
+	// Natives says that native sidecars count as containers. (SCI-42)
+	Natives bool
 }
 
 // SidecarSet judges a write of the controller of SidecarSets. It must be known what its
@@ -64,7 +66,8 @@ type sidecarSetJudge struct {
 	past               *Past
 	set                *v1alpha1.SidecarSet // with its defaults
 	contract           *SidecarContract
-	hash, withoutImage string // of its containers
+	all                []v1alpha1.SidecarContainer // its containers, and native sidecars that count as such
+	hash, withoutImage string                      // of its containers
 	selector           labels.Selector
 	namespaces         labels.Selector // nil: of any labels
 	broken             bool            // it is not known which pods it selects
@@ -78,6 +81,7 @@ type sidecarSetJudge struct {
 func (p *Past) newSidecarSetJudge(v *violations, w *Write, known *v1alpha1.SidecarSet) *sidecarSetJudge {
 	j := &sidecarSetJudge{violations: v, Write: w, past: p, contract: &p.Sidecars, set: known.DeepCopy(), chosen: labels.Everything()}
 	j.contract.Default(j.set)
+	j.all = slices.Concat(j.set.Spec.Containers, j.natives())
 	var hashErr, err error
 	j.hash, j.withoutImage, hashErr = j.contract.Hashes(j.set)
 	j.selector, err = metav1.LabelSelectorAsSelector(j.set.Spec.Selector)

@@ -66,14 +66,16 @@ func (j *sidecarSetJudge) isUpdated(pod *corev1.Pod) bool {
 }
 
 func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
-	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage
+	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage && !j.ranOther(pod)
 }
 
 // statusOf is the status of a container, empty if there is none.
 func statusOf(pod *corev1.Pod, name string) (s corev1.ContainerStatus) {
-	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].Name == name {
-			return pod.Status.ContainerStatuses[i]
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			if list[i].Name == name {
+				return list[i]
+			}
 		}
 	}
 	return s
@@ -124,27 +126,13 @@ func (j *sidecarSetJudge) consistent(pod *corev1.Pod) bool {
 	if len(pod.Status.ContainerStatuses) != len(pod.Spec.Containers) {
 		return false
 	}
-	for i := range j.set.Spec.Containers {
-		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
-			if !j.took(pod, name) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(j.inPod(pod), func(name string) bool { return !j.took(pod, name) })
 }
 
 // sidecarsServe tells whether all containers of the SidecarSet serve with the images of
 // their spec.
 func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
-	for i := range j.set.Spec.Containers {
-		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
-			if !j.serving(pod, name) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(j.inPod(pod), func(name string) bool { return !j.serving(pod, name) })
 }
 
 // flipping tells whether a hot container that does not work is still to be emptied: one that has ever been

@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -85,7 +84,7 @@ func (j *sidecarSetJudge) checkReported(s *State) {
 		}
 		switch {
 		case !j.matches(pod, s) || j.set.Spec.UpdateStrategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType:
-		case j.confused || len(j.set.Spec.Containers) == 0 || j.isUpdated(pod) || j.upgradable(pod):
+		case j.confused || len(j.all) == 0 || j.isUpdated(pod) || j.upgradable(pod):
 			if j.hasOldNative(pod) {
 				differ = append(differ, name)
 			}
@@ -132,11 +131,11 @@ func (j *sidecarSetJudge) unreadable(pod *corev1.Pod) bool {
 // hasOldNative tells whether a native sidecar of a pod has another image than the spec has. (SCS-14)
 func (j *sidecarSetJudge) hasOldNative(pod *corev1.Pod) bool {
 	for i := range j.set.Spec.InitContainers {
-		native := &j.set.Spec.InitContainers[i]
-		if ptr.Deref(native.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways {
+		of := &j.set.Spec.InitContainers[i]
+		if j.contract.Natives || !native(&of.Container) { // it is updated
 			continue
 		}
-		if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == native.Name && c.Image != native.Image }) {
+		if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == of.Name && c.Image != of.Image }) {
 			return true
 		}
 	}

@@ -155,6 +155,11 @@ func (j *sidecarSetJudge) checkServed(pod *corev1.Pod) {
 			return
 		}
 	}
+	for _, c := range j.natives() {
+		if image(&pod.Spec, c.Name) != "" && !j.serving(pod, c.Name) {
+			return
+		}
+	}
 	j.add(Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
 }
 
@@ -167,7 +172,7 @@ func (j *sidecarSetJudge) candidate(pod *corev1.Pod) bool {
 // checkUpdated: no pod waits for an update that nothing holds back. (SCS-6 to SCS-8)
 func (j *sidecarSetJudge) checkUpdated(s *State) {
 	strategy := &j.set.Spec.UpdateStrategy
-	if strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType || strategy.Paused || j.confused || len(j.set.Spec.Containers) == 0 {
+	if strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType || strategy.Paused || j.confused || len(j.all) == 0 {
 		return
 	}
 	var waits, broken []string

@@ -57,6 +57,7 @@ func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 		}
 		c.Image = was
 	}
+	j.checkInitTouched(before, rest)
 	rest.Annotations, rest.ResourceVersion, rest.Generation, rest.ManagedFields = before.Annotations, before.ResourceVersion, before.Generation, before.ManagedFields
 	if !equality.Semantic.DeepEqual(before, rest) {
 		j.add(InPlace, "changes more of pod %s than images and annotations", before.Name)
@@ -65,8 +66,8 @@ func (j *sidecarSetJudge) checkTouched(before, after *corev1.Pod) {
 
 // imagesOf are the images that a container of pods may get, none of one that is not the SidecarSet's.
 func (j *sidecarSetJudge) imagesOf(name string) []string {
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
+	for i := range j.all {
+		c := &j.all[i]
 		switch {
 		case !slices.Contains(namesOf(c), name):
 		case hot(c):
@@ -183,8 +184,14 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 			j.add(Hot, "empties container %s of pod %s, and leaves its versions %q and %q", idle, before.Name, after.Annotations[is], after.Annotations[alt])
 		}
 	}
-	for i := range before.Spec.Containers {
-		name, was := before.Spec.Containers[i].Name, before.Spec.Containers[i].Image
+	var inits []corev1.Container
+	for _, c := range j.natives() {
+		if was := image(&before.Spec, c.Name); was != "" {
+			inits = append(inits, corev1.Container{Name: c.Name, Image: was})
+		}
+	}
+	for _, c := range slices.Concat(before.Spec.Containers, inits) {
+		name, was := c.Name, c.Image
 		switch {
 		case was != image(&after.Spec, name) && !idles[name]:
 			j.add(InPlace, "gives container %s of pod %s another image, and no record says so", name, before.Name)
@@ -217,8 +224,8 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 		j.add(InPlace, "updates pod %s, of which more than images has changed", before.Name)
 	}
 	j.checkRecord(after)
-	for i := range j.set.Spec.Containers {
-		c := &j.set.Spec.Containers[i]
+	for i := range j.all {
+		c := &j.all[i]
 		name := c.Name
 		if hot(c) {
 			name, _ = worker(after, c)
@@ -242,8 +249,8 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 func (j *sidecarSetJudge) checkRecord(after *corev1.Pod) {
 	record := j.record(after, v1alpha1.SidecarSetHashAnnotation)
 	var names []string
-	for i := range j.set.Spec.Containers {
-		names = append(names, j.set.Spec.Containers[i].Name)
+	for i := range j.all {
+		names = append(names, j.all[i].Name)
 	}
 	slices.Sort(names)
 	if record.SidecarSetHash != j.hash || record.SidecarSetName != j.set.Name || !slices.Equal(record.SidecarList, names) {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// TestSimulationOfNatives plays histories of SidecarSets whose native sidecars count as containers. (SCS-40)
+func TestSimulationOfNatives(t *testing.T) {
+	simulation.Check(t, simulatedNatives(bug{}))
+}
+
+// TestSimulationFindsBugsOfNatives plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugsOfNatives(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		bug    bug
+	}{
+		{"a native sidecar keeps its image", invariants.InPlace, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			delete(p.Patch.Images, "vpn")
+			return true
+		})},
+		{"what has run counts as updated", invariants.InPlace, bug{Reconciler: misreading(func(s *Snapshot) {
+			eachPod(s, func(pod *corev1.Pod) { forgetWhatRan(s, pod) })
+		})}},
+		{"native sidecars are not waited for", invariants.Availability, bug{Often: updateNatives, Reconciler: misreading(func(s *Snapshot) {
+			eachPod(s, func(pod *corev1.Pod) {
+				for i := range pod.Status.InitContainerStatuses {
+					status := &pod.Status.InitContainerStatuses[i]
+					status.Image, status.Ready = imageOfInit(pod, status.Name), true
+				}
+			})
+		})}},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulatedNatives(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// forgetWhatRan has a pod say that its init containers that end were those of the spec, with a hash that no revision has.
+func forgetWhatRan(s *Snapshot, pod *corev1.Pod) {
+	for i := range pod.Spec.InitContainers {
+		for _, of := range s.Set.Spec.InitContainers {
+			if c := &pod.Spec.InitContainers[i]; c.Name == of.Name && c.Name == "setup" {
+				c.Image = of.Image
+			}
+		}
+	}
+	hashes, err := natives.HashesOf(s.Set)
+	records, recordsErr := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
+	if record, is := records[s.Set.Name]; err == nil && recordsErr == nil && is && record.SidecarSetHash != hashes.Containers {
+		record.SidecarSetHash = "of-no-revision"
+		records[s.Set.Name] = record
+		annotatePod(pod, v1alpha1.SidecarSetHashAnnotation, records)
+	}
+}
+
+func imageOfInit(pod *corev1.Pod, name string) string {
+	for i := range pod.Spec.InitContainers {
+		if pod.Spec.InitContainers[i].Name == name {
+			return pod.Spec.InitContainers[i].Image
+		}
+	}
+	return ""
+}
+
+// natives has native sidecars count as containers.
+var natives = injection.Features{NativeSidecars: true}
+
+// simulatedNatives is what a simulation needs to know of SidecarSets with native sidecars.
+func simulatedNatives(bug bug) *simulation.Workload {
+	w := simulatedWith(bug, natives)
+	w.Create = func(r *rand.Rand) simulation.Object {
+		set := anySet(r).(*v1alpha1.SidecarSet)
+		set.Spec.InitContainers = []v1alpha1.SidecarContainer{
+			{Container: corev1.Container{Name: "vpn", Image: "vpn:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}},
+			{Container: corev1.Container{Name: "setup", Image: "setup:1"}}}
+		if r.IntN(4) == 0 {
+			set.Spec.Containers = nil
+		}
+		return set
+	}
+	w.Act = bug.Act(func(u *simulation.User, r *rand.Rand) {
+		switch n := r.IntN(20); {
+		case n < 10:
+			act(u, r)
+		case n == 10:
+			editInitContainers(u, func(c *v1alpha1.SidecarContainer) { // of which running pods cannot get anything
+				c.Env = [][]corev1.EnvVar{nil, nil, {{Name: "A", Value: "1"}}}[r.IntN(3)]
+			})
+		default:
+			pushNative(u, []string{"1", "2", "3", "4", "2", "3", "bad", "nopull"}[r.IntN(8)])
+		}
+	})
+	w.Push = func(u *simulation.User) {
+		pushNative(u, "9")
+		push(u)
+	}
+	return w
+}
+
+// pushNative gives the native sidecar an image.
+func pushNative(u *simulation.User, tag string) {
+	editInitContainers(u, func(c *v1alpha1.SidecarContainer) {
+		if c.Name == "vpn" {
+			c.Image = fmt.Sprint("vpn:", tag)
+		}
+	})
+}
+
+// updateNatives updates native sidecars of pods that serve, one after the other.
+func updateNatives(u *simulation.User, r *rand.Rand) {
+	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","maxUnavailable":1,"partition":0,"paused":false,"selector":null,"scatterStrategy":null}}}`)
+	pushNative(u, fmt.Sprint(1+r.IntN(4)))
+}
