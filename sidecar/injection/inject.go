@@ -31,6 +31,9 @@ type Input struct {
 	Revisions []*appsv1.ControllerRevision
 	// Features switches what differs between releases.
 	Features Features
+	// Lots are numbers from 0 to below 1, drawn at random, by the names of the SidecarSets that are [Partial]. One
+	// below the share of the partition is of a pod that gets the revision; so is one that is missing, 0. (SCS-31)
+	Lots map[string]float64
 	// Now is written into the pod as the time of the injection. Required.
 	Now time.Time
 }
@@ -116,7 +119,11 @@ func (in *Input) matching(r *Result) ([]matched, error) {
 			continue
 		}
 		m := matched{SidecarSet: set.DeepCopy(), revision: set.Status.LatestRevision, result: result}
-		if wanted := set.Spec.InjectionStrategy.Revision; wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil) {
+		earlier, err := in.injectsRevision(set)
+		if err != nil {
+			return nil, fmt.Errorf("SidecarSet %s: %w", set.Name, err)
+		}
+		if earlier {
 			revision, err := Restore(m.SidecarSet, in.Revisions)
 			if err != nil {
 				return nil, fmt.Errorf("SidecarSet %s: spec.injectionStrategy.revision: %w", set.Name, err)

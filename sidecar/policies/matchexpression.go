@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/injection/policy"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -44,7 +45,7 @@ func MatchExpression(all []*v1alpha1.SidecarSet) string {
 
 // compiles tells whether a policy injects what a SidecarSet has, as far as that follows from its spec.
 func compiles(set *v1alpha1.SidecarSet) bool {
-	if r := set.Spec.InjectionStrategy.Revision; r != nil && (r.RevisionName != nil || r.CustomVersion != nil) {
+	if injection.NamesRevision(set) {
 		return false
 	}
 	_, err := policy.Compile(policy.Input{SidecarSet: set, Created: time.Unix(1, 0)})

@@ -27,7 +27,8 @@
 // # Differences
 //
 // SidecarSets are those of OpenKruise 1.4, and what is written into pods and revisions is the same.
-// Behaviour of OpenKruise that harms users is different here:
+// What releases after 1.4 do otherwise is switched by Features, see [FeaturesOf]. Behaviour of OpenKruise that harms users is
+// different here:
 //
 //   - A namespace that no namespace can be called is refused.
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (SCS-27)
@@ -39,6 +40,9 @@
 //     first count until they are over.
 //   - That counts all pods which an update took out of service, whether the selector of the update
 //     matches them now or not. Mirror pods are left alone.
+//   - A partition beside a selector is taken, with a warning. OpenKruise 1.8 and later refuse it. (SCS-V14)
+//   - A revision in the form of another release is used. OpenKruise makes a new one of the same content. (SCS-32)
+//   - A second injection keeps what the policy Partial has drawn for a pod. (SCS-31)
 //   - Hot containers are emptied within maxUnavailable, and not while the update is paused or its type is
 //     NotUpdate. Only those are emptied that an upgrade has left behind, whatever empty image the spec
 //     has now.

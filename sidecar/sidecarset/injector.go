@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -35,6 +36,9 @@ type Injector struct {
 	Reader AdmissionReader
 	// Clock gives the time that is written into pods. Default: the real one.
 	Clock clock.PassiveClock
+	// Lot draws a number from 0 to below 1. Each pod has one for each SidecarSet that injects an earlier revision into
+	// a part of the pods. Default: at random.
+	Lot func() float64
 	// Metrics defaults to none.
 	Metrics InjectionMetrics
 	// Recorder receives events about SidecarSets. Default nil: no events.
@@ -142,7 +146,7 @@ func (i *Injector) observe(ctx context.Context, namespace string, pod *corev1.Po
 		break
 	}
 	for _, set := range in.SidecarSets {
-		if !wantsRevision(set) || injection.Matches(set, pod, in.Namespace) != "" {
+		if !injection.NamesRevision(set) || injection.Matches(set, pod, in.Namespace) != "" {
 			continue
 		}
 		revisions, err := i.Reader.Revisions(ctx, set.Name)
@@ -150,12 +154,20 @@ func (i *Injector) observe(ctx context.Context, namespace string, pod *corev1.Po
 			return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", set.Name, err)
 		}
 		in.Revisions = append(in.Revisions, revisions...)
+		if injection.Partial(set) {
+			if in.Lots == nil {
+				in.Lots = map[string]float64{}
+			}
+			in.Lots[set.Name] = i.lot()
+		}
 	}
 	return in, nil
 }
 
-// wantsRevision tells whether a SidecarSet injects an earlier revision.
-func wantsRevision(set *v1alpha1.SidecarSet) bool {
-	wanted := set.Spec.InjectionStrategy.Revision
-	return wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil)
+// lot draws by lot. (SCS-31)
+func (i *Injector) lot() float64 {
+	if i.Lot == nil {
+		return rand.Float64()
+	}
+	return i.Lot()
 }

@@ -152,7 +152,8 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
 	}
-	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Policies: r.options.Policies, Injection: r.options.Injection, Now: r.options.Clock.Now()}
+	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Policies: r.options.Policies, Injection: r.options.Injection, Features: r.options.Features,
+		Now: r.options.Clock.Now()}
 	if s.Pods, err = caches.PodsFor(r.options.Reader, set); err != nil {
 		return nil, fmt.Errorf("read the pods of SidecarSet %s: %w", key.Name, err)
 	}

@@ -78,6 +78,9 @@ type Options struct {
 	// every update is allowed.
 	Budget Budget
 
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
+
 	// SetMetrics defaults to none.
 	SetMetrics SetMetrics
 }

@@ -30,7 +30,7 @@ func (p *planner) planRevisions() bool {
 		p.UpdateProblem(err)
 		return false
 	}
-	next := revision.NextOf(p.History, wanted, func(r *appsv1.ControllerRevision) bool { return p.holdsSpec(r, wanted) })
+	next := revision.NextOf(p.History, wanted, p.holdsSpec)
 	c := &p.plan.Revisions
 	c.Current, c.Update = next.Revision, next.Revision
 	switch next.Action {
@@ -48,9 +48,13 @@ func (p *planner) planRevisions() bool {
 
 // newRevision makes the revision of the present spec. (SCS-R1, SCS-R2)
 func (p *planner) newRevision() (*appsv1.ControllerRevision, error) {
-	data, err := injection.RevisionData(p.set)
-	if err != nil {
+	var err error
+	if p.content, err = injection.RevisionData(p.set); err != nil {
 		return nil, err
+	}
+	data := p.content
+	if p.Features.ReplacePatch {
+		data = slices.Concat(replaces, bytes.TrimPrefix(data, specBegins))
 	}
 	hash := revision.Hash(data, p.Set.Status.CollisionCount)
 	r := &appsv1.ControllerRevision{
@@ -79,9 +83,12 @@ func with(have map[string]string, pairs ...string) map[string]string {
 	return all
 }
 
-// holdsSpec tells whether a revision holds the present spec. (SCS-R3)
-func (p *planner) holdsSpec(r, wanted *appsv1.ControllerRevision) bool {
-	if bytes.Equal(r.Data.Raw, wanted.Data.Raw) {
+// What data of revisions begin with, and what OpenKruise 1.9 writes there. (SCS-32)
+var specBegins, replaces = []byte(`{"spec":{`), []byte(`{"spec":{"$patch":"replace",`)
+
+// holdsSpec tells whether a revision holds the present spec, in either form. (SCS-R3, SCS-32)
+func (p *planner) holdsSpec(r *appsv1.ControllerRevision) bool {
+	if bytes.Equal(r.Data.Raw, p.content) {
 		return true
 	}
 	held := &v1alpha1.SidecarSet{}
@@ -91,7 +98,7 @@ func (p *planner) holdsSpec(r, wanted *appsv1.ControllerRevision) bool {
 	}
 	p.Injection.Default(held)
 	data, err := injection.RevisionData(held)
-	return err == nil && bytes.Equal(data, wanted.Data.Raw)
+	return err == nil && bytes.Equal(data, p.content)
 }
 
 // planHistory deletes the oldest of the revisions beyond the limit, but none that a pod or

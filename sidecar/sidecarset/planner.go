@@ -30,6 +30,7 @@ type planner struct {
 
 	set       *v1alpha1.SidecarSet // with its defaults
 	hashes    injection.Hashes
+	content   []byte // what a revision of 1.4 holds of the spec
 	hashEnd   string // what follows the hash in a record of the SidecarSet
 	sidecars  []sidecar
 	names     []string                     // of their containers in pods
@@ -134,8 +135,7 @@ func (p *planner) readSelection() error {
 	return nil
 }
 
-// readStrategy reads how pods are updated, which depends on how many there are. (SCS-7,
-// SCS-8)
+// readStrategy reads how pods are updated, which depends on how many there are. (SCS-7, SCS-8)
 func (p *planner) readStrategy() (err error) {
 	const at = "spec.updateStrategy."
 	strategy, r := &p.set.Spec.UpdateStrategy, &p.plan.Rollout
@@ -145,7 +145,11 @@ func (p *planner) readStrategy() (err error) {
 			return fmt.Errorf(at+"selector: %w", err)
 		}
 	}
-	if r.Partition, err = rollout.Count(at+"partition", ptr.Deref(strategy.Partition, zero), r.Matched, rollout.RoundDown); err != nil {
+	if p.Features.PartitionRoundsUp { // (SCS-30)
+		if r.Partition, err = rollout.Partition(strategy.Partition, r.Matched); err != nil {
+			return fmt.Errorf(at+"%w", err)
+		}
+	} else if r.Partition, err = rollout.Count(at+"partition", ptr.Deref(strategy.Partition, zero), r.Matched, rollout.RoundDown); err != nil {
 		return err
 	}
 	r.MaxUnavailable, err = rollout.Count(at+"maxUnavailable", ptr.Deref(strategy.MaxUnavailable, one), r.Matched, rollout.RoundUp)

@@ -8,19 +8,29 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// TestSimulationOfLater plays histories of users who set what came after OpenKruise 1.4.
+// TestSimulationOfLater plays histories of users who set what came after OpenKruise 1.4, with the switches off and on.
 func TestSimulationOfLater(t *testing.T) {
-	simulation.Check(t, later(bug{}))
+	simulation.Check(t, later(bug{}, Features{}), later(bug{}, FeaturesOf(podwright.Release19)))
 }
 
-// later is played by users of fields that came after OpenKruise 1.4.
-func later(bug bug) *simulation.Workload {
+// later is played by users of fields that came after OpenKruise 1.4, with features unless the bug has others.
+func later(bug bug, f Features) *simulation.Workload {
+	options := bug.Options
+	bug.Options = func(o *Options) {
+		o.Features = f
+		if options != nil {
+			options(o)
+		}
+	}
 	w := simulated(bug)
+	w.Judge = judgedAs(injection.Features{}, f)
 	w.Act = bug.Act(func(u *simulation.User, r *rand.Rand) {
 		switch pod := u.AnyPod(r); {
 		case r.IntN(4) > 0:
@@ -42,6 +52,8 @@ func later(bug bug) *simulation.Workload {
 
 // laterEdits are what users change about fields that came after OpenKruise 1.4.
 var laterEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, `"10%"`, `"40%"`, `"99%"`, `"100%"`, "null"),
+	simulation.Pick(`{"spec":{"injectionStrategy":{"revision":%v}}}`, "null", `{"customVersion":"v1","policy":"Partial"}`),
 	simulation.Pick(`{"spec":{"updateStrategy":{"priorityStrategy":%v}}}`, "null", `{"orderPriority":[{"orderedKey":"rank"}],"weightPriority":null}`,
 		`{"orderPriority":[{"orderedKey":"ring"},{"orderedKey":"rank"}],"weightPriority":null}`,
 		`{"orderPriority":null,"weightPriority":[{"weight":30,"matchSelector":{"matchLabels":{"ring":"b"}}},{"weight":20,"matchSelector":{"matchExpressions":[{"key":"rank","operator":"Exists"}]}}]}`),
@@ -68,11 +80,15 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 				slices.Reverse(s.PriorityStrategy.OrderPriority)
 			}
 		}))},
+		{"the partition is rounded down", invariants.Partition, 0, oftener(updatePart, inOptions(func(o *Options) { o.Features.PartitionRoundsUp = false }))},
+		{"revisions do not say that they replace", invariants.History, 0, inOptions(func(o *Options) { o.Features.ReplacePatch = false })},
 	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: later(b.bug)})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: later(b.bug, FeaturesOf(podwright.Release19))})
 	}
 	simulation.FindBugs(t, bugs)
 }
+
+func inOptions(spoil func(*Options)) bug { return bug{Options: spoil} }
 
 // updateByPriority updates some of the pods, by the labels that they have.
 func updateByPriority(u *simulation.User, r *rand.Rand) {

@@ -57,15 +57,21 @@ func simulatedWith(bug bug, features injection.Features) *simulation.Workload {
 		Others:      inject.actOthers,
 		Release:     finishUpdates,
 		Push:        push,
-		Judge: func(uint64) simulation.Judge {
-			past := invariants.NewPast()
-			past.Sidecars = invariants.SidecarContract{Default: features.Default, Natives: features.NativeSidecars, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
-				Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
-					hashes, err := features.HashesOf(set)
-					return hashes.Containers, hashes.WithoutImage, err
-				}}
-			return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
-		},
+		Judge:       judgedAs(features, Features{}),
+	}
+}
+
+// judgedAs judges a controller that has these features.
+func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Judge {
+	return func(uint64) simulation.Judge {
+		past := invariants.NewPast()
+		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
+			PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch,
+			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+				hashes, err := inject.HashesOf(set)
+				return hashes.Containers, hashes.WithoutImage, err
+			}}
+		return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
 	}
 }
 

@@ -40,6 +40,8 @@ type Snapshot struct {
 	Policies bool
 	// Injection is Options.Injection.
 	Injection injection.Features
+	// Features switches behaviour.
+	Features Features
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals
 	// HeldSince is when what holds the SidecarSet up began, as far as a controller remembers. (SCS-27)

@@ -75,8 +75,21 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.SidecarSet] {
 			}
 			return nil, invalid(c.Request, errs)
 		},
-		Confirm: w.Containers.confirm,
+		Confirm: func(ctx context.Context, c admissionChange) *admissionv1.AdmissionResponse {
+			return warnBoth(c, w.Containers.confirm(ctx, c))
+		},
 	}
+}
+
+// warnBoth warns of a partition beside a selector of the update, when they come: OpenKruise 1.9 refuses both together. (SCS-V14)
+func warnBoth(c admissionChange, answer *admissionv1.AdmissionResponse) *admissionv1.AdmissionResponse {
+	both := func(s *v1alpha1.SidecarSetUpdateStrategy) bool {
+		return s.Type != v1alpha1.NotUpdateSidecarSetStrategyType && s.Selector != nil && s.Partition != nil && *s.Partition != zero
+	}
+	if answer.Allowed && both(&c.Object.Spec.UpdateStrategy) && (c.Old == nil || !both(&c.Old.Spec.UpdateStrategy)) {
+		answer.Warnings = append(answer.Warnings, "spec.updateStrategy: partition counts the pods that selector matches; OpenKruise 1.9 refuses both together")
+	}
+	return answer
 }
 
 // invalid is the error of a SidecarSet with which something is wrong. (SCS-W2)

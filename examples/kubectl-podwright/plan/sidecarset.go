@@ -37,7 +37,7 @@ func (p *Planner) sidecarSet(read *reader, key types.NamespacedName, o *workload
 	}
 	r, err := sidecarset.NewReconciler(sidecarset.Options{
 		Kubernetes: p.kube, Sidecar: p.sidecar, ManagerNamespace: namespace, ControllerOptions: p.options(read.about("sidecarsets", set)),
-		Injection: switches.Injection(p.gates)})
+		Injection: switches.Injection(p.gates), Features: switches.SidecarSet(p.gates)})
 	if err != nil {
 		return nil, err
 	}

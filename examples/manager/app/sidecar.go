@@ -34,7 +34,8 @@ func sidecarSets(f *pflag.FlagSet) kind {
 			o := sidecarset.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, ManagerNamespace: p.ownNamespace, ControllerOptions: p.options(*workers),
 				SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
-				SetMetrics: sidecarSetMetrics, Injection: switches.Injection(p.gates), Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
+				SetMetrics: sidecarSetMetrics, Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
+				Injection: switches.Injection(p.gates), Features: switches.SidecarSet(p.gates),
 			}
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()

@@ -71,6 +71,9 @@ const (
 	DaemonSetFixedSelector           Gate = "DaemonSetFixedSelector"
 	WorkloadSpreadTryPatches         Gate = "WorkloadSpreadTryPatches"
 
+	SidecarSetPartitionRoundsUp Gate = "SidecarSetPartitionRoundsUp"
+	SidecarSetReplacePatch      Gate = "SidecarSetReplacePatch"
+
 	StatefulSetRepeatedOrdinals    Gate = "StatefulSetRepeatedOrdinals"
 	StatefulSetPartitionCountsPods Gate = "StatefulSetPartitionCountsPods"
 	StatefulSetUpdateUnavailable   Gate = "StatefulSetUpdateUnavailable"
@@ -135,6 +138,9 @@ var (
 		DaemonSetPartitionRoundsDown:     since19(),
 		DaemonSetFixedSelector:           since19(),
 		WorkloadSpreadTryPatches:         since19(),
+
+		SidecarSetPartitionRoundsUp: since19(),
+		SidecarSetReplacePatch:      since19(),
 
 		StatefulSetRepeatedOrdinals:    since19(),
 		StatefulSetPartitionCountsPods: since19(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package switches turns feature gates into the switches of the controllers of workloads. So the manager that runs them,
+// Package switches turns feature gates into the switches of the controllers. So the manager that runs them,
 // and the plugin that says what they do next, mean the same by a gate.
 //
 // What takes more than a gate is left off, for callers to set: to pull images ahead takes jobs that do it, and some
@@ -10,6 +10,7 @@ package switches
 import (
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -82,5 +83,13 @@ func UnitedDeployment(gates *features.Gates) uniteddeployment.Features {
 	return uniteddeployment.Features{
 		UpdatedCondition: gates.Enabled(features.UnitedDeploymentUpdatedCondition),
 		ReservedLabels:   gates.Enabled(features.UnitedDeploymentReservedLabels),
+	}
+}
+
+// SidecarSet returns the switches of SidecarSets.
+func SidecarSet(gates *features.Gates) sidecarset.Features {
+	return sidecarset.Features{
+		PartitionRoundsUp: gates.Enabled(features.SidecarSetPartitionRoundsUp),
+		ReplacePatch:      gates.Enabled(features.SidecarSetReplacePatch),
 	}
 }

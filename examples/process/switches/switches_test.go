@@ -12,6 +12,7 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -21,7 +22,7 @@ import (
 // all returns the switches of all kinds, by kind and field.
 func all(gates *features.Gates) map[string]bool {
 	return flatten(map[string]any{"CloneSet": CloneSet(gates), "StatefulSet": StatefulSet(gates), "DaemonSet": DaemonSet(gates),
-		"UnitedDeployment": UnitedDeployment(gates), "Injection": Injection(gates)})
+		"UnitedDeployment": UnitedDeployment(gates), "Injection": Injection(gates), "SidecarSet": SidecarSet(gates)})
 }
 
 func flatten(kinds map[string]any) map[string]bool {
@@ -49,7 +50,8 @@ func parse(t *testing.T, f features.Flags) *features.Gates {
 func TestRelease(t *testing.T) {
 	for _, release := range []podwright.Release{podwright.Release14, podwright.Release19} {
 		want := flatten(map[string]any{"CloneSet": cloneset.FeaturesOf(release), "StatefulSet": statefulset.FeaturesOf(release),
-			"DaemonSet": daemonset.FeaturesOf(release), "UnitedDeployment": uniteddeployment.FeaturesOf(release), "Injection": injection.FeaturesOf(release)})
+			"DaemonSet": daemonset.FeaturesOf(release), "UnitedDeployment": uniteddeployment.FeaturesOf(release), "Injection": injection.FeaturesOf(release),
+			"SidecarSet": sidecarset.FeaturesOf(release)})
 		want["CloneSet.LaunchPriority"], want["StatefulSet.LaunchPriority"] = true, true
 		if diff := cmp.Diff(want, all(parse(t, features.Flags{Release: release}))); diff != "" {
 			t.Errorf("PF-1: switches of release %s (-want +got):\n%s", release, diff)
@@ -84,6 +86,8 @@ func TestGates(t *testing.T) {
 		"PreDownloadSandboxConfig":               {"CloneSet.PreDownloadSandboxConfig", "DaemonSet.PreDownloadSandboxConfig", "StatefulSet.PreDownloadSandboxConfig"},
 		"PreparingUpdateAsUpdate":                {"CloneSet.PreparingUpdateAsUpdate", "StatefulSet.PreparingUpdateAsUpdate"},
 		"RecreatePodWhenChangeVCTInCloneSetGate": {"CloneSet.RecreateForClaims"},
+		"SidecarSetPartitionRoundsUp":            {"SidecarSet.PartitionRoundsUp"},
+		"SidecarSetReplacePatch":                 {"SidecarSet.ReplacePatch"},
 		"StatefulSetAutoDeletePVC":               {"StatefulSet.NoAutoDeleteClaims"},
 		"StatefulSetAutoResizePVCGate":           {"StatefulSet.ResizeClaims"},
 		"StatefulSetCountClaims":                 {"StatefulSet.CountClaims"},

@@ -63,7 +63,7 @@ type Input struct {
 // is no such revision yet. The error says why it is not known what to inject. Nothing is changed.
 func Current(set *v1alpha1.SidecarSet, latest string, revisions []*appsv1.ControllerRevision) (in Input, err error) {
 	in = Input{SidecarSet: set, Revision: latest}
-	if wanted := set.Spec.InjectionStrategy.Revision; wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil) {
+	if injection.NamesRevision(set) {
 		in.SidecarSet = set.DeepCopy()
 		if in.Revision, err = injection.Restore(in.SidecarSet, revisions); err != nil {
 			return Input{}, fmt.Errorf("spec.injectionStrategy.revision: %w", err)
@@ -109,6 +109,9 @@ func Compile(in Input) (*Compiled, error) {
 	}
 	if skipped := Skipped(in.SidecarSet); skipped != "" {
 		return &Compiled{Skipped: skipped}, nil
+	}
+	if injection.Partial(in.SidecarSet) {
+		return nil, fmt.Errorf("SidecarSet %s: spec.injectionStrategy.revision.policy is Partial, and no policy can choose pods by lot; have a webhook inject", in.SidecarSet.Name)
 	}
 	set := in.SidecarSet.DeepCopy()
 	in.Features.Default(set)

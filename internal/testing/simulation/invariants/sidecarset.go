@@ -5,6 +5,8 @@ package invariants
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +32,8 @@ type SidecarContract struct {
 	Order func(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod
 	// Natives says that native sidecars count as containers. (SCI-42)
 	Natives bool
+	// PartitionRoundsUp and ReplacePatch are what the controller does as OpenKruise 1.9. (SCS-30, SCS-32)
+	PartitionRoundsUp, ReplacePatch bool
 }
 
 // SidecarSet judges a write of the controller of SidecarSets. It must be known what its
@@ -107,6 +111,9 @@ func (j *sidecarSetJudge) readStrategy() {
 		return max(n, 0)
 	}
 	j.partition = number(strategy.Partition, 0, false)
+	if j.contract.PartitionRoundsUp {
+		j.partition = j.roundedUp(strategy.Partition)
+	}
 	j.maxUnavailable = number(strategy.MaxUnavailable, 1, true)
 	if strategy.Selector != nil {
 		var err error
@@ -114,6 +121,25 @@ func (j *sidecarSetJudge) readStrategy() {
 		j.confused = j.confused || err != nil
 	}
 	j.priority(&corev1.Pod{}) // finds out whether it can be read
+}
+
+// roundedUp is how many pods stay: a share of them rounded up, and not all of several unless it is 100%. (SCS-30)
+func (j *sidecarSetJudge) roundedUp(partition *intstr.IntOrString) int {
+	switch {
+	case partition == nil:
+		return 0
+	case partition.Type == intstr.Int:
+		return min(max(partition.IntValue(), 0), j.matched)
+	}
+	percent, err := strconv.Atoi(strings.TrimSuffix(partition.StrVal, "%"))
+	if j.confused = j.confused || err != nil || !strings.HasSuffix(partition.StrVal, "%"); j.confused {
+		return 0
+	}
+	stay := min((percent*j.matched+99)/100, j.matched)
+	if stay == j.matched && stay > 1 && percent != 100 {
+		stay--
+	}
+	return stay
 }
 
 // matching are the pods that the SidecarSet injected into and selects, by name. (SCS-1, SCS-2)
@@ -243,6 +269,9 @@ func (j *sidecarSetJudge) checkRevision() {
 		}
 		if !j.holdsSpec(after) {
 			j.add(History, "creates revision %s, which does not hold the spec", after.Name)
+		}
+		if is := strings.HasPrefix(string(after.Data.Raw), `{"spec":{"$patch":"replace",`); is != j.contract.ReplacePatch {
+			j.add(History, "creates revision %s, which says that it replaces: %t", after.Name, is)
 		}
 		for _, r := range j.Observed.Revisions { // of what it wrote since the answer may be lost
 			if metav1.IsControlledBy(r, j.set) && (r.Revision >= after.Revision || j.holdsSpec(r)) {

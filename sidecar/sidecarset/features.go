@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import "github.com/podwright/podwright"
+
+// Features switches what differs between releases of OpenKruise. Its zero value is 1.4.
+type Features struct {
+	// PartitionRoundsUp rounds a partition that is a percentage up, but leaves one of several pods to update
+	// below 100%. Default: it is rounded down. (SCS-30)
+	PartitionRoundsUp bool
+	// ReplacePatch writes "$patch":"replace" into revisions. Both forms are read. (SCS-32)
+	ReplacePatch bool
+}
+
+// FeaturesOf returns the switches as a release of OpenKruise has them by default. Release14 is the zero Features.
+func FeaturesOf(release podwright.Release) Features {
+	later := release == podwright.Release19
+	return Features{PartitionRoundsUp: later, ReplacePatch: later}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright"
+)
+
+// A release switches what it does by default. (SCS-30, SCS-32)
+func TestFeaturesOf(t *testing.T) {
+	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
+		t.Errorf("1.4 (-want +got):\n%s", diff)
+	}
+	want := Features{PartitionRoundsUp: true, ReplacePatch: true}
+	if diff := cmp.Diff(want, FeaturesOf(podwright.Release19)); diff != "" {
+		t.Errorf("1.9 (-want +got):\n%s", diff)
+	}
+}
+
+// How many pods stay of a partition, as OpenKruise 1.4 and 1.9 round it. (SCS-7, SCS-30)
+func TestPartitionRounds(t *testing.T) {
+	for _, test := range []struct {
+		pods      int
+		partition string
+		down, up  int32
+	}{
+		{3, "10%", 0, 1}, {3, "90%", 2, 2}, {3, "100%", 3, 3}, {3, "0%", 0, 0}, {3, "34%", 1, 2}, {10, "50%", 5, 5}, {10, "91%", 9, 9},
+		{1, "10%", 0, 1}, {1, "99%", 0, 1}, {2, "99%", 1, 1}, {0, "50%", 0, 0},
+	} {
+		for up, want := range map[bool]int32{false: test.down, true: test.up} {
+			s := many(t, "maxUnavailable: 100%", test.pods, 0, 0).snapshot()
+			s.Set.Spec.UpdateStrategy.Partition = new(intstr.FromString(test.partition))
+			s.Features.PartitionRoundsUp = up
+			plan := NewPlan(s)
+			if got := plan.Rollout.Partition; got != want || len(updates(plan)) != test.pods-int(want) {
+				t.Errorf("%d pods, %s, up %t: partition %d, want %d: %s", test.pods, test.partition, up, got, want, plan)
+			}
+		}
+	}
+	for up, want := range map[bool]int32{false: 5, true: 3} { // a number beyond the pods holds back all of them
+		s := many(t, "partition: 5", 3, 0, 0).snapshot()
+		s.Features.PartitionRoundsUp = up
+		if plan := NewPlan(s); plan.Rollout.Partition != want || len(plan.Patch) > 0 {
+			t.Errorf("up %t: %s", up, plan)
+		}
+	}
+	s := many(t, "", 3, 0, 0).snapshot()
+	s.Set.Spec.UpdateStrategy.Partition, s.Features.PartitionRoundsUp = new(intstr.FromString("few")), true
+	if plan := NewPlan(s); len(plan.Problems) != 1 || !strings.HasPrefix(plan.Problems[0].Err.Error(), `spec.updateStrategy.partition: found "few"`) {
+		t.Error(plan)
+	}
+}
+
+// A revision says that it replaces, or does not; one of the other form that holds the spec is used. (SCS-32)
+func TestReplacePatch(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		w := newWorld(t, logs)
+		first := NewPlan(featured(w, on)).Revisions.Create
+		if is := bytes.HasPrefix(first.Data.Raw, []byte(`{"spec":{"$patch":"replace","containers":[{`)); is != on {
+			t.Fatalf("on %t: %s", on, first.Data.Raw)
+		}
+		if other := NewPlan(featured(w, !on)).Revisions.Create; other.Name == first.Name {
+			t.Errorf("both forms have the name %s", first.Name)
+		}
+		w.revisions = append(w.revisions, first)
+		if plan := NewPlan(featured(w, !on)); plan.Revisions.Create != nil || plan.Revisions.Raise != nil || plan.Revisions.Update.Name != first.Name {
+			t.Errorf("on %t, a reader of the other form: %s", on, plan)
+		}
+		w.image("log", "log:v2")
+		second := NewPlan(featured(w, !on)).Revisions.Create
+		w.revisions = append(w.revisions, second)
+		w.image("log", "log:v1")
+		if plan := NewPlan(featured(w, !on)); plan.Revisions.Create != nil || fmt.Sprint(plan.Revisions.Update.Name) != first.Name {
+			t.Errorf("on %t, back to the one of the other form: %s", on, plan)
+		}
+	}
+}
+
+// featured is a snapshot of a manager that says, or does not, that revisions replace.
+func featured(w *world, replace bool) *Snapshot {
+	s := w.snapshot()
+	s.Features.ReplacePatch = replace
+	return s
+}
