@@ -10,8 +10,8 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/testing/simulation"
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
