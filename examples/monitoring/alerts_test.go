@@ -49,6 +49,8 @@ func TestAlerts(t *testing.T) {
 			kruise_podunavailablebudget_status_total_replicas{namespace="shop",podunavailablebudget="web"} 5x120
 			podwright_sidecarset_missed_pods{sidecarset="log"} 0x120
 			kruise_imagepulljob_status_failed{namespace="infra",imagepulljob="ahead"} 0x120
+			kruise_imagelistpulljob_status_completed{namespace="infra",imagelistpulljob="daily"} 2x120
+			kruise_imagelistpulljob_status_succeeded{namespace="infra",imagelistpulljob="daily"} 2x120
 			kruise_containerrecreaterequest_created{namespace="shop",containerrecreaterequest="restart"} 0x120
 			kruise_containerrecreaterequest_status_phase{namespace="shop",containerrecreaterequest="restart",phase="Pending"} 0x120
 			kruise_containerrecreaterequest_status_phase{namespace="shop",containerrecreaterequest="restart",phase="Completed"} 1x120`, nil},
@@ -147,6 +149,10 @@ func TestAlerts(t *testing.T) {
 			kruise_imagepulljob_status_failed{namespace="infra",imagepulljob="ahead"} 0 1x20`,
 			map[int]string{5: "", 6: `ImagePullJobFailing{imagepulljob="ahead", namespace="infra"}`}},
 
+		{"an image of a list that a node cannot pull", `
+			kruise_imagelistpulljob_status_completed{namespace="infra",imagelistpulljob="daily"} 0 2x20
+			kruise_imagelistpulljob_status_succeeded{namespace="infra",imagelistpulljob="daily"} 0 1x20`,
+			map[int]string{5: "", 6: `ImageListPullJobFailing{imagelistpulljob="daily", namespace="infra"}`}},
 		{"a request that nobody sees", `
 			kruise_containerrecreaterequest_created{namespace="shop",containerrecreaterequest="restart"} 0x30`,
 			map[int]string{9: "", 10: `ContainerRecreateRequestPending{containerrecreaterequest="restart", namespace="shop"}`}},

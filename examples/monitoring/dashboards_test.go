@@ -98,6 +98,8 @@ var boards = []board{
 		{"ImagePullJobs: nodes", "none", []query{
 			{`kruise_imagepulljob_status_active{namespace=~"$namespace"} > 0`, "{{namespace}}/{{imagepulljob}}, active"},
 			{`kruise_imagepulljob_status_failed{namespace=~"$namespace"} > 0`, "{{namespace}}/{{imagepulljob}}, failed"}}},
+		one("ImageListPullJobs: images done", "percentunit",
+			`kruise_imagelistpulljob_status_succeeded{namespace=~"$namespace"} / (kruise_imagelistpulljob_status_desired > 0)`, "{{namespace}}/{{imagelistpulljob}}"),
 		one("ImagePullJobs: done", "percentunit",
 			`kruise_imagepulljob_status_succeeded{namespace=~"$namespace"} / (kruise_imagepulljob_status_desired > 0)`, "{{namespace}}/{{imagepulljob}}"),
 		one("Images that nodes pull", "none", `kruise_nodeimage_status_pulling > 0`, "{{nodeimage}}"),
@@ -105,7 +107,7 @@ var boards = []board{
 		one("Runs of probes", "ops", `sum by (result) (rate(podwright_podprobe_runs_total[$__rate_interval]))`, "{{result}}"),
 		one("Time of a probe, 99%", "s", `histogram_quantile(0.99, sum by (le) (rate(podwright_podprobe_run_seconds_bucket[$__rate_interval])))`, "probe"),
 		one("Node agents: what waits", "none", `sum by (name) (workqueue_depth{name=~"image_puller|containerrecreaterequest|containerrecreaterequest_answers|pod_probe|runtime_container_meta|runtime_container_meta_restarter"})`, "{{name}}"),
-	}, controllers("imagepulljob", "nodeimage"))},
+	}, controllers("imagepulljob", "imagelistpulljob", "nodeimage"))},
 }
 
 // heldUp shows for how long objects of some kinds have been held up, and why.

@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	distribution "github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/image/imagelistpulljob"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
@@ -86,6 +87,8 @@ func kinds(all podwright.ControllerOptions, c *clients) map[string]podwright.Kin
 			resource.Options{ControllerOptions: all, Kubernetes: c.kube, Distribution: c.distribution}, nil),
 		"{apiVersion: apps.kruise.io/v1alpha1, kind: ImagePullJob, spec: {image: nginx, completionPolicy: {type: Never}}}": imagepulljob.Describe(
 			imagepulljob.Options{ControllerOptions: all, Kubernetes: c.kube, Distribution: c.distribution}, nil),
+		"{apiVersion: apps.kruise.io/v1alpha1, kind: ImageListPullJob, spec: {images: [nginx], completionPolicy: {type: Never}}}": imagelistpulljob.Describe(
+			imagelistpulljob.Options{ControllerOptions: all, Distribution: c.distribution}, nil),
 		"{apiVersion: v1, kind: Node, metadata: {name: node-1}}": nodeimage.Describe(
 			nodeimage.Options{ControllerOptions: all, Kubernetes: c.kube, Distribution: c.distribution}, nil),
 		"{apiVersion: v1, kind: Node, metadata: {name: node-2}}": nodepodprobe.Describe(

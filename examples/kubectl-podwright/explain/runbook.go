@@ -21,7 +21,7 @@ var sections = map[string]string{
 // sectionsOf are those of what holds up an object of a kind otherwise. Of other kinds it is that of all.
 var sectionsOf = map[string]string{
 	"CloneSet": "clonesetrolloutstuck", "StatefulSet": "statefulsetrolloutstuck", "DaemonSet": "daemonsetrolloutstuck",
-	"PodUnavailableBudget": "budgetexhausted", "ImagePullJob": "imagepulljobfailing", "NodeImage": "nodeimagefailing",
+	"PodUnavailableBudget": "budgetexhausted", "ImagePullJob": "imagepulljobfailing", "ImageListPullJob": "imagelistpulljobfailing", "NodeImage": "nodeimagefailing",
 	"ContainerRecreateRequest": "containerrecreaterequestpending", "WorkloadSpread": "subsetheldup",
 }
 

@@ -46,6 +46,7 @@ var elsewhere = map[string]Place{
 	"AdvancedCronJob":          {Not: "it waits for its next time, which users asked for; what holds up a job stands in that"},
 	"ContainerRecreateRequest": {In: inMessage},
 	"NodePodProbe":             {Not: "users do not write it; the PodProbeMarkers that it comes from say which pods have no result"},
+	"ImageListPullJob":         {Not: "its ImagePullJobs say it; status.failedImageStatuses has those that cannot be created"},
 	"ImagePullJob":             {In: inMessage},
 	"NodeImage":                {In: inTags},
 	"WorkloadSpread":           {In: inSubsets},

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/availability/evictionresponder"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	distribution "github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/image/imagelistpulljob"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/persistentpodstate"
@@ -178,6 +179,9 @@ var describe = map[string]func(*account) podwright.Kind{
 	},
 	"imagepulljob-controller": func(a *account) podwright.Kind {
 		return imagepulljob.Describe(imagepulljob.Options{ControllerOptions: a.all, Kubernetes: a.kube, Distribution: a.distribution, Workloads: a.workloads}, nil)
+	},
+	"imagelistpulljob-controller": func(a *account) podwright.Kind {
+		return imagelistpulljob.Describe(imagelistpulljob.Options{ControllerOptions: a.all, Distribution: a.distribution}, nil)
 	},
 	"nodeimage-controller": func(a *account) podwright.Kind {
 		return nodeimage.Describe(nodeimage.Options{ControllerOptions: a.all, Kubernetes: a.kube, Distribution: a.distribution,
