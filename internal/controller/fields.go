@@ -104,6 +104,9 @@ const Storage Fields = 1 << 31
 // Volume is what a claim asks of its volume, and what it has of that.
 const Volume Fields = 1 << 32
 
+// Address is where a pod can be reached: its first address.
+const Address Fields = 1 << 33
+
 // Everything is what is new about an object that appears or goes.
 const Everything = ^Fields(0)
 
@@ -204,6 +207,7 @@ var podFields = []field[*corev1.Pod]{
 			return b.Type == a.Type && b.Status == a.Status && b.Message == a.Message
 		})
 	}},
+	{Address, func(b, a *corev1.Pod) bool { return b.Status.PodIP != a.Status.PodIP }},
 	{Trouble, func(b, a *corev1.Pod) bool { return heldup.OfPod(b) != heldup.OfPod(a) }},
 	{Resize, resizeDiffers},
 	{EphemeralContainers, func(b, a *corev1.Pod) bool {

@@ -23,6 +23,11 @@ type PodProbe struct {
 	// UID tells it from others that have had its name.
 	UID types.UID `json:"uid"`
 
+	// IP is the address of the pod, by which agents of OpenKruise probe with tcpSocket and httpGet. It follows that of the pod. Agents of
+	// podwright ask the container runtime. Empty: the pod has none yet.
+	// +optional
+	IP string `json:"IP,omitempty"`
+
 	// Probes are the probes, each name once.
 	// +optional
 	Probes []ContainerProbe `json:"probes,omitempty"`

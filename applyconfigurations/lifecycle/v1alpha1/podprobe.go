@@ -18,6 +18,9 @@ type PodProbeApplyConfiguration struct {
 	Namespace *string `json:"namespace,omitempty"`
 	// UID tells it from others that have had its name.
 	UID *types.UID `json:"uid,omitempty"`
+	// IP is the address of the pod, by which agents of OpenKruise probe with tcpSocket and httpGet. It follows that of the pod. Agents of
+	// podwright ask the container runtime. Empty: the pod has none yet.
+	IP *string `json:"IP,omitempty"`
 	// Probes are the probes, each name once.
 	Probes []ContainerProbeApplyConfiguration `json:"probes,omitempty"`
 }
@@ -49,6 +52,14 @@ func (b *PodProbeApplyConfiguration) WithNamespace(value string) *PodProbeApplyC
 // If called multiple times, the UID field is set to the value of the last call.
 func (b *PodProbeApplyConfiguration) WithUID(value types.UID) *PodProbeApplyConfiguration {
 	b.UID = &value
+	return b
+}
+
+// WithIP sets the IP field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the IP field is set to the value of the last call.
+func (b *PodProbeApplyConfiguration) WithIP(value string) *PodProbeApplyConfiguration {
+	b.IP = &value
 	return b
 }
 

@@ -103,7 +103,7 @@ func matters(before, after *corev1.Pod, markers []*v1alpha1.PodProbeMarker) bool
 	switch was, is := wanted(before), wanted(after); {
 	case !was && !is:
 		return false
-	case before == nil || after == nil || was != is || before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName || v1alpha1.CanBeProbed(before) != v1alpha1.CanBeProbed(after):
+	case before == nil || after == nil || was != is || before.Status.PodIP != after.Status.PodIP || before.UID != after.UID || before.Spec.NodeName != after.Spec.NodeName || v1alpha1.CanBeProbed(before) != v1alpha1.CanBeProbed(after):
 		return true
 	}
 	return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations) || conditionsDiffer(before, after, markers)

@@ -70,7 +70,7 @@ func TestPodsThatMatter(t *testing.T) {
 			}.Check(t, reads, pod)
 		}
 	}
-	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.Phase", "pod.Status.Conditions[].Status")
+	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.Status.PodIP", "pod.Status.Phase", "pod.Status.Conditions[].Status")
 }
 
 func annotated(key, value string) func(*corev1.Pod) {

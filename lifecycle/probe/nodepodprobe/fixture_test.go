@@ -131,7 +131,11 @@ func shown(p *Plan) (lines []string) {
 			for _, probe := range e.Probes {
 				names = append(names, fmt.Sprint(probe.Name, " in ", probe.ContainerName, " ", handler(&probe.Probe)))
 			}
-			add("%s/%s %s: %s", e.Namespace, e.Name, e.UID, strings.Join(names, ", "))
+			at := ""
+			if e.IP != "" {
+				at = " at " + e.IP
+			}
+			add("%s/%s %s%s: %s", e.Namespace, e.Name, e.UID, at, strings.Join(names, ", "))
 		}
 	}
 	if p.Create != nil {

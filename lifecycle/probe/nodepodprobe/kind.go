@@ -27,7 +27,7 @@ const (
 const resourceMarkers podwright.Resource = "podprobemarkers" // which it only reads
 
 // podFields are the fields that a plan reads of a pod.
-const podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Conditions
+const podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Conditions | controller.Address
 
 // reads lists what the plan for a node depends on. Heartbeats, and all else that
 // nodes report, do not count.

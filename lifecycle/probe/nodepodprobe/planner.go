@@ -153,12 +153,12 @@ func (p *planner) wantedProbes(now []v1alpha1.PodProbe) (after []v1alpha1.PodPro
 		}
 		placed[pod.UID] = true
 		if kept := p.probesOf(entry); len(kept) > 0 {
-			after = append(after, v1alpha1.PodProbe{Namespace: entry.Namespace, Name: entry.Name, UID: entry.UID, Probes: kept})
+			after = append(after, v1alpha1.PodProbe{Namespace: entry.Namespace, Name: entry.Name, UID: entry.UID, IP: cmp.Or(pod.Status.PodIP, entry.IP), Probes: kept})
 		}
 	}
 	for _, pod := range p.pods {
 		if !placed[pod.UID] && len(p.wanted[pod.UID]) > 0 {
-			entry := v1alpha1.PodProbe{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+			entry := v1alpha1.PodProbe{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, IP: pod.Status.PodIP}
 			if entry.Probes = p.probesOf(&entry); len(entry.Probes) > 0 {
 				after = append(after, entry)
 			}

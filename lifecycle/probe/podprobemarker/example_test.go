@@ -24,5 +24,5 @@ func ExampleValidateCreate() {
 		fmt.Println(err)
 	}
 	// Output:
-	// spec.probes[0].probe.httpGet.host: Forbidden: a probe goes to the pod: leave it out
+	// spec.probes[0].probe.httpGet.host: Forbidden: host field in probes is not allowed: a probe goes to the pod
 }

@@ -4,6 +4,7 @@ package podprobemarker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -81,6 +82,17 @@ func validateNames(probe *v1alpha1.PodContainerProbe, seen map[string]bool, path
 	return errs
 }
 
+// plainNames refuses names with the character that divides names in NodePodProbes, but for those that stand. (PPM-1.3)
+func plainNames(m, old *v1alpha1.PodProbeMarker) (errs field.ErrorList) {
+	for i := range m.Spec.Probes {
+		name := m.Spec.Probes[i].Name
+		if strings.Contains(name, "#") && (old == nil || !slices.ContainsFunc(old.Spec.Probes, func(p v1alpha1.PodContainerProbe) bool { return p.Name == name })) {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "probes").Index(i).Child("name"), name, "probe name can't contains '#'."))
+		}
+	}
+	return errs
+}
+
 // validateProbe looks at a probe: its one handler, and its numbers, of which 0 is a default. (PPM-1.4)
 func validateProbe(p *corev1.Probe, path *field.Path) (errs field.ErrorList) {
 	errs = validateHandler(p, path)
@@ -147,5 +159,5 @@ func validateHost(host string, path *field.Path) field.ErrorList {
 	if host == "" {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, "a probe goes to the pod: leave it out")}
+	return field.ErrorList{field.Forbidden(path, "host field in probes is not allowed: a probe goes to the pod")}
 }

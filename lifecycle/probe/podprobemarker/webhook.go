@@ -23,7 +23,11 @@ const ValidatePath = "/validate-apps-kruise-io-podprobemarker"
 //
 // Requests for other kinds and for subresources are allowed as they are. An
 // object that cannot be decoded is refused with the code 400. There are no defaults to set. (PPM-1.1)
-type Webhook struct{}
+type Webhook struct {
+	// PlainNames refuses a probe that comes to have a # in its name, as OpenKruise does from 1.6 on: it divides the names of
+	// marker and probe in NodePodProbes. Default false: it may have one. (PPM-1.3)
+	PlainNames bool
+}
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
@@ -44,7 +48,11 @@ func (w *Webhook) admission() admission.Kind[v1alpha1.PodProbeMarker] {
 	return admission.Kind[v1alpha1.PodProbeMarker]{
 		GroupKind: v1alpha1.Kind("PodProbeMarker"), ValidatePath: ValidatePath,
 		Check: func(_ context.Context, c change) (field.ErrorList, error) {
-			return nil, admission.Invalid(c.Request, c.Errors(ValidateCreate, ValidateUpdate), http.StatusBadRequest, metav1.StatusReasonBadRequest)
+			errs := c.Errors(ValidateCreate, ValidateUpdate)
+			if w.PlainNames {
+				errs = append(errs, plainNames(c.Object, c.Old)...)
+			}
+			return nil, admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 		},
 	}
 }

@@ -56,3 +56,29 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("handlers %v", w.Handlers())
 	}
 }
+
+// PPM-1.3: names with the character that divides them are refused if that is asked for, but not where they stand.
+func TestPlainNames(t *testing.T) {
+	named := func(name string) *v1alpha1.PodProbeMarker {
+		return newMarker(func(m *v1alpha1.PodProbeMarker) { m.Spec.Probes[0].Name = name })
+	}
+	relabelled := named("a#b")
+	relabelled.Spec.Probes[0].Probe.PeriodSeconds = 7
+	for _, test := range []struct {
+		name        string
+		object, old *v1alpha1.PodProbeMarker
+		want        string // with PlainNames; without them all may be saved
+	}{
+		{"new", named("a#b"), nil, `spec.probes[0].name: Invalid value: "a#b": probe name can't contains '#'.`},
+		{"renamed", named("a#b"), named("a"), `spec.probes[0].name: Invalid value: "a#b": probe name can't contains '#'.`},
+		{"it stands, and the probe changes", relabelled, named("a#b"), ""},
+		{"plain", named("a"), nil, ""},
+	} {
+		for plain, want := range map[bool]string{true: test.want, false: ""} {
+			answer := (&Webhook{PlainNames: plain}).Validate(t.Context(), about(t, test.object, test.old))
+			if answer.Allowed != (want == "") || !answer.Allowed && (answer.Result.Code != 400 || !strings.Contains(answer.Result.Message, want)) {
+				t.Errorf("PPM-1.3: %s, PlainNames %t: %+v, want %q", test.name, plain, answer.Result, want)
+			}
+		}
+	}
+}
