@@ -28,7 +28,7 @@ func ExampleWebhooks() {
 		fmt.Println(w.Name, "asks about", w.Rules[0].Operations, "of", w.Rules[0].Resources, "at", *w.ClientConfig.Service.Path)
 	}
 	// Output:
-	// 0 mutating and 8 validating webhooks
+	// 0 mutating and 10 validating webhooks
 	// vpodunavailablebudget.kb.io asks about [CREATE UPDATE] of [podunavailablebudgets] at /validate-policy-kruise-io-podunavailablebudget
 	// vpod.kb.io asks about [UPDATE DELETE] of [pods] at /validate-pod
 	// vpodeviction.kb.io asks about [CREATE] of [pods/eviction] at /validate-pod
@@ -37,4 +37,6 @@ func ExampleWebhooks() {
 	// vbuiltindeployment.kb.io asks about [DELETE] of [deployments] at /validate-apps-deployment
 	// vbuiltinreplicaset.kb.io asks about [DELETE] of [replicasets] at /validate-apps-replicaset
 	// vbuiltinstatefulset.kb.io asks about [DELETE] of [statefulsets] at /validate-apps-statefulset
+	// vservice.kb.io asks about [DELETE] of [services] at /validate-service
+	// vingress.kb.io asks about [DELETE] of [ingresses] at /validate-ingress
 }

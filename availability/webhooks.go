@@ -65,6 +65,8 @@ func ofDeletions() []admissionregistrationv1.ValidatingWebhook {
 		manifests.Validating("builtindeployment", "/validate-apps-deployment", manifests.Resource("apps", "deployments", "v1"), remove),
 		manifests.Validating("builtinreplicaset", "/validate-apps-replicaset", manifests.Resource("apps", "replicasets", "v1"), remove),
 		manifests.Validating("builtinstatefulset", "/validate-apps-statefulset", manifests.Resource("apps", "statefulsets", "v1"), remove),
+		manifests.Validating("service", "/validate-service", manifests.Resource("", "services", "v1"), remove),
+		manifests.Validating("ingress", "/validate-ingress", manifests.Resource("networking.k8s.io", "ingresses", "v1", "v1beta1"), remove),
 	}
 	for i := range webhooks {
 		webhooks[i].ObjectSelector.MatchExpressions = []metav1.LabelSelectorRequirement{

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 )
 
@@ -36,6 +37,34 @@ func (w *Webhook) pods(ctx context.Context, in string) (int, error) {
 		return n, fmt.Errorf("forbidden by ResourcesProtectionDeletion for list pods error: %w", err)
 	}
 	return n, nil
+}
+
+// Claims lists PersistentVolumeClaims of a namespace. Metadata would not do: the phase is not among it.
+type Claims func(ctx context.Context, namespace string, o metav1.ListOptions) (*corev1.PersistentVolumeClaimList, error)
+
+// ClaimsBy lists by a client. It asks the API server each time, and so needs no cache.
+func ClaimsBy(client kubernetes.Interface) Claims {
+	return func(ctx context.Context, namespace string, o metav1.ListOptions) (*corev1.PersistentVolumeClaimList, error) {
+		return client.CoreV1().PersistentVolumeClaims(namespace).List(ctx, o)
+	}
+}
+
+// claims counts the Bound claims of a Namespace, up to the end of the first page that has one. (DP-13)
+func (w *Webhook) claims(ctx context.Context, in string) (n int, err error) {
+	for o := (metav1.ListOptions{Limit: page}); ; {
+		list, err := w.Claims(ctx, in, o)
+		if err != nil {
+			return 0, fmt.Errorf("forbidden by ResourcesProtectionDeletion for list pvc error: %w", err)
+		}
+		for i := range list.Items {
+			if c := &list.Items[i]; c.Status.Phase == corev1.ClaimBound && c.DeletionTimestamp == nil {
+				n++
+			}
+		}
+		if o.Continue = list.Continue; o.Continue == "" || n > 0 {
+			return n, nil
+		}
+	}
 }
 
 // crd is what the webhook reads of a CustomResourceDefinition.

@@ -16,6 +16,8 @@ var (
 	namespace        = schema.GroupKind{Kind: "Namespace"}
 	definition       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	unitedDeployment = schema.GroupKind{Group: kruise, Kind: "UnitedDeployment"}
+	service          = schema.GroupKind{Kind: "Service"}
+	ingress          = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
 )
 
 const kruise = "apps.kruise.io"
@@ -28,7 +30,7 @@ func Kinds() []schema.GroupKind {
 			kinds = append(kinds, k.GroupKind())
 		}
 	}
-	return append(kinds, unitedDeployment)
+	return append(kinds, unitedDeployment, service, ingress)
 }
 
 // Children are what keeps an object from being deleted that is Cascading and does not tell itself
@@ -40,6 +42,9 @@ const (
 	// ActivePods are the pods of a Namespace that are neither Succeeded nor Failed nor
 	// being deleted. (DP-6)
 	ActivePods Children = "active pods"
+	// BoundClaims are the PersistentVolumeClaims of a Namespace without active pods whose phase is Bound, and
+	// that are not being deleted. (DP-13)
+	BoundClaims Children = `"Bound" status pvc`
 	// ActiveObjects are the objects of a CustomResourceDefinition, in all namespaces,
 	// that are not being deleted. (DP-7)
 	ActiveObjects Children = "active CRs"
@@ -65,9 +70,14 @@ func Decide(kind schema.GroupKind, object metav1.Object, replicas *int32) Decisi
 		return decideCounted(object, ActivePods)
 	case kind == definition:
 		return decideCounted(object, ActiveObjects)
+	case isEndpoint(kind) && validation.Protected(object) == v1alpha1.AlwaysDeletionProtection:
+		return because(validation.Always())
 	}
 	return Decision{}
 }
+
+// isEndpoint tells whether a kind leads to pods, of which there are no children. (DP-14)
+func isEndpoint(kind schema.GroupKind) bool { return kind == service || kind == ingress }
 
 // isWorkload tells whether a kind is one of workloads that can be protected.
 func isWorkload(kind schema.GroupKind) bool {

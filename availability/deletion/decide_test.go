@@ -33,6 +33,9 @@ func TestDecide(t *testing.T) {
 	for _, kind := range deletion.Kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
 			count := counts[kind.Kind]
+			if kind.Kind == "Service" || kind.Kind == "Ingress" {
+				return // TestEndpoints
+			}
 			waits := deletion.Decision{Reason: forbidden + "Cascading and replicas 3>0"}
 			if count != "" {
 				waits = deletion.Decision{Count: count}
@@ -61,6 +64,32 @@ func TestDecide(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// DP-14: Services and Ingresses have no children.
+func TestEndpoints(t *testing.T) {
+	going := labelled("Always")
+	going.DeletionTimestamp = &metav1.Time{}
+	for _, kind := range []schema.GroupKind{{Kind: "Service"}, {Group: "networking.k8s.io", Kind: "Ingress"}} {
+		for _, test := range []struct {
+			name   string
+			object *metav1.ObjectMeta
+			want   deletion.Decision
+		}{
+			{"no label", &metav1.ObjectMeta{}, deletion.Decision{}},
+			{"Always", labelled("Always"), deletion.Decision{Reason: always}},
+			{"Cascading", labelled("Cascading"), deletion.Decision{}},
+			{"lower case", labelled("always"), deletion.Decision{}},
+			{"Always, being deleted", going, deletion.Decision{}},
+		} {
+			if diff := cmp.Diff(test.want, deletion.Decide(kind, test.object, nil)); diff != "" {
+				t.Errorf("DP-14: %v: %s (-want +got):\n%s", kind, test.name, diff)
+			}
+		}
+	}
+	if got := deletion.Decide(schema.GroupKind{Group: "extensions", Kind: "Ingress"}, labelled("Always"), nil); got != (deletion.Decision{}) {
+		t.Errorf("DP-1: of another group: %+v", got)
 	}
 }
 

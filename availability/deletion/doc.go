@@ -2,7 +2,7 @@
 
 // Package deletion protects objects from deletion that have the label
 // policy.kruise.io/delete-protection: Namespaces, CustomResourceDefinitions, Deployments,
-// ReplicaSets, StatefulSets, CloneSets, Advanced StatefulSets and UnitedDeployments.
+// ReplicaSets, StatefulSets, CloneSets, Advanced StatefulSets, UnitedDeployments, Services and Ingresses.
 //
 // Decide is the decision, a pure function of the object. Policies are ValidatingAdmissionPolicies that
 // make it within the API server, so that it holds while nothing of podwright runs; they need Kubernetes
@@ -29,5 +29,6 @@
 //     objects it may not list cannot be deleted until it may, or the label is taken away.
 //   - Pods and custom resources are asked for when the answer depends on them, one first. The number
 //     in a refusal is exact up to 500.
+//   - Services and Ingresses are protected, too, as from OpenKruise 1.6 on.
 //   - Custom resources whose stored version is not served are listed in another version.
 package deletion

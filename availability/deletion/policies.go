@@ -66,7 +66,7 @@ func ofWorkloads() policy {
 	})
 }
 
-// ofOthers is about the kinds of which something has to be counted.
+// ofOthers is about the kinds of which something has to be counted, or that have no children.
 func ofOthers() policy {
 	return protect("podwright-deletion-protection-others", otherRules(remove, false), nil)
 }
@@ -124,14 +124,15 @@ func workloadRules(operation admissionregistrationv1.OperationType, status bool)
 	}
 }
 
-// otherRules are workloadRules for Namespaces, which have one endpoint more, and
-// CustomResourceDefinitions.
+// otherRules are workloadRules for Namespaces, which have one endpoint more, CustomResourceDefinitions, Services and
+// Ingresses.
 func otherRules(operation admissionregistrationv1.OperationType, status bool) []rule {
 	namespaces := requests(operation, status, "", "v1", "namespaces")
 	if status {
 		namespaces.Resources = append(namespaces.Resources, "namespaces/finalize")
 	}
-	return []rule{namespaces, requests(operation, status, definition.Group, "v1", "customresourcedefinitions")}
+	return []rule{namespaces, requests(operation, status, definition.Group, "v1", "customresourcedefinitions"),
+		requests(operation, status, service.Group, "v1", "services"), requests(operation, status, ingress.Group, "v1", "ingresses")}
 }
 
 func requests(operation admissionregistrationv1.OperationType, status bool, group, version string, resources ...string) rule {

@@ -21,6 +21,8 @@ const (
 	DeploymentPath  = "/validate-apps-deployment"
 	ReplicaSetPath  = "/validate-apps-replicaset"
 	StatefulSetPath = "/validate-apps-statefulset"
+	ServicePath     = "/validate-service"
+	IngressPath     = "/validate-ingress"
 )
 
 // Webhook answers admission requests for deletions. Its zero value protects all but
@@ -38,6 +40,12 @@ type Webhook struct {
 	// A CustomResourceDefinition of another resource that is Cascading cannot be deleted, unless
 	// the right comes from elsewhere. "*" stands for all resources of a group. (DP-9)
 	Resources []schema.GroupResource
+	// Claims lists the claims of a Namespace that is Cascading and has no active pods, as OpenKruise does from 1.5 on; see
+	// ClaimsBy. Default nil: claims do not keep a Namespace from being deleted. (DP-13)
+	Claims Claims
+	// NoDefinitions refuses the deletion of each CustomResourceDefinition that is Cascading, whether it has objects or not. So
+	// does OpenKruise 1.9 while its gate DeletionProtectionForCRDCascadingGate is off. (DP-15)
+	NoDefinitions bool
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
@@ -45,7 +53,7 @@ type Webhook struct {
 // among them: their own webhooks answer for their deletion too.
 func (w *Webhook) Handlers() map[string]http.Handler {
 	handlers := map[string]http.Handler{}
-	for _, path := range []string{NamespacePath, DefinitionPath, DeploymentPath, ReplicaSetPath, StatefulSetPath} {
+	for _, path := range []string{NamespacePath, DefinitionPath, DeploymentPath, ReplicaSetPath, StatefulSetPath, ServicePath, IngressPath} {
 		handlers[path] = admission.Handler(w.Validate)
 	}
 	return handlers
@@ -70,20 +78,32 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 				return refusal(decision)
 			}
 			n, err := w.pods(ctx, request.Name)
+			if err == nil && n == 0 && w.Claims != nil {
+				decision.Count = BoundClaims
+				n, err = w.claims(ctx, request.Name)
+			}
 			return errors.Join(err, refusal(decision.Counted(n)))
 		})
 	case kind == definition:
 		return admission.Deleted(request, func(old *crd) error {
 			decision := Decide(kind, old, nil)
-			if decision.Count != ActiveObjects {
+			switch {
+			case decision.Count != ActiveObjects:
 				return refusal(decision)
+			case w.NoDefinitions:
+				return errors.New(gateOff)
 			}
 			n, err := w.objects(ctx, &old.Spec)
 			return errors.Join(err, refusal(decision.Counted(n)))
 		})
+	case isEndpoint(kind):
+		return admission.Deleted(request, func(old *metav1.PartialObjectMetadata) error { return refusal(Decide(kind, old, nil)) })
 	}
 	return admission.Allowed()
 }
+
+// gateOff is why no CustomResourceDefinition that is Cascading can be deleted, as OpenKruise words it. (DP-15)
+const gateOff = "feature-gate DeletionProtectionForCRDCascadingGate is not enabled"
 
 // replicated is what the webhook reads of a workload.
 type replicated struct {

@@ -124,6 +124,8 @@ func TestWebhooks(t *testing.T) {
 		"vbuiltindeployment.kb.io /validate-apps-deployment [DELETE] [deployments] [apps] [v1]",
 		"vbuiltinreplicaset.kb.io /validate-apps-replicaset [DELETE] [replicasets] [apps] [v1]",
 		"vbuiltinstatefulset.kb.io /validate-apps-statefulset [DELETE] [statefulsets] [apps] [v1]",
+		"vservice.kb.io /validate-service [DELETE] [services] [] [v1]",
+		"vingress.kb.io /validate-ingress [DELETE] [ingresses] [networking.k8s.io] [v1 v1beta1]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PF-5.1: webhooks (-want +got):\n%s", diff)

@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,6 +41,8 @@ var protectable = map[string]struct {
 	"CloneSet":                 {schema.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "CloneSet"}, "clonesets", nil},
 	"StatefulSet v1alpha1":     {schema.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "StatefulSet"}, "statefulsets", nil},
 	"StatefulSet v1beta1":      {schema.GroupVersionKind{Group: "apps.kruise.io", Version: "v1beta1", Kind: "StatefulSet"}, "statefulsets", nil},
+	"Service":                  {corev1.SchemeGroupVersion.WithKind("Service"), "services", &corev1.Service{}},
+	"Ingress":                  {networkingv1.SchemeGroupVersion.WithKind("Ingress"), "ingresses", &networkingv1.Ingress{}},
 	"UnitedDeployment":         {schema.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "UnitedDeployment"}, "uniteddeployments", nil},
 }
 
@@ -55,7 +58,7 @@ func protectedObject(t rapid.TB, name string, labels map[string]string, deleting
 	if deleting {
 		u.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)})
 	}
-	if replicas != nil && !strings.HasPrefix(kind.resource, "n") && !strings.HasPrefix(kind.resource, "custom") {
+	if replicas != nil && !slices.Contains([]string{"namespaces", "customresourcedefinitions", "services", "ingresses"}, kind.resource) {
 		_ = unstructured.SetNestedField(u.Object, int64(*replicas), "spec", "replicas")
 	}
 	if kind.object == nil {
