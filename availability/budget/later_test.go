@@ -17,7 +17,9 @@ import (
 func TestSelectAnnotated(t *testing.T) {
 	web, app := workload("apps.kruise.io", "CloneSet", "web", 3, ""), map[string]string{"app": "web"}
 	stopped, going := workload("apps.kruise.io", "CloneSet", "web", 0, ""), workload("apps.kruise.io", "CloneSet", "web", 3, "")
-	going.Deleting = true
+	older := workload("apps.kruise.io", "CloneSet", "web", 3, "")
+	older.UID, older.Deleting, going.Deleting = "older", true, true
+	ofWeb := controlledBy("apps.kruise.io/v1alpha1", "CloneSet", "web")
 	unknown := controlledBy("x.io/v1", "CloneSet", "y")
 	for _, tt := range []struct {
 		name      string
@@ -30,7 +32,9 @@ func TestSelectAnnotated(t *testing.T) {
 		{"a selector whose workload wants fewer", newBudget(selecting(app), protectTotal("8")), newPods(1), workloads(web), "8 pod-0: 7"},
 		{"a target that wants more", newBudget(protectTotal("2")), newPods(3), workloads(web), "2 pod-0 pod-1 pod-2: 1"},
 		{"a target that wants none: its pods count, since they are judged", newBudget(protectTotal("8")), newPods(1), workloads(stopped), "8 pod-0: 7"},
-		{"a target that is being deleted", newBudget(protectTotal("8")), newPods(1), workloads(going), "8 pod-0: 7"},
+		{"a target that is being deleted", newBudget(protectTotal("8")), newPods(1, ofWeb), workloads(going), "8 pod-0: 7"},
+		{"a target that is gone, as was one of its name", newBudget(protectTotal("8")), []*corev1.Pod{newPod("a", ofWeb), newPod("b", ofWeb, ownedBy("older")), newPod("c", controlledBy("apps.kruise.io/v1alpha1", "CloneSet", "other"))},
+			workloads(going, older), "8 a b: 7"},
 		{"a target that is gone", newBudget(protectTotal("8")), nil, nil, "8: 7"},
 		{"a selector whose workload wants none", newBudget(selecting(app), protectTotal("8")), newPods(1), workloads(stopped), "8 pod-0: 7"},
 		{"of some it is not known what they want", newBudget(selecting(app), protectTotal("3")), []*corev1.Pod{newPod("a", unknown), newPod("b", unknown), newPod("c", unknown), newPod("d")}, workloads(web), "3 a b c d: 2"},

@@ -202,9 +202,9 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*Pod, workloads Wor
 	target := workloads.named(b)
 	is := func(pod *Pod) bool { return workloads.comesFrom(pod, target) }
 	switch {
-	case target == nil:
+	case target == nil || anyTotal && target.Deleting: // several of the name may be gone
 		is = func(pod *Pod) bool { return workloads.Names(pod.Pod, b) }
-	case target.Wants() == 0 && !anyTotal:
+	case !anyTotal && target.Wants() == 0:
 		return Selection{Unprotected: true}
 	default:
 		s.Total, s.Selector = target.Wants(), target.Selector

@@ -45,6 +45,9 @@ func TestSimulationReplays(t *testing.T) {
 // about updates, and the CloneSet before it updates.
 func asked(seed uint64) (updates, cloneSet bool) { return seed%3 > 0, seed%3 < 2 }
 
+// annotatedTotals says whether totals are what the annotation says in the histories of a seed.
+func annotatedTotals(seed uint64) bool { return seed%5 == 2 }
+
 // simulated is what a simulation needs to know of budgets, of whose parts one has a bug.
 func simulated(bug *bug) *simulation.Workload {
 	return &simulation.Workload{
@@ -61,6 +64,9 @@ func simulated(bug *bug) *simulation.Workload {
 		Beside:       []*simulation.Workload{cloneSetBeside(bug)},
 		Judge: func(seed uint64) simulation.Judge {
 			past := invariants.NewPast()
+			if annotatedTotals(seed) {
+				past.AnnotateTotals()
+			}
 			var features invariants.BudgetFeatures
 			features.Updates, _ = asked(seed)
 			return simulation.Judge{
@@ -90,6 +96,7 @@ func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceOf(workload.CloneSets)} {
 		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
+	o.Features.AnnotatedTotal = annotatedTotals(p.Seed)
 	o.Reader = readers.Noting{Reader: reader, Resource: ResourceBudgets, Note: p.Observe}
 	if o.Kubernetes, err = p.Kubernetes(); err == nil {
 		o.Availability, err = client.NewForConfig(p.Config)

@@ -25,7 +25,12 @@ type budgets struct {
 	booked   []bookedPod                               // in order
 	allowed  map[types.UID]map[string]bool             // the operations on a pod that were allowed and are still to come
 	marked   map[types.UID]bool                        // the pods that are marked for deletion
+
+	annotated bool // totals are what an annotation says
 }
+
+// AnnotateTotals says that the annotation of a budget says its total, whatever its workloads want. (PUB-43)
+func (p *Past) AnnotateTotals() { p.budgets.annotated = true }
 
 // observe takes note of pods that are marked for deletion.
 func (b *budgets) observe(c *Change) {
@@ -58,7 +63,7 @@ func (p *Past) Budget(w *Write) []Violation {
 	checkPrecise(&v, w)
 	switch {
 	case w.Resource == "pods":
-		checkLink(&v, w)
+		p.checkLink(&v, w)
 	case w.Resource != budgetResource || w.Subresource != "status":
 		v.add(Ownership, "%s of %s %s", w.Verb, w.Resource, w.name())
 	case w.Known != nil:
@@ -69,7 +74,7 @@ func (p *Past) Budget(w *Write) []Violation {
 
 // checkLink: a pod of the budget is told that it is, if it was told nothing, and nothing else about it
 // changes. (PUB-24)
-func checkLink(v *violations, w *Write) {
+func (p *Past) checkLink(v *violations, w *Write) {
 	before, after := w.pods()
 	if before == nil || after == nil {
 		v.add(Ownership, "%s of pod %s", w.Verb, w.name())
@@ -91,7 +96,7 @@ func checkLink(v *violations, w *Write) {
 	if known == nil || w.Known == nil {
 		return
 	}
-	view := viewBudget(known, w.Known)
+	view := viewBudget(known, w.Known, p.budgets.annotated)
 	if !slices.Contains(view.names(), before.Name) || budgetOf(after) != known.Name {
 		v.add(Ownership, "tells pod %s that it belongs to budget %s, and it does not", before.Name, budgetOf(after))
 	}
@@ -105,13 +110,13 @@ func (p *Past) checkCount(v *violations, w *Write) {
 	if known == nil || after == nil || known.UID != after.UID {
 		return
 	}
-	view := viewBudget(known, w.Known)
+	view := viewBudget(known, w.Known, p.budgets.annotated)
 	if view.broken {
 		v.add(Status, "counts, though nobody can tell what the spec says")
 		return
 	}
 	if w.Observed != nil { // it counts before it tells them
-		view.untold = viewBudget(known, w.Observed).untold
+		view.untold = viewBudget(known, w.Observed, p.budgets.annotated).untold
 	}
 	records := recordsOf(&known.Status)
 	maps.DeleteFunc(records, func(name string, r podRecord) bool {
@@ -243,7 +248,7 @@ func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
 	if !ok || b.DeletionTimestamp != nil {
 		return nil
 	}
-	view := viewBudget(b, s)
+	view := viewBudget(b, s, p.budgets.annotated)
 	if view.broken {
 		return nil
 	}

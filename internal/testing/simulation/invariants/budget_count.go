@@ -103,7 +103,10 @@ type budgetView struct {
 const ownerAwaited = time.Minute
 
 // viewBudget sees a budget with the pods and the CloneSet of a state. (PUB-1 to PUB-7, PUB-23)
-func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State) *budgetView {
+//
+// If totals are annotated, a number in the annotation is the total, whatever else holds, and the pods count that any CloneSet of the
+// name has or had, unless it is there. (PUB-43)
+func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State, annotated bool) *budgetView {
 	view := &budgetView{untold: map[string]bool{}}
 	set, _ := s.Beside["clonesets"].(*workloadsv1alpha1.CloneSet)
 	wanted := int32(0)
@@ -121,6 +124,9 @@ func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State) *budgetView {
 	awaited := func(owner *metav1.OwnerReference) bool {
 		return (set == nil || set.UID != owner.UID) && s.Now.Before(oldest[owner.UID].Add(ownerAwaited))
 	}
+	fixed, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation])
+	annotated = annotated && err == nil
+	gone := set == nil || set.DeletionTimestamp != nil
 	unprotected, unknown := false, false
 	if ref := b.Spec.TargetReference; ref != nil {
 		known := ref.Kind == "CloneSet" && strings.HasPrefix(ref.APIVersion, workloadsv1alpha1.GroupName+"/") && set != nil && ref.Name == set.Name
@@ -128,6 +134,12 @@ func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State) *budgetView {
 			owner := metav1.GetControllerOfNoCopy(pod)
 			switch {
 			case !active(pod) || owner == nil:
+			case annotated && gone:
+				if owner.Kind == ref.Kind && owner.Name == ref.Name {
+					view.pods = append(view.pods, pod)
+				}
+			case annotated && known && owner.UID == set.UID:
+				view.pods = append(view.pods, pod)
 			case known && owner.UID == set.UID && wanted > 0:
 				view.pods = append(view.pods, pod)
 			case !known && owner.Kind == ref.Kind && owner.Name == ref.Name && awaited(owner):
@@ -158,16 +170,18 @@ func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State) *budgetView {
 			}
 		}
 		unknown = theirs > 0
-		n, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation])
 		switch {
 		case err == nil && (view.total == 0 || unknown):
-			view.total, unknown = int32(n), false
+			view.total, unknown = int32(fixed), false
 		case view.total == 0 && !unknown:
 			view.total = bare
 			unprotected = counted && bare == 0
 		default:
 			view.total += theirs
 		}
+	}
+	if annotated {
+		view.total, unknown, unprotected = int32(fixed), false, false
 	}
 	for _, pod := range view.pods {
 		view.untold[pod.Name] = budgetOf(pod) != b.Name
