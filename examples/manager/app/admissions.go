@@ -82,9 +82,14 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 		Kubernetes: a.Interface, Distribution: a.clients.Distribution, Namespace: m.config.Namespace, PlacedByWorkloads: true, ConfigNamespace: m.config.OwnNamespace,
 		CacheSyncTimeout: timeout})
 	errs[4], a.pods.PersistentPodState = err, a.step(states, "PersistentPodStates", persistentPodStatesResource)
-	a.budgets, errs[5] = podunavailablebudget.NewCachedWebhook(podunavailablebudget.AdmissionOptions{
+	budgets := podunavailablebudget.AdmissionOptions{
 		Kubernetes: a.Interface, Availability: a.clients.Availability, CacheSyncTimeout: timeout, Metrics: budgetMetrics, NoPods: m.config.Namespace != "",
-		Deletions: m.gates.Enabled(features.PodUnavailableBudgetDeleteGate), Updates: m.gates.Enabled(features.PodUnavailableBudgetUpdateGate)})
+		Deletions: m.gates.Enabled(features.PodUnavailableBudgetDeleteGate), Updates: m.gates.Enabled(features.PodUnavailableBudgetUpdateGate),
+		Features: switches.PodUnavailableBudget(m.gates)}
+	if m.gates.Enabled(features.PodUnavailableBudgetDenialEvents) {
+		budgets.Recorder = m.denials
+	}
+	a.budgets, errs[5] = podunavailablebudget.NewCachedWebhook(budgets)
 	return a, errors.Join(errs[:]...)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/examples/process/switches"
 	"github.com/podwright/podwright/workloads"
 )
 
@@ -46,7 +47,7 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 		compose: func(_ context.Context, p *parts) (_ podwright.Kind, err error) {
 			o := podunavailablebudget.Options{
 				Kubernetes: p.Kubernetes, Availability: p.Availability, ControllerOptions: p.options(*workers),
-				BudgetMetrics: budgetMetrics, Mirror: mirror,
+				BudgetMetrics: budgetMetrics, Mirror: mirror, Features: switches.PodUnavailableBudget(p.gates),
 				Budgets: p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
 				StatefulSets: p.caches.builtInStatefulSets(), ReplicationControllers: p.caches.replicationControllers(),
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
@@ -103,6 +104,7 @@ func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
 	}
 	return podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
 		Availability: p.Availability, Budgets: availabilityclient.NewPodUnavailableBudgetLister(p.caches.podUnavailableBudgets().GetIndexer()), Metrics: budgetMetrics,
+		Features: switches.PodUnavailableBudget(p.gates),
 	})
 }
 
@@ -142,8 +144,13 @@ func deletionProtection(f *pflag.FlagSet) kind {
 		for _, name := range *more {
 			listed = append(listed, schema.ParseGroupResource(name))
 		}
-		return deletion.Describe(&deletion.Webhook{
+		w := &deletion.Webhook{
 			Disabled: !a.gates.Enabled(features.ResourcesDeletionProtection), List: deletion.Metadata(a.metadata), Resources: listed,
-		}, deletion.PolicyOptions{})
+			NoDefinitions: !a.gates.Enabled(features.DeletionProtectionForCRDCascadingGate),
+		}
+		if a.gates.Enabled(features.DeletionProtectionBoundClaims) {
+			w.Claims = deletion.ClaimsBy(a)
+		}
+		return deletion.Describe(w, deletion.PolicyOptions{})
 	}}
 }

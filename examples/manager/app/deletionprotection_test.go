@@ -21,6 +21,8 @@ func TestGateResourcesDeletionProtection(t *testing.T) {
 		serve(t, m)
 		for path, kind := range map[string]string{
 			deletion.NamespacePath:  `{"version":"v1","kind":"Namespace"}`,
+			deletion.ServicePath:    `{"version":"v1","kind":"Service"}`,
+			deletion.IngressPath:    `{"group":"networking.k8s.io","version":"v1beta1","kind":"Ingress"}`,
 			deletion.DeploymentPath: `{"group":"apps","version":"v1","kind":"Deployment"}`,
 			cloneset.ValidatePath:   `{"group":"apps.kruise.io","version":"v1alpha1","kind":"CloneSet"}`,
 		} {

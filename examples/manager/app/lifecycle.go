@@ -41,8 +41,8 @@ func podProbeMarkers(f *pflag.FlagSet) kind {
 				Markers: p.caches.podProbeMarkers(), Pods: p.caches.pods(), NodePodProbes: p.caches.nodePodProbes(),
 			}, nil), nil
 		},
-		webhook: func(*admissions) (podwright.Kind, error) {
-			return podprobemarker.Describe(podprobemarker.Options{}, &podprobemarker.Webhook{}), nil
+		webhook: func(a *admissions) (podwright.Kind, error) {
+			return podprobemarker.Describe(podprobemarker.Options{}, &podprobemarker.Webhook{PlainNames: a.gates.Enabled(features.PodProbeMarkerPlainNames)}), nil
 		},
 	}
 }

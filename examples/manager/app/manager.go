@@ -31,6 +31,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright"
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
@@ -63,6 +64,7 @@ type Manager struct {
 	admissions *admissions
 	served     *podwrightmanager.Set
 	recorder   record.EventRecorder
+	denials    record.EventRecorder // the same, of pods that budgets do not let go
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -120,6 +122,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		defer events.Shutdown()
 		events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: core.CoreV1().Events("")})
 		m.recorder = events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program})
+		m.denials = events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: availabilityv1alpha1.PubDenialEventSource})
 		if err := m.serve(config); err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func Permissions(config Config) ([]permissions.Part, error) {
 	}
 	needed := append(config.Webhook.Permissions(config.OwnNamespace), permissions.Part{Rules: rules})
 	if config.Webhook.Enabled {
-		m.recorder = &record.FakeRecorder{}
+		m.recorder, m.denials = &record.FakeRecorder{}, &record.FakeRecorder{}
 		if m.admissions, err = m.newAdmissions(&rest.Config{}); err != nil { // which is asked nothing
 			return nil, err
 		}

@@ -46,6 +46,8 @@ const (
 	StatefulSetAutoResizePVCGate              Gate = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
 	StatefulSetStartOrdinal                   Gate = "StatefulSetStartOrdinal"      // of later releases of OpenKruise
 	EnableSortSidecarContainerByName          Gate = "EnableSortSidecarContainerByName"
+	InPlacePodVerticalScaling                 Gate = "InPlacePodVerticalScaling"    // of later releases of OpenKruise
+	DeletionProtectionForCRDCascadingGate     Gate = "DeletionProtectionForCRDCascadingGate"
 )
 
 // The gates of podwright for what OpenKruise 1.9 does otherwise than 1.4, and has no gate for.
@@ -81,6 +83,12 @@ const (
 	StatefulSetPreNormal           Gate = "StatefulSetPreNormal"
 	StatefulSetKeepClaimLabels     Gate = "StatefulSetKeepClaimLabels"
 	StatefulSetCountClaims         Gate = "StatefulSetCountClaims"
+
+	PodUnavailableBudgetAnnotatedTotal    Gate = "PodUnavailableBudgetAnnotatedTotal"
+	PodUnavailableBudgetInconsistentMayGo Gate = "PodUnavailableBudgetInconsistentMayGo"
+	PodUnavailableBudgetDenialEvents      Gate = "PodUnavailableBudgetDenialEvents"
+	DeletionProtectionBoundClaims         Gate = "DeletionProtectionBoundClaims"
+	PodProbeMarkerPlainNames              Gate = "PodProbeMarkerPlainNames"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -117,6 +125,8 @@ var (
 		StatefulSetAutoResizePVCGate:              {alpha(off)},
 		StatefulSetStartOrdinal:                   {alpha(off)},
 		EnableSortSidecarContainerByName:          {alpha(off)},
+		InPlacePodVerticalScaling:                 {alpha(off)},
+		DeletionProtectionForCRDCascadingGate:     {beta(on), alpha(off)}, // 1.4 has none, and counts
 
 		CloneSetPauseWithoutSurge: since19(),
 		CloneSetClaimTemplateHash: since19(),
@@ -149,15 +159,19 @@ var (
 		StatefulSetPreNormal:           since19(),
 		StatefulSetKeepClaimLabels:     since19(),
 		StatefulSetCountClaims:         since19(),
+
+		PodUnavailableBudgetAnnotatedTotal:    since19(),
+		PodUnavailableBudgetInconsistentMayGo: since19(),
+		PodUnavailableBudgetDenialEvents:      since19(),
+		DeletionProtectionBoundClaims:         since19(),
+		PodProbeMarkerPlainNames:              since19(),
 	}
 	unused = map[Gate]specs{
-		"CloneSetEventHandlerOptimization":      {alpha(off)},
-		"DeletionProtectionForCRDCascadingGate": {alpha(off)},
-		"EnableExternalCerts":                   {alpha(off)},
-		"EnablePodProbeMarkerOnServerless":      {alpha(off)},
-		"EnhancedLivenessProbe":                 {alpha(off)},
-		"ForceDeleteTimeoutExpectationGate":     {alpha(off)},
-		"InPlacePodVerticalScaling":             {alpha(off)},
+		"CloneSetEventHandlerOptimization":  {alpha(off)},
+		"EnableExternalCerts":               {alpha(off)},
+		"EnablePodProbeMarkerOnServerless":  {alpha(off)},
+		"EnhancedLivenessProbe":             {alpha(off)},
+		"ForceDeleteTimeoutExpectationGate": {alpha(off)},
 	}
 )
 

@@ -15,7 +15,7 @@ import (
 
 // defaults are the gates that are on when nothing is set.
 var defaults = []Gate{
-	DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
+	DaemonWatchingPod, DeletionProtectionForCRDCascadingGate, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
 	PodIndexLabel, PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
 }
 
@@ -28,9 +28,10 @@ var later = []Gate{
 	StatefulSetCountClaims, StatefulSetKeepClaimLabels, StatefulSetPartitionCountsPods, StatefulSetPreNormal, StatefulSetRepeatedOrdinals,
 	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
 	WorkloadSpreadTryPatches,
+	PodUnavailableBudgetAnnotatedTotal, PodUnavailableBudgetInconsistentMayGo, PodUnavailableBudgetDenialEvents, DeletionProtectionBoundClaims, PodProbeMarkerPlainNames,
 }
 
-var betaGates = []Gate{DaemonWatchingPod, KruiseDaemon, PodIndexLabel, PodWebhook}
+var betaGates = []Gate{DaemonWatchingPod, DeletionProtectionForCRDCascadingGate, KruiseDaemon, PodIndexLabel, PodWebhook}
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
@@ -66,25 +67,25 @@ func TestParse(t *testing.T) {
 			text: "AllBeta=false", want: []Gate{StatefulSetAutoDeletePVC},
 		},
 		"PF-1: release 1.9 does not protect from deletion unless it is told to": {
-			release: podwright.Release19, want: with(without(defaults, ImagePullJobGate, ResourcesDeletionProtection), later...),
+			release: podwright.Release19, want: with(without(defaults, DeletionProtectionForCRDCascadingGate, ImagePullJobGate, ResourcesDeletionProtection), later...),
 		},
 		"PF-1: what is beta in 1.9 does not hear of AllAlpha": {
-			release: podwright.Release19, text: "AllAlpha=false", want: with(without(defaults, ImagePullJobGate, ResourcesDeletionProtection), later...),
+			release: podwright.Release19, text: "AllAlpha=false", want: with(without(defaults, DeletionProtectionForCRDCascadingGate, ImagePullJobGate, ResourcesDeletionProtection), later...),
 		},
 		"PF-1 coupling: images that are pulled ahead need the jobs": {
 			release: podwright.Release19, text: "PreDownloadImageForDaemonSetUpdate=true,ImagePullJobGate=false",
-			want: with(without(defaults, ResourcesDeletionProtection), append([]Gate{PreDownloadImageForDaemonSetUpdate}, later...)...),
+			want: with(without(defaults, DeletionProtectionForCRDCascadingGate, ResourcesDeletionProtection), append([]Gate{PreDownloadImageForDaemonSetUpdate}, later...)...),
 		},
 		"PF-1 coupling: but not without KruiseDaemon": {
 			release: podwright.Release19, text: "PreDownloadImageForDaemonSetUpdate=true,ImagePullJobGate=true,KruiseDaemon=false",
-			want: with(without(defaults, KruiseDaemon, DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, ResourcesDeletionProtection), later...),
+			want: with(without(defaults, DeletionProtectionForCRDCascadingGate, KruiseDaemon, DaemonWatchingPod, ImagePullJobGate, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, ResourcesDeletionProtection), later...),
 		},
 		"PF-1: AllBeta of 1.9 turns its beta gates on": {
-			release: podwright.Release19, text: "AllBeta=true", want: with(without(defaults, ImagePullJobGate), later...),
+			release: podwright.Release19, text: "AllBeta=true", want: with(without(defaults, DeletionProtectionForCRDCascadingGate, ImagePullJobGate), later...),
 		},
 		"PF-1 coupling: deletion protection of 1.9 does not need PodWebhook": {
 			release: podwright.Release19, text: "PodWebhook=false,ResourcesDeletionProtection=true",
-			want: with(without(defaults, ImagePullJobGate, PodWebhook, PodUnavailableBudgetDeleteGate, WorkloadSpread), later...),
+			want: with(without(defaults, DeletionProtectionForCRDCascadingGate, ImagePullJobGate, PodWebhook, PodUnavailableBudgetDeleteGate, WorkloadSpread), later...),
 		},
 		"PF-1 legacy: kinds without SidecarSet": {
 			customResources: "CloneSet,StatefulSet",

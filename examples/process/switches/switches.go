@@ -8,6 +8,7 @@
 package switches
 
 import (
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -91,5 +92,14 @@ func SidecarSet(gates *features.Gates) sidecarset.Features {
 	return sidecarset.Features{
 		PartitionRoundsUp: gates.Enabled(features.SidecarSetPartitionRoundsUp),
 		ReplacePatch:      gates.Enabled(features.SidecarSetReplacePatch),
+	}
+}
+
+// PodUnavailableBudget returns the switches of PodUnavailableBudgets.
+func PodUnavailableBudget(gates *features.Gates) podunavailablebudget.Features {
+	return podunavailablebudget.Features{
+		ResizesAlone:      gates.Enabled(features.InPlacePodVerticalScaling),
+		AnnotatedTotal:    gates.Enabled(features.PodUnavailableBudgetAnnotatedTotal),
+		InconsistentMayGo: gates.Enabled(features.PodUnavailableBudgetInconsistentMayGo),
 	}
 }

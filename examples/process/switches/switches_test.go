@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -22,7 +23,8 @@ import (
 // all returns the switches of all kinds, by kind and field.
 func all(gates *features.Gates) map[string]bool {
 	return flatten(map[string]any{"CloneSet": CloneSet(gates), "StatefulSet": StatefulSet(gates), "DaemonSet": DaemonSet(gates),
-		"UnitedDeployment": UnitedDeployment(gates), "Injection": Injection(gates), "SidecarSet": SidecarSet(gates)})
+		"UnitedDeployment": UnitedDeployment(gates), "Injection": Injection(gates), "SidecarSet": SidecarSet(gates),
+		"PodUnavailableBudget": PodUnavailableBudget(gates)})
 }
 
 func flatten(kinds map[string]any) map[string]bool {
@@ -51,7 +53,8 @@ func TestRelease(t *testing.T) {
 	for _, release := range []podwright.Release{podwright.Release14, podwright.Release19} {
 		want := flatten(map[string]any{"CloneSet": cloneset.FeaturesOf(release), "StatefulSet": statefulset.FeaturesOf(release),
 			"DaemonSet": daemonset.FeaturesOf(release), "UnitedDeployment": uniteddeployment.FeaturesOf(release), "Injection": injection.FeaturesOf(release),
-			"SidecarSet": sidecarset.FeaturesOf(release)})
+			"SidecarSet": sidecarset.FeaturesOf(release),
+			"PodUnavailableBudget": podunavailablebudget.FeaturesOf(release)})
 		want["CloneSet.LaunchPriority"], want["StatefulSet.LaunchPriority"] = true, true
 		if diff := cmp.Diff(want, all(parse(t, features.Flags{Release: release}))); diff != "" {
 			t.Errorf("PF-1: switches of release %s (-want +got):\n%s", release, diff)
@@ -80,6 +83,9 @@ func TestGates(t *testing.T) {
 		"SidecarSetNativeSidecars":               {"Injection.NativeSidecars"},
 		"InPlaceUpdateEnvFromMetadata":           {"CloneSet.NoEnvFromMetadata", "DaemonSet.NoEnvFromMetadata", "StatefulSet.NoEnvFromMetadata"},
 		"InPlaceWorkloadVerticalScaling":         {"CloneSet.InPlaceResize", "DaemonSet.InPlaceResize", "StatefulSet.InPlaceResize"},
+		"InPlacePodVerticalScaling":              {"PodUnavailableBudget.ResizesAlone"},
+		"PodUnavailableBudgetAnnotatedTotal":     {"PodUnavailableBudget.AnnotatedTotal"},
+		"PodUnavailableBudgetInconsistentMayGo":  {"PodUnavailableBudget.InconsistentMayGo"},
 		"KruiseDaemon":                           {"CloneSet.NoEnvFromMetadata", "DaemonSet.NoEnvFromMetadata", "StatefulSet.NoEnvFromMetadata"},
 		"PodIndexLabel":                          {"StatefulSet.NoPodIndexLabel"},
 		"PodWebhook":                             {"CloneSet.LaunchPriority", "StatefulSet.LaunchPriority"},
