@@ -151,7 +151,7 @@ func reported(n *v1alpha1.NodePodProbe) (pods int) {
 // noise has kubelets say of all pods what no plan reads.
 func noise(c *conformance.Cluster, i int) {
 	for _, pod := range c.Pods() {
-		c.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"podIP":"10.0.0.%d"}}`, i%250+1), "status")
+		c.PatchPod(pod.Name, fmt.Sprintf(`{"status":{"hostIP":"10.0.0.%d"}}`, i%250+1), "status")
 	}
 }
 

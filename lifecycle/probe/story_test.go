@@ -74,7 +74,7 @@ func TestNothingChanges(t *testing.T) {
 		for _, name := range []string{"web-0", "db-0"} {
 			for _, status := range []string{"False", "True"} {
 				_, err := c.kube.CoreV1().Pods(namespace).Patch(c.Context(), name, types.StrategicMergePatchType,
-					[]byte(`{"status":{"conditions":[{"type":"Ready","status":"`+status+`"}],"podIP":"10.0.0.`+"9"+`"}}`), metav1.PatchOptions{}, "status")
+					[]byte(`{"status":{"conditions":[{"type":"Ready","status":"`+status+`"}],"hostIP":"10.1.0.`+"9"+`"}}`), metav1.PatchOptions{}, "status")
 				c.must(err)
 			}
 		}
@@ -88,6 +88,31 @@ func TestNothingChanges(t *testing.T) {
 		expect(c, "requests", nil, c.sent())
 		if n := c.nodeReconciles.Count() + c.markerReconciles.Count() - before; n != 0 {
 			c.Errorf("%d reconciles, want none", n)
+		}
+	})
+}
+
+// PPM-3.2, PPM-3.6: an address that a pod gets, or gets instead of another, is in the NodePodProbe after one request.
+func TestAddressFollows(t *testing.T) {
+	play(t, func(c *cluster) {
+		c.addNode("n1")
+		c.addPod("n1", "web-0", "web")
+		c.addPod("n1", "db-0", "db")
+		c.mark("games", "web", idle)
+		c.pause(time.Minute)
+		for _, ip := range []string{"10.0.0.1", "10.0.0.2"} {
+			c.ForgetRequests()
+			for _, name := range []string{"web-0", "db-0"} { // one that is not probed, too
+				_, err := c.kube.CoreV1().Pods(namespace).Patch(c.Context(), name, types.StrategicMergePatchType, []byte(`{"status":{"podIP":"`+ip+`"}}`), metav1.PatchOptions{}, "status")
+				c.must(err)
+			}
+			c.pause(time.Minute)
+			expect(c, "requests", []string{"1 patch nodepodprobes"}, c.sent())
+			n, err := c.probes.Get(c.Context(), "n1", metav1.GetOptions{})
+			c.must(err)
+			if len(n.Spec.PodProbes) != 1 || n.Spec.PodProbes[0].IP != ip {
+				c.Errorf("PPM-3.2: %+v, want the address %s", n.Spec.PodProbes, ip)
+			}
 		}
 	})
 }
