@@ -60,7 +60,7 @@ type SidecarSetSpec struct {
 }
 
 // SidecarContainer is a container to inject. What stands besides the container has a
-// meaning for regular containers; of init containers only TransferEnv has.
+// meaning for regular containers; of init containers UpgradeStrategy has none.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type SidecarContainer struct {

@@ -14,7 +14,7 @@ import (
 // with apply.
 //
 // SidecarContainer is a container to inject. What stands besides the container has a
-// meaning for regular containers; of init containers only TransferEnv has.
+// meaning for regular containers; of init containers UpgradeStrategy has none.
 type SidecarContainerApplyConfiguration struct {
 	// Container is the container.
 	v1.ContainerApplyConfiguration `json:""`

@@ -46,7 +46,7 @@ const (
 	StatefulSetAutoResizePVCGate              Gate = "StatefulSetAutoResizePVCGate" // of later releases of OpenKruise
 	StatefulSetStartOrdinal                   Gate = "StatefulSetStartOrdinal"      // of later releases of OpenKruise
 	EnableSortSidecarContainerByName          Gate = "EnableSortSidecarContainerByName"
-	InPlacePodVerticalScaling                 Gate = "InPlacePodVerticalScaling"    // of later releases of OpenKruise
+	InPlacePodVerticalScaling                 Gate = "InPlacePodVerticalScaling" // of later releases of OpenKruise
 	DeletionProtectionForCRDCascadingGate     Gate = "DeletionProtectionForCRDCascadingGate"
 )
 

@@ -53,7 +53,7 @@ func TestRelease(t *testing.T) {
 	for _, release := range []podwright.Release{podwright.Release14, podwright.Release19} {
 		want := flatten(map[string]any{"CloneSet": cloneset.FeaturesOf(release), "StatefulSet": statefulset.FeaturesOf(release),
 			"DaemonSet": daemonset.FeaturesOf(release), "UnitedDeployment": uniteddeployment.FeaturesOf(release), "Injection": injection.FeaturesOf(release),
-			"SidecarSet": sidecarset.FeaturesOf(release),
+			"SidecarSet":           sidecarset.FeaturesOf(release),
 			"PodUnavailableBudget": podunavailablebudget.FeaturesOf(release)})
 		want["CloneSet.LaunchPriority"], want["StatefulSet.LaunchPriority"] = true, true
 		if diff := cmp.Diff(want, all(parse(t, features.Flags{Release: release}))); diff != "" {
