@@ -31,6 +31,8 @@
 // different here:
 //
 //   - A namespace that no namespace can be called is refused.
+//   - With the switch NativeSidecars of package injection, images of native sidecars are updated in place, which no release
+//     does. A native sidecar is never upgraded hot. (SCS-40, SCS-V20)
 //   - The condition HeldUp says what has been held up for a minute, by what, and since when. (SCS-27)
 //   - A percentage in maxUnavailable is rounded up: 5% of 6 pods is 1. OpenKruise rounds
 //     down, and updates none.
