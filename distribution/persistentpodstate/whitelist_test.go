@@ -18,6 +18,9 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
+// whitelistConfigMap is the ConfigMap of the white list.
+const whitelistConfigMap = "kruise-configuration"
+
 // Of the white list those are read that are served, that the manager may read, and that are not known anyway. (PPS-2, PPS-24)
 func TestCustomKinds(t *testing.T) {
 	for _, test := range []struct {

@@ -3,8 +3,6 @@
 package podstate
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,16 +23,15 @@ type Whitelist []schema.GroupVersionKind
 // ReadWhitelist reads the white list in the data of the ConfigMap kruise-configuration, which may be nil. Without
 // the key there is none, and nil is returned. One that cannot be read is an error. (PPS-2)
 func ReadWhitelist(data map[string]string) (Whitelist, error) {
-	text := data[v1alpha1.PersistentPodStateWhitelistKey]
-	if text == "" {
-		return nil, nil
+	list, err := workload.ParseWhitelist(data, v1alpha1.PersistentPodStateWhitelistKey)
+	if err != nil {
+		return nil, err
 	}
-	var list struct{ Workloads []schema.GroupVersionKind }
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("%s is no white list such as {\"workloads\":[{\"Group\":\"g\",\"Version\":\"v\",\"Kind\":\"K\"}]}: %w",
-			v1alpha1.PersistentPodStateWhitelistKey, err)
+	var kinds Whitelist
+	for i := range list {
+		kinds = append(kinds, list[i].GroupVersionKind)
 	}
-	return list.Workloads, nil
+	return kinds, nil
 }
 
 // Allows tells whether the pods of a kind can be recorded. The version does not matter. (PPS-2)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/podstate"
@@ -25,12 +26,16 @@ type Cost struct {
 	Cost int32
 }
 
+// heedsCosts tells whether workloads of a kind delete pods by their costs, and replace one that is deleted by another: not those that
+// count it as failed, create it under its name, or are not known. (WS-15, WS-19)
+func heedsCosts(kind schema.GroupKind) bool {
+	return kind == CloneSets || kind == Deployments || kind == ReplicaSets
+}
+
 // costs returns the costs of the pods of each subset, and of those of none, as far as they are
 // others than stand in the annotations. (WS-15, WS-16)
 func (c *computer) costs() (result []Cost) {
-	switch kind, _ := KindOf(c.Spread); kind {
-	case CloneSets, Deployments, ReplicaSets:
-	default:
+	if kind, _ := KindOf(c.Spread); !heedsCosts(kind) {
 		return nil
 	}
 	subsets := c.Spread.Spec.Subsets

@@ -34,6 +34,7 @@
 //   - The new field targetFilter of OpenKruise 1.8 without a selector spreads all pods. A path of it that leads nowhere is
 //     told by the status.
 //   - The status does not count by versions of pods: versionedSubsetStatuses stays empty.
+//   - Kinds of the white list may have any name. An owner that no cache shows is asked for, and its pod is not refused.
 //   - Ordinals of a StatefulSet count from spec.ordinals.start, and leave out reserved ones.
 //   - Injecting twice changes nothing.
 //   - A required term without expressions is none, and one of a pod stays what it is: it matches no

@@ -26,7 +26,12 @@ const maxReschedule = 3600
 // ValidateCreate says what is wrong with a new WorkloadSpread, field by field; an empty list means
 // that it can be created. Others are for Conflict to judge. (WS-21)
 func ValidateCreate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
-	return append(validate(ws), unworkable(&ws.Spec)...)
+	return Whitelist(nil).ValidateCreate(ws)
+}
+
+// ValidateCreate is ValidateCreate if there is a white list. (WS-35)
+func (l Whitelist) ValidateCreate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
+	return append(l.validate(ws), unworkable(&ws.Spec)...)
 }
 
 // unworkable refuses tolerations and fields of nodes that the API server takes in no pod. OpenKruise takes them. (WS-31)
@@ -55,9 +60,9 @@ func validateFields(term *corev1.NodeSelectorTerm, path *field.Path) (errs field
 	return errs
 }
 
-func validate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
+func (l Whitelist) validate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := validateTarget(ws, path.Child("targetRef"))
+	errs := l.validateTarget(ws, path.Child("targetRef"))
 	errs = append(errs, validateSubsets(ws, path.Child("subsets"))...)
 	errs = append(errs, validateFilter(ws.Spec.TargetFilter)...)
 	return append(errs, validateStrategy(&ws.Spec, path)...)
@@ -66,7 +71,12 @@ func validate(ws *v1alpha1.WorkloadSpread) field.ErrorList {
 // ValidateUpdate says what is wrong with the change from the stored WorkloadSpread old to ws; an
 // empty list means that it can be saved. (WS-21)
 func ValidateUpdate(ws, old *v1alpha1.WorkloadSpread) field.ErrorList {
-	errs := append(validate(ws), admission.Introduced(unworkable(&ws.Spec), unworkable(&old.Spec))...)
+	return Whitelist(nil).ValidateUpdate(ws, old)
+}
+
+// ValidateUpdate is ValidateUpdate if there is a white list. (WS-35)
+func (l Whitelist) ValidateUpdate(ws, old *v1alpha1.WorkloadSpread) field.ErrorList {
+	errs := append(l.validate(ws), admission.Introduced(unworkable(&ws.Spec), unworkable(&old.Spec))...)
 	before, _ := KindOf(old)
 	after, _ := KindOf(ws)
 	if ref, oldRef := ws.Spec.TargetReference, old.Spec.TargetReference; ref != nil && oldRef != nil && (before != after || ref.Name != oldRef.Name) {
@@ -75,7 +85,7 @@ func ValidateUpdate(ws, old *v1alpha1.WorkloadSpread) field.ErrorList {
 	return errs
 }
 
-func validateTarget(ws *v1alpha1.WorkloadSpread, path *field.Path) (errs field.ErrorList) {
+func (l Whitelist) validateTarget(ws *v1alpha1.WorkloadSpread, path *field.Path) (errs field.ErrorList) {
 	ref := ws.Spec.TargetReference
 	if ref == nil {
 		return field.ErrorList{field.Required(path, "needs apiVersion, kind and name")}
@@ -85,7 +95,7 @@ func validateTarget(ws *v1alpha1.WorkloadSpread, path *field.Path) (errs field.E
 			errs = append(errs, field.Required(path.Child(f.name), "needs apiVersion, kind and name"))
 		}
 	}
-	if _, known := KindOf(ws); !known && len(errs) == 0 {
+	if kind, _ := KindOf(ws); !l.Allows(kind) && len(errs) == 0 {
 		errs = append(errs, field.Invalid(path, ref.APIVersion+" "+ref.Kind,
 			"must be a CloneSet or StatefulSet of apps.kruise.io, a Deployment, ReplicaSet or StatefulSet of apps, a Job of batch, or of a kind that the white list names"))
 	}

@@ -72,7 +72,7 @@ func TestTargets(t *testing.T) {
 	if !Targets(ws, Deployments, "web") || Targets(ws, Deployments, "db") || Targets(ws, ReplicaSets, "web") {
 		t.Error("WS-1: the target is wrong")
 	}
-	for _, ref := range []*v1alpha1.TargetReference{nil, {}, {APIVersion: "a/b/c", Kind: "Deployment", Name: "web"}, {APIVersion: "apps/v1", Kind: "DaemonSet", Name: "web"}, {APIVersion: "apps/v1", Kind: "Deployment"}} {
+	for _, ref := range []*v1alpha1.TargetReference{nil, {}, {APIVersion: "a/b/c", Kind: "Deployment", Name: "web"}, {APIVersion: "apps/v1", Kind: "Deployment"}, {APIVersion: "apps/v1", Name: "web"}} {
 		ws := &v1alpha1.WorkloadSpread{Spec: v1alpha1.WorkloadSpreadSpec{TargetReference: ref}}
 		if _, known := KindOf(ws); known || Conflict(ws, ws) || Targets(ws, Deployments, "web") {
 			t.Errorf("WS-1: %v is known", ref)

@@ -79,7 +79,7 @@ func (w *Workload) kind() schema.GroupKind {
 }
 
 // KindOf is the group and kind that a WorkloadSpread names; false if it is none that is
-// spread. (WS-1)
+// spread whatever the white list says. (WS-1)
 func KindOf(ws *v1alpha1.WorkloadSpread) (schema.GroupKind, bool) {
 	ref := ws.Spec.TargetReference
 	if ref == nil {
@@ -97,14 +97,14 @@ func KindOf(ws *v1alpha1.WorkloadSpread) (schema.GroupKind, bool) {
 // Targets tells whether a WorkloadSpread names a workload of its namespace. Versions do not
 // matter. (WS-1)
 func Targets(ws *v1alpha1.WorkloadSpread, of schema.GroupKind, name string) bool {
-	kind, known := KindOf(ws)
-	return known && kind == of && ws.Spec.TargetReference.Name == name
+	kind, _ := KindOf(ws)
+	return kind.Kind != "" && kind == of && name != "" && ws.Spec.TargetReference.Name == name
 }
 
 // Conflict tells whether two WorkloadSpreads of a namespace name the same workload. (WS-22)
 func Conflict(a, b *v1alpha1.WorkloadSpread) bool {
-	kind, known := KindOf(a)
-	return known && Targets(b, kind, a.Spec.TargetReference.Name)
+	kind, _ := KindOf(a)
+	return kind.Kind != "" && Targets(b, kind, a.Spec.TargetReference.Name)
 }
 
 // byOrdinal tells whether the pods of a kind are assigned by their ordinals. (WS-5)

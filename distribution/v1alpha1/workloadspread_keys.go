@@ -27,6 +27,11 @@ type MatchedWorkloadSpread struct {
 // FakeSubsetName stands for the pods that belong to no subset.
 const FakeSubsetName = "kruise.io/workloadspread-fake-subset-name"
 
+// WorkloadSpreadWhitelistKey is a key of the ConfigMap kruise-configuration in the namespace of the
+// manager. It holds a list of further kinds of workloads that are spread, as JSON:
+// {"workloads":[{"Group":"g","Version":"v","Kind":"K","subResources":[{"Group":"g","Version":"v","Kind":"S"}],"replicasPath":"spec.replicas"}]}.
+const WorkloadSpreadWhitelistKey = "WorkloadSpread_Watch_Custom_Workload_WhiteList"
+
 // Events about WorkloadSpreads.
 const (
 	// WorkloadSpreadEventSource is the component that reports the events.

@@ -47,12 +47,12 @@ func (o *Options) enqueueOf(object metav1.Object, enqueue controller.Enqueue, na
 // workloadChanged enqueues the WorkloadSpreads that name a workload, or what controls it, before the
 // event or after it.
 func (o *Options) workloadChanged(e controller.Event, enqueue controller.Enqueue) {
-	if e.Before != nil && e.After != nil && sameWants(e.Before, e.After) {
-		o.pathsChanged(workloadOf(e.Before), workloadOf(e.After), enqueue)
+	if e.Before != nil && e.After != nil && o.sameWants(e.Before, e.After) {
+		o.pathsChanged(o.workloadOf(e.Before), o.workloadOf(e.After), enqueue)
 		return
 	}
 	for _, object := range []metav1.Object{e.Before, e.After} {
-		if w := workloadOf(object); w != nil {
+		if w := o.workloadOf(object); w != nil {
 			o.enqueueOf(object, enqueue, workload.Named{GroupKind: w.GroupKind, Name: w.Name})
 		}
 	}
@@ -78,12 +78,12 @@ func (o *Options) pathsChanged(before, after *Workload, enqueue controller.Enque
 }
 
 // sameWants tells whether a workload means the same to WorkloadSpreads before and after an event.
-func sameWants(before, after metav1.Object) bool {
-	b, a := workloadOf(before), workloadOf(after)
+func (o *Options) sameWants(before, after metav1.Object) bool {
+	b, a := o.workloadOf(before), o.workloadOf(after)
 	if b == nil || a == nil {
 		return b == a
 	}
-	return b.UID == a.UID && b.Wants() == a.Wants() && b.Deleting == a.Deleting && b.Revision == a.Revision &&
+	return b.UID == a.UID && b.Wants() == a.Wants() && fmt.Sprint(b.Unknown) == fmt.Sprint(a.Unknown) && b.Deleting == a.Deleting && b.Revision == a.Revision &&
 		before.GetAnnotations()[caches.DeploymentRevision] == after.GetAnnotations()[caches.DeploymentRevision] &&
 		before.GetLabels()[podTemplateHash] == after.GetLabels()[podTemplateHash] && controllerOf(before) == controllerOf(after)
 }

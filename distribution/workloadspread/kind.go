@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -70,11 +71,23 @@ func (o *Options) reads() []controller.Read {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 		}, workloadFields))
 	}
+	reads = append(reads, o.readCustom()...)
 	if !o.NoNodes {
 		reads = append(reads, controller.Read{Resource: caches.Nodes, Object: &corev1.Node{}, Informer: &o.Nodes, MakeInformer: caches.NewInformers(o.Kubernetes, "").Nodes})
 	}
 	return reads
 }
+
+// resourceOf names the cache of a kind of workloads, also of one of Custom.
+func (o *Options) resourceOf(kind schema.GroupKind) podwright.Resource {
+	if c := o.custom(kind); c != nil && workload.KindOf(kind) == nil {
+		return podwright.Resource(c.groupResource().String())
+	}
+	return resourceOf(kind)
+}
+
+// isUnread tells whether an error says that there is no cache.
+func isUnread(err error) bool { return meta.IsNoMatchError(err) }
 
 // resourceOf names the cache of a kind of workloads.
 func resourceOf(kind schema.GroupKind) podwright.Resource {
@@ -122,7 +135,7 @@ func (r *reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	}
 	s := &Snapshot{Spread: ws, HeldSince: r.writer.HeldSince(ws), Now: r.options.Clock.Now()}
 	target, known := spread.KindOf(ws)
-	if !known {
+	if s.Custom = !known && r.options.spreadsKind(target); !known && !s.Custom {
 		return s, nil
 	}
 	w, known, err := r.options.workload(key.Namespace, target, ws.Spec.TargetReference.Name)
@@ -160,8 +173,14 @@ func (o *Options) spreads(namespace string) ([]*v1alpha1.WorkloadSpread, error) 
 // workload returns a workload, nil if there is none of that name. If known is false,
 // no cache has the kind.
 func (o *Options) workload(namespace string, kind schema.GroupKind, name string) (w *Workload, known bool, err error) {
-	object, known, err := caches.Find(o.Reader, resourceOf(kind), namespace, name)
-	if w = workloadOf(object); err != nil || w == nil || kind != spread.Deployments {
+	object, known, err := caches.Find(o.Reader, o.resourceOf(kind), namespace, name)
+	if w = o.workloadOf(object); err != nil || w == nil {
+		return w, known, err
+	}
+	if kind != spread.Deployments {
+		if o.custom(kind) != nil {
+			err = o.addOwned(namespace, w)
+		}
 		return w, known, err
 	}
 	replicaSets, err := caches.ControlledBy[*appsv1.ReplicaSet](o.Reader, resourceOf(workload.ReplicaSets), namespace, w.UID)

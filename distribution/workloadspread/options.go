@@ -3,6 +3,7 @@
 package workloadspread
 
 import (
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -39,6 +40,15 @@ type Options struct {
 	// informers are given.
 	Workloads workloadsclient.Interface
 
+	// Custom are further kinds of workloads, which the API server must serve. CustomKinds finds those of a white list.
+	// Default: none. (WS-35)
+	Custom []CustomKind
+	// Dynamic reads those of them that have no informer. Required if there are any.
+	Dynamic dynamic.Interface
+	// ConfigNamespace has a Placer find Custom itself once there is a WorkloadSpread, by the white list in this namespace.
+	// It needs Dynamic. Default: it takes Custom. New ignores it.
+	ConfigNamespace string
+
 	// These are informers that the caller shares and runs. If one is nil, the controller
 	// makes and runs its own, whose objects it keeps small.
 	Spreads, Pods, Nodes cache.SharedIndexInformer
@@ -64,7 +74,13 @@ type Options struct {
 }
 
 func (o *Options) check(c *controller.Checks) {
-	c.Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil)
+	c.Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
+		That(o.ConfigNamespace == "" || o.Dynamic != nil, "Options.Dynamic is nil: it is needed to read the kinds of the white list in Options.ConfigNamespace")
+	for i := range o.Custom {
+		custom := &o.Custom[i]
+		c.That(custom.Kind.Kind != "" && custom.Resource != "", "Options.Custom has an entry without Kind or Resource: give both, such as Rollout and rollouts").
+			That(custom.Informer != nil || o.Dynamic != nil, "Options.Dynamic is nil: it is needed to read the "+custom.Resource+" of Options.Custom, which have no Informer")
+	}
 }
 
 // noMetrics measures nothing.

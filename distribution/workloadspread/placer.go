@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -16,7 +16,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/tools/cache"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podstate"
 )
@@ -46,12 +46,16 @@ const ownReservedFor = 5 * time.Second
 // step of podwebhook.Webhook: Spread. PlacePod is for workloads that place their pods themselves, as podwright's do. Both
 // together do no more than one of them.
 type Placer struct {
-	options  Options
-	spreads  *controller.Sources
-	first    chan struct{}       // closed once there is a WorkloadSpread
-	others   *controller.Sources // what else is read, from then on
-	reserved reservations
-	newKey   func() string // for a pod that has no name yet
+	options Options
+	spreads *controller.Sources
+	first   chan struct{}       // closed once there is a WorkloadSpread
+	others  *controller.Sources // what else is read, from then on
+	custom  *admission.Known[*customCaches]
+	changed atomic.Pointer[func()] // what OnMatchChange was given last
+	// findCustom finds the kinds of the white list.
+	findCustom func(context.Context, *Options) ([]CustomKind, error)
+	reserved   reservations
+	newKey     func() string // for a pod that has no name yet
 
 	fillSpreads, fillOthers *controller.Filling
 }
@@ -105,7 +109,11 @@ func newPlacer(o Options) *Placer {
 		o.Clock = clock.RealClock{}
 	}
 	o.Alone = o.Alone || o.Distribution == nil
-	return &Placer{options: o, spreads: &controller.Sources{}, others: &controller.Sources{}, first: make(chan struct{}),
+	custom := admission.NewKnown[*customCaches]("which kinds the white list has")
+	if o.ConfigNamespace == "" {
+		custom.Missing() // it is known already
+	}
+	return &Placer{options: o, spreads: &controller.Sources{}, others: &controller.Sources{}, first: make(chan struct{}), custom: custom, findCustom: findCustom,
 		newKey: func() string { return string(uuid.NewUUID()) }}
 }
 
@@ -140,14 +148,26 @@ func placerRules(o Options) []rbacv1.PolicyRule {
 // WorkloadSpreads, and all others, of pods above all, once there is a WorkloadSpread. What it returns, and when, is as with
 // podwright.Controller. It can be called once, and need not be called if all of them are shared.
 func (p *Placer) Run(ctx context.Context) error {
-	return p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers)
+	if p.options.ConfigNamespace == "" {
+		return p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		defer cancel()
+		ended <- p.runCustom(ctx)
+	}()
+	err := p.fillSpreads.RunAfter(ctx, p.first, p.fillOthers)
+	cancel()
+	return errors.Join(err, <-ended)
 }
 
 // HasSynced tells whether the caches have been filled that are read now: that of WorkloadSpreads and, if there is one, all others.
 func (p *Placer) HasSynced() bool {
 	select {
 	case <-p.first:
-		return p.fillSpreads.HasSynced() && p.fillOthers.HasSynced()
+		return p.fillSpreads.HasSynced() && p.fillOthers.HasSynced() && p.custom.IsKnown()
 	default:
 		return p.fillSpreads.HasSynced()
 	}
@@ -221,13 +241,17 @@ func (p *Placer) wait(ctx context.Context, namespace string) (there bool, err er
 	if !cache.WaitForCacheSync(ctx.Done(), p.others.Synced()...) {
 		return false, unfilled
 	}
+	custom, _, err := p.custom.Get(ctx)
+	if err != nil || custom != nil && !cache.WaitForCacheSync(ctx.Done(), custom.synced...) {
+		return false, unfilled
+	}
 	return true, nil
 }
 
 // try places a pod by what the caches show now; again if they seem to be behind, and it is not the last
 // time. Own is for PlacePod. (WS-9)
 func (p *Placer) try(ctx context.Context, pod *corev1.Pod, last, own bool) (placed *corev1.Pod, again bool, err error) {
-	found, behind, err := p.find(pod)
+	found, behind, err := p.find(ctx, pod, last && !own)
 	if err != nil || found == nil || behind && !last {
 		return pod, behind && !last, err
 	}
@@ -262,69 +286,12 @@ func (p *Placer) inject(e *entry, found *target, pod *corev1.Pod, key string, ma
 	if w := found.workload; w != nil {
 		in.Workload = w.seenBy(found.spread)
 		var err error
-		if in.Pods, err = podsOf(p.options.Reader, pod.Namespace, w); err != nil {
+		if in.Pods, err = podsOf(p.known().Reader, pod.Namespace, w); err != nil {
 			return nil, err
 		}
 	}
 	in.Reservations = slices.Concat(e.current(in.Pods, in.Now), made)
 	return spread.Inject(in)
-}
-
-// target is what a pod is placed by.
-type target struct {
-	spread     *v1alpha1.WorkloadSpread
-	workload   *Workload // nil if it is not known
-	ownerWants *int32
-}
-
-// find finds the WorkloadSpread of a pod, nil for none; behind if its workload is not known, or its ReplicaSet is not and
-// may be of a Deployment that is spread. (WS-1, WS-9)
-func (p *Placer) find(pod *corev1.Pod) (found *target, behind bool, err error) {
-	spreads, err := p.options.spreads(pod.Namespace)
-	if err != nil || len(spreads) == 0 {
-		return nil, false, err
-	}
-	ref := metav1.GetControllerOfNoCopy(pod)
-	owner, err := p.owner(pod.Namespace, ref)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, ws := range spreads {
-		if ws.DeletionTimestamp == nil && spread.Targets(ws, groupKind(ref), ref.Name) {
-			return &target{spread: ws, workload: owner}, owner == nil, nil
-		}
-	}
-	if groupKind(ref) != spread.ReplicaSets {
-		return nil, false, nil
-	}
-	for _, ws := range spreads {
-		of, _ := spread.KindOf(ws)
-		switch {
-		case ws.DeletionTimestamp != nil || of != spread.Deployments:
-		case owner == nil:
-			behind = behind || strings.HasPrefix(ref.Name, ws.Spec.TargetReference.Name+"-")
-		case owner.Controller != nil && spread.Targets(ws, groupKind(owner.Controller), owner.Controller.Name):
-			deployment, err := p.owner(pod.Namespace, owner.Controller)
-			return &target{ws, deployment, new(owner.Wants())}, deployment == nil, err
-		}
-	}
-	return nil, behind, nil
-}
-
-// owner reads the object of an owner reference; nil if it is not known, or it is another one.
-func (p *Placer) owner(namespace string, ref *metav1.OwnerReference) (*Workload, error) {
-	w, _, err := p.options.workload(namespace, groupKind(ref), ref.Name)
-	if err != nil {
-		return nil, fmt.Errorf("read %s %s: %w", ref.Kind, ref.Name, err)
-	}
-	if w == nil || w.UID != ref.UID {
-		return nil, nil
-	}
-	return w, nil
-}
-
-func groupKind(ref *metav1.OwnerReference) schema.GroupKind {
-	return schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
 }
 
 // keyOf names the WorkloadSpread that a pod was placed by; false for none.

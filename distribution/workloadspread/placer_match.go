@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/spread"
@@ -24,7 +23,13 @@ func (p *Placer) MatchExpression(ctx context.Context) (string, error) {
 	}
 	var all []admission.Controlled
 	for _, object := range p.options.Spreads.GetStore().List() {
-		all = append(all, controlled(object))
+		of := controlled(object)
+		if of.Kind.Kind != "" && !(spread.Whitelist{}).Allows(of.Kind) {
+			if _, _, err := p.custom.Get(ctx); err != nil {
+				return "", err
+			}
+		}
+		all = append(all, p.known().controllers(of)...)
 	}
 	return admission.MatchControlled(all, p.placedAlready()), nil
 }
@@ -32,7 +37,32 @@ func (p *Placer) MatchExpression(ctx context.Context) (string, error) {
 // OnMatchChange has a function called, by a goroutine of the informer, when MatchExpression returns something else, and
 // perhaps when it does not.
 func (p *Placer) OnMatchChange(changed func()) error {
+	p.changed.Store(&changed)
 	return caches.OnChange(p.options.Spreads, controlled, changed)
+}
+
+// matchChanged tells that MatchExpression may return something else.
+func (p *Placer) matchChanged() {
+	if changed := p.changed.Load(); changed != nil {
+		(*changed)()
+	}
+}
+
+// controllers are what may control the pods of a workload of a kind: itself, or what may stand between. Nothing if the kind is not
+// spread. (WS-26, WS-35)
+func (o *Options) controllers(of admission.Controlled) (all []admission.Controlled) {
+	switch {
+	case !o.spreadsKind(of.Kind):
+		return nil
+	case of.Kind == spread.Deployments:
+		return []admission.Controlled{{Namespace: of.Namespace, Kind: spread.ReplicaSets}}
+	case (spread.Whitelist{}).Allows(of.Kind):
+		return []admission.Controlled{of}
+	}
+	for _, kind := range o.between() {
+		all = append(all, admission.Controlled{Namespace: of.Namespace, Kind: kind})
+	}
+	return all
 }
 
 // placedAlready is the group whose pods Mutate leaves as they are; empty for none.
@@ -43,18 +73,12 @@ func (p *Placer) placedAlready() string {
 	return ""
 }
 
-// controlled are the pods that a WorkloadSpread is about: those of a Deployment are controlled by its ReplicaSets. (WS-1)
+// controlled is the kind of workloads that a WorkloadSpread is about.
 func controlled(object any) admission.Controlled {
 	ws, _ := object.(*v1alpha1.WorkloadSpread)
 	if ws == nil {
 		return admission.Controlled{}
 	}
-	kind, known := spread.KindOf(ws)
-	if !known {
-		kind = schema.GroupKind{}
-	}
-	if kind == spread.Deployments {
-		kind = spread.ReplicaSets
-	}
+	kind, _ := spread.KindOf(ws)
 	return admission.Controlled{Namespace: ws.Namespace, Kind: kind}
 }

@@ -54,7 +54,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p
 	}
 	target, known := spread.KindOf(s.Spread)
-	if p.Unrecognized = !known; p.Unrecognized {
+	if p.Unrecognized = !known && !s.Custom; p.Unrecognized {
 		s.holdTarget(p)
 		s.tell(p)
 		return p

@@ -34,6 +34,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	if o.Workloads != nil || o.AdvancedStatefulSets != nil {
 		rules = append(rules, manifests.Rule(workloadsv1alpha1.GroupName, "statefulsets", "list watch"))
 	}
+	for i := range o.Custom {
+		rules = append(rules, CustomRules(o.Custom[i].groupResource())...)
+	}
 	if !o.NoNodes {
 		rules = append(rules, manifests.Rule("", "nodes", "list watch"))
 	}

@@ -23,6 +23,8 @@ type Snapshot struct {
 	Pods []*corev1.Pod
 	// Nodes are those of pods that may be adopted, by name. What is missing is not known.
 	Nodes map[string]*corev1.Node
+	// Custom tells that its kind is one of Options.Custom.
+	Custom bool
 	// Unread tells that no informer is for the kind of the workload.
 	Unread bool
 	// HeldSince is when what holds the subsets up began, as far as a controller remembers. (WS-32)

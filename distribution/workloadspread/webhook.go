@@ -42,6 +42,9 @@ type Webhook struct {
 	// Workloads if it is of apps.kruise.io. Nil: patches are judged without its selector. (WS-21.1)
 	Kubernetes kubernetes.Interface
 	Workloads  workloadsclient.Interface
+	// Whitelist returns the white list; ReadWhitelist does. An error refuses the object, with the code 500. Default nil:
+	// there is none. (WS-35)
+	Whitelist func(context.Context) (spread.Whitelist, error)
 	// Features switches behaviour. Its zero value is OpenKruise 1.4.
 	Features Features
 	// Templates has the API server judge what patches make of the template of the workload, without storing it: the CoreV1 of
@@ -90,7 +93,16 @@ func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) 
 	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) {
 		return nil, nil
 	}
-	errs := c.Errors(spread.ValidateCreate, spread.ValidateUpdate)
+	var kinds spread.Whitelist
+	if w.Whitelist != nil {
+		if target, known := spread.KindOf(c.Object); !known && target.Kind != "" {
+			var err error
+			if kinds, err = w.Whitelist(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	errs := c.Errors(kinds.ValidateCreate, kinds.ValidateUpdate)
 	patches, err := w.patches(ctx, c.Object, c.Request.Namespace)
 	if err != nil {
 		return nil, err

@@ -12,11 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/manifests"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -47,28 +50,35 @@ func (w *Webhook) selector(ctx context.Context, ws *v1alpha1.WorkloadSpread, nam
 
 // target reads the workload that a WorkloadSpread names; nil if it is not known.
 func (w *Webhook) target(ctx context.Context, ws *v1alpha1.WorkloadSpread, namespace string) (runtime.Object, error) {
-	target, _ := spread.KindOf(ws)
-	switch k := w.Kubernetes; {
-	case target == spread.CloneSets && w.Workloads != nil:
-		return targetOf(ctx, ws, w.Workloads.CloneSets(namespace).List)
-	case target == spread.AdvancedStatefulSets && w.Workloads != nil:
-		return targetOf(ctx, ws, w.Workloads.StatefulSets(namespace).List)
+	target, known := spread.KindOf(ws)
+	if !known {
+		return nil, nil
+	}
+	return readTarget(ctx, w.Kubernetes, w.Workloads, target, namespace, ws.Spec.TargetReference.Name)
+}
+
+// readTarget reads a workload of a kind that is spread, past all caches; nil if it is not there, or its client is nil.
+func readTarget(ctx context.Context, k kubernetes.Interface, workloads workloadsclient.Interface, kind schema.GroupKind, namespace, name string) (runtime.Object, error) {
+	switch {
+	case kind == spread.CloneSets && workloads != nil:
+		return oneOf(ctx, name, workloads.CloneSets(namespace).List)
+	case kind == spread.AdvancedStatefulSets && workloads != nil:
+		return oneOf(ctx, name, workloads.StatefulSets(namespace).List)
 	case k == nil:
-	case target == spread.Deployments:
-		return targetOf(ctx, ws, k.AppsV1().Deployments(namespace).List)
-	case target == spread.ReplicaSets:
-		return targetOf(ctx, ws, k.AppsV1().ReplicaSets(namespace).List)
-	case target == spread.StatefulSets:
-		return targetOf(ctx, ws, k.AppsV1().StatefulSets(namespace).List)
-	case target == spread.Jobs:
-		return targetOf(ctx, ws, k.BatchV1().Jobs(namespace).List)
+	case kind == spread.Deployments:
+		return oneOf(ctx, name, k.AppsV1().Deployments(namespace).List)
+	case kind == spread.ReplicaSets:
+		return oneOf(ctx, name, k.AppsV1().ReplicaSets(namespace).List)
+	case kind == spread.StatefulSets:
+		return oneOf(ctx, name, k.AppsV1().StatefulSets(namespace).List)
+	case kind == spread.Jobs:
+		return oneOf(ctx, name, k.BatchV1().Jobs(namespace).List)
 	}
 	return nil, nil
 }
 
-// targetOf reads one workload: by a list, as the controller may list them and not get one.
-func targetOf[L runtime.Object](ctx context.Context, ws *v1alpha1.WorkloadSpread, list func(context.Context, metav1.ListOptions) (L, error)) (target runtime.Object, err error) {
-	name := ws.Spec.TargetReference.Name
+// oneOf reads one object; nil if it is not there. It lists it, as the manager may list such objects and not get one.
+func oneOf[L runtime.Object](ctx context.Context, name string, list func(context.Context, metav1.ListOptions) (L, error)) (one runtime.Object, err error) {
 	found, err := list(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
 	if apierrors.IsNotFound(err) { // the kind is not served
 		return nil, nil
@@ -77,12 +87,12 @@ func targetOf[L runtime.Object](ctx context.Context, ws *v1alpha1.WorkloadSpread
 		return nil, err
 	}
 	err = meta.EachListItem(found, func(object runtime.Object) error {
-		if of := workloadOf(object); of != nil && of.Name == name {
-			target = object
+		if of, err := meta.Accessor(object); err == nil && of.GetName() == name { // a fake client does not select
+			one = object
 		}
 		return nil
 	})
-	return target, err
+	return one, err
 }
 
 // targetRules are the RBAC rules for what selector reads.

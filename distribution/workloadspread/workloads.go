@@ -52,18 +52,29 @@ func contentOf(object runtime.Object) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 }
 
+// workloadOf reads what is to be known of an object of a cache, also of a kind of Custom; nil for what is no workload.
+func (o *Options) workloadOf(object any) *Workload {
+	if custom, is := object.(*unstructured.Unstructured); is && custom != nil {
+		return o.customOf(custom)
+	}
+	return workloadOf(object)
+}
+
 // workloadOf reads what is to be known of an object of a cache; nil for what is no workload.
 func workloadOf(object any) *Workload {
 	w := workload.Of(object)
 	if w == nil {
 		return nil
 	}
+	return newWorkload(w, object.(runtime.Object))
+}
+
+func newWorkload(w *workload.Workload, object runtime.Object) *Workload {
 	found := &Workload{
 		Workload: spread.Workload{GroupKind: w.GroupKind(), Name: w.Name, UID: w.UID, Replicas: w.Replicas, Deleting: w.Deleting, Selector: w.Selector,
 			Revision: w.Revision, Start: w.Start},
-		Owners: []types.UID{w.UID}, Controller: w.Controller,
+		Owners: []types.UID{w.UID}, Controller: w.Controller, object: object,
 	}
-	found.object, _ = object.(runtime.Object)
 	for _, ordinal := range w.Reserved {
 		if ordinal >= 0 && ordinal <= math.MaxInt32 {
 			found.Reserved = append(found.Reserved, int32(ordinal))

@@ -117,9 +117,10 @@ var followed = map[string][]string{
 	"manager": {
 		"create-own-namespace", "deletion-protection-crds", "deletion-protection-label-group", "enable-leader-election", "enable-webhooks", "feature-gates",
 		"health-probe-addr", "imagepulljob-refer-to-source-secrets", "install-crds", "kubeconfig", "leader-elect", "leader-election-id",
-		"leader-election-namespace", "metrics-addr", "namespace", "own-namespace", "podunavailablebudget-crds", "podunavailablebudget-mirror", "print-policies",
+		"leader-election-namespace", "metrics-addr", "namespace", "own-namespace", "persistentpodstate-crds", "podunavailablebudget-crds", "podunavailablebudget-mirror", "print-policies",
 		"print-rbac", "register-webhooks", "release", "remove-webhooks-of", "resourcedistribution-sources", "serve-v1beta1", "webhook-bind-address", "webhook-cert-dir",
 		"webhook-cert-writer", "webhook-host", "webhook-port", "webhook-secret", "webhook-service",
+		"workloadspread-crds",
 	},
 	"nodeagent": {
 		"addr", "cri-endpoint", "feature-gates", "health-addr", "image-credential-provider-bin-dir", "image-credential-provider-config", "kubeconfig",

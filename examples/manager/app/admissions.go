@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -45,12 +46,14 @@ type admissions struct {
 
 // newAdmissions returns what has read nothing yet. Nothing is asked of the API server.
 func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
-	var errs [7]error
+	var errs [8]error
 	timeout := m.config.CacheSyncTimeout
 	a := &admissions{gates: m.gates, ownNamespace: m.config.OwnNamespace}
 	a.clients, errs[0] = controllers.NewClients(config, program)
 	a.metadata, errs[1] = metadata.NewForConfig(config)
 	a.definitions, errs[6] = m.definitions()
+	objects, err := dynamic.NewForConfig(config)
+	errs[7] = err
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func (m *Manager) newAdmissions(config *rest.Config) (*admissions, error) {
 	}
 	if m.gates.Enabled(features.WorkloadSpread) {
 		spreads, err := workloadspread.NewPlacer(workloadspread.Options{
-			Kubernetes: a.Interface, Distribution: a.clients.Distribution, PlacedByWorkloads: true,
+			Kubernetes: a.Interface, Distribution: a.clients.Distribution, PlacedByWorkloads: true, Dynamic: objects, ConfigNamespace: m.config.OwnNamespace,
 			ControllerOptions: podwright.ControllerOptions{Namespace: m.config.Namespace, CacheSyncTimeout: timeout}})
 		errs[2], a.pods.Spread = err, a.step(spreads, "WorkloadSpreads", workloadSpreadsResource)
 	}

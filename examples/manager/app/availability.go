@@ -55,10 +55,7 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 			if mirror != podunavailablebudget.MirrorNone {
 				o.PodDisruptionBudgets = p.caches.podDisruptionBudgets()
 			}
-			var others []schema.GroupResource
-			for _, name := range *scalable {
-				others = append(others, schema.ParseGroupResource(name))
-			}
+			others := groupResources(*scalable)
 			if o.Scales, err = scales(p.Config, others); err != nil {
 				return podwright.Kind{}, err
 			}

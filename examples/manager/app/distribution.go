@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -19,6 +20,7 @@ import (
 	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/podstate"
 	"github.com/podwright/podwright/distribution/resource"
+	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/distribution/workloadspread"
 	"github.com/podwright/podwright/examples/process/features"
@@ -69,6 +71,7 @@ var spreads = metrics.NewSpreads(ctrlmetrics.Registry)
 
 func workloadSpreads(f *pflag.FlagSet) kind {
 	workers := f.Int("workloadspread-workers", 3, "WorkloadSpreads reconciled at the same time")
+	crds := f.StringSlice("workloadspread-crds", nil, "CRDs, like rollouts.argoproj.io, of the kinds in "+v1alpha1.WorkloadSpreadWhitelistKey+" of ConfigMap kruise-configuration, and of what stands between their objects and pods: the manager may list and watch these objects")
 	return kind{
 		name: v1alpha1.WorkloadSpreadEventSource, gate: features.WorkloadSpread, resource: workloadSpreadsResource,
 		beside: these(cloneSetsResource, statefulSetsResource), optional: these(cloneSetsResource, statefulSetsResource),
@@ -81,18 +84,37 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 				CloneSets: p.optional(cloneSetsResource, p.caches.cloneSets), AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}
 			described := workloadspread.Describe(o, nil)
-			described.New = func(context.Context) (podwright.Runner, error) {
+			described.Permissions = append(described.Permissions, podwright.Permission{Namespace: p.ownNamespace, Rules: workloadspread.WhitelistRules()},
+				podwright.Permission{Namespace: p.namespace, Rules: workloadspread.CustomRules(groupResources(*crds)...)})
+			described.New = func(ctx context.Context) (podwright.Runner, error) {
+				list, err := workloadspread.AwaitWhitelist(ctx, p.Kubernetes, p.ownNamespace)
+				if err != nil {
+					return nil, err
+				}
+				if o.Custom, err = workloadspread.CustomKinds(ctx, p.Kubernetes, list, p.namespace); err != nil {
+					return nil, err
+				}
+				if o.Dynamic, err = dynamic.NewForConfig(p.Config); err != nil {
+					return nil, err
+				}
+				controller, err := workloadspread.New(o) // which makes the informers of o.Custom, and runs them
+				if err != nil {
+					return nil, err
+				}
 				placer, err := workloadspread.NewPlacer(o) // which runs nothing of its own
 				if err != nil {
 					return nil, err
 				}
 				p.caches.spreads.Set(placer)
-				return workloadspread.New(o)
+				return controller, nil
 			}
 			return described, nil
 		},
 		webhook: func(a *admissions) (podwright.Kind, error) {
 			w := &workloadspread.Webhook{Distribution: a.clients.Distribution, Workloads: a.clients.Workloads, Templates: a.CoreV1(),
+				Whitelist: func(ctx context.Context) (spread.Whitelist, error) {
+					return workloadspread.ReadWhitelist(ctx, a.Interface, a.ownNamespace)
+				},
 				Features: workloadspread.Features{TryPatches: a.gates.Enabled(features.WorkloadSpreadTryPatches)}}
 			if a.gates.Enabled(features.PodWebhook) { // without it, pods of Kubernetes' own workloads are not spread
 				w.Kubernetes = a.clients.Kubernetes
@@ -100,6 +122,14 @@ func workloadSpreads(f *pflag.FlagSet) kind {
 			return workloadspread.Describe(workloadspread.Options{}, w), nil
 		},
 	}
+}
+
+// groupResources reads the names of CRDs.
+func groupResources(names []string) (resources []schema.GroupResource) {
+	for _, name := range names {
+		resources = append(resources, schema.ParseGroupResource(name))
+	}
+	return resources
 }
 
 func (c *caches) workloadSpreads() cache.SharedIndexInformer {
@@ -110,6 +140,7 @@ var podStates = metrics.NewPodStates(ctrlmetrics.Registry)
 
 func persistentPodStates(f *pflag.FlagSet) kind {
 	workers := f.Int("persistentpodstate-workers", 3, "PersistentPodStates reconciled at the same time")
+	crds := f.StringSlice("persistentpodstate-crds", nil, "CRDs of the kinds in "+v1alpha1.PersistentPodStateWhitelistKey+" of ConfigMap kruise-configuration: the manager may list and watch these objects")
 	return kind{
 		name: v1alpha1.PersistentPodStateEventSource, resource: persistentPodStatesResource,
 		beside: these(statefulSetsResource), optional: these(statefulSetsResource), without: "PersistentPodStates do not know these workloads",
@@ -120,7 +151,8 @@ func persistentPodStates(f *pflag.FlagSet) kind {
 				AdvancedStatefulSets: p.optional(statefulSetsResource, p.caches.statefulSets),
 			}
 			described := persistentpodstate.Describe(o, nil)
-			described.Permissions = append(described.Permissions, podwright.Permission{Namespace: p.ownNamespace, Rules: persistentpodstate.WhitelistRules()})
+			described.Permissions = append(described.Permissions, podwright.Permission{Namespace: p.ownNamespace, Rules: persistentpodstate.WhitelistRules()},
+				podwright.Permission{Namespace: p.namespace, Rules: workloadspread.CustomRules(groupResources(*crds)...)})
 			described.New = func(ctx context.Context) (podwright.Runner, error) {
 				placer, err := persistentpodstate.NewPlacer(persistentpodstate.PlacerOptions{
 					Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, States: o.States, Nodes: o.Nodes})

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package spread
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// WS-35: the list is read as OpenKruise reads it.
+func TestReadWhitelist(t *testing.T) {
+	rollout, job := schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout"}, schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "TFJob"}
+	for _, test := range []struct {
+		text, err string
+		want      Whitelist
+	}{
+		{"", "", nil},
+		{`{"workloads":[{"Group":"argoproj.io","Version":"v1alpha1","Kind":"Rollout"}]}`, "", Whitelist{{GroupVersionKind: rollout}}},
+		{`{"WORKLOADS":[{"group":"kubeflow.org","VERSION":"v1","kind":"TFJob","SubResources":[{"group":"argoproj.io","version":"v1alpha1","kind":"Rollout"}],"replicaspath":"spec.tfReplicaSpecs.Worker.replicas"}]}`,
+			"", Whitelist{{GroupVersionKind: job, Between: []schema.GroupVersionKind{rollout}, ReplicasPath: "spec.tfReplicaSpecs.Worker.replicas"}}},
+		{`[]`, "WorkloadSpread_Watch_Custom_Workload_WhiteList is no white list such as ", nil},
+	} {
+		got, err := ReadWhitelist(map[string]string{v1alpha1.WorkloadSpreadWhitelistKey: test.text})
+		message := ""
+		if err != nil {
+			message = err.Error()
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" || !strings.HasPrefix(message, test.err) || test.err == "" && message != "" {
+			t.Errorf("WS-35: %s: error %q (-want +got):\n%s", test.text, message, diff)
+		}
+	}
+}
+
+// WS-35: a kind of the list may be named, whatever its version, also a StatefulSet of another group, and percentages of it.
+func TestWhitelistAllows(t *testing.T) {
+	list := Whitelist{{GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "StatefulSet"}}}
+	ws := spreadOf(t, "targetRef: {apiVersion: example.com/v2, kind: StatefulSet, name: db}\nsubsets: [{name: a, maxReplicas: 30%}, {name: b}]")
+	if errs := list.ValidateCreate(ws); len(errs) > 0 {
+		t.Errorf("WS-35: refused: %v", errs)
+	}
+	if errs := list.ValidateUpdate(ws, ws); len(errs) > 0 {
+		t.Errorf("WS-35: refused: %v", errs)
+	}
+	if errs := ValidateCreate(ws); len(errs) != 1 || errs[0].Field != "spec.targetRef" {
+		t.Errorf("WS-35: without a list: %v", errs)
+	}
+	if !Targets(ws, schema.GroupKind{Group: "example.com", Kind: "StatefulSet"}, "db") || Targets(ws, AdvancedStatefulSets, "db") || !Conflict(ws, ws) {
+		t.Error("WS-22: the target of another kind is wrong")
+	}
+	kind := schema.GroupKind{Group: "example.com", Kind: "StatefulSet"}
+	workload := &Workload{GroupKind: kind, Name: "db", Replicas: new(int32(10))}
+	pod := unnamed()
+	pod.Name = "db-7"
+	if got := assign(Input{Pod: pod, Spread: ws, Workload: workload, Now: now}); got.Subset != "a" {
+		t.Errorf("WS-35: it is spread by count, and goes to %q", got.Subset)
+	}
+	computed := Compute(State{Spread: ws, Workload: workload, Pods: append(some(5, "a"), newPod("late", "a", pending(5*1e9))), Now: now})
+	if len(computed.Costs)+len(computed.Deletions) > 0 {
+		t.Errorf("WS-35: costs %v, deletions %v of a kind that may not replace pods", computed.Costs, computed.Deletions)
+	}
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloadspread
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	discoveryfake "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/dynamic"
+	kubernetesfake "k8s.io/client-go/kubernetes/fake"
+	kubernetestesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/testing/fakecluster"
+	"github.com/podwright/podwright/internal/testing/fakecluster/fixture"
+)
+
+var (
+	rollouts = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Rollout"}
+	stages   = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Stage"}
+)
+
+// withRollouts plays a story in a cluster with Rollouts, of which the pods are those of ReplicaSets, perhaps with Stages between.
+func withRollouts(t *testing.T, story func(*testing.T, *cluster)) {
+	t.Helper()
+	var c *cluster
+	kinds := append(others, fakecluster.CustomResource(rollouts, "rollouts"), fakecluster.CustomResource(stages, "stages"))
+	fixture.Play(t, spreadResource, func(f *fixture.Cluster) {
+		c = newCluster(f)
+		c.options.Dynamic = connect(f, fixture.ControllerUser, dynamic.NewForConfig)
+		c.options.Custom = []CustomKind{{Kind: rollouts, Resource: "rollouts"}, {Kind: stages, Resource: "stages", Between: true}}
+	}, func(t *testing.T) { story(t, c) }, kinds...)
+}
+
+// rollout creates the Rollout web with this spec, a Stage of it and a ReplicaSet of that, and returns the reference of its pods.
+func (c *cluster) rollout(spec string) metav1.OwnerReference {
+	c.T.Helper()
+	uid := c.object("argoproj.io/v1alpha1/rollouts", `{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","metadata":{"name":"web","namespace":"default","generation":1},"spec":`+spec+`}`)
+	stage := c.object("argoproj.io/v1alpha1/stages", fmt.Sprintf(`{"apiVersion":"argoproj.io/v1alpha1","kind":"Stage","metadata":{"name":"one","namespace":"default","ownerReferences":[
+		{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","name":"web","uid":%q,"controller":true}]}}`, uid))
+	rs := c.object("apps/v1/replicasets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"web-1","namespace":"default","labels":{"pod-template-hash":"1"},"ownerReferences":[
+		{"apiVersion":"argoproj.io/v1alpha1","kind":"Stage","name":"one","uid":%q,"controller":true}]},"spec":{"replicas":10}}`, stage))
+	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: rs, Controller: new(true)}
+}
+
+func (c *cluster) spreadRollout(spec string) {
+	c.T.Helper()
+	ws := newSpread(c.T, "web", spec)
+	ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "argoproj.io/v1beta1", Kind: "Rollout", Name: "web"}
+	_, err := c.spreads.WorkloadSpreads("default").Create(c.T.Context(), ws, metav1.CreateOptions{})
+	c.Must(err)
+	c.Sleep("1s")
+}
+
+const rolloutPath = "argoproj.io/v1alpha1/namespaces/default/rollouts/web"
+
+// WS-35: a workload of a kind of the white list is spread: its pods are found along their owners, and it says how many it wants.
+func TestCustomKind(t *testing.T) {
+	withRollouts(t, func(t *testing.T, c *cluster) {
+		owner := c.rollout(`{"replicas":10}`)
+		c.spreadRollout(halves)
+		_, stop := c.start()
+		p := c.placer()
+		if diff := cmp.Diff(map[string]int{"a": 5, "c": 5}, c.admitAll(10, owner, p)); diff != "" {
+			t.Errorf("WS-35: where pods go (-want +got):\n%s", diff)
+		}
+		for i := range 3 {
+			c.pod(fmt.Sprint("x", i), "a", owner)
+		}
+		c.Sleep("60s")
+		expect := func(when, want string) {
+			t.Helper()
+			if got := c.show("web"); got != want {
+				t.Errorf("WS-35: %s: %s, want %s", when, got, want)
+			}
+		}
+		expect("three pods", "a has 3, misses 2; c has 0\nx0: a\nx1: a\nx2: a")
+		c.change(rolloutPath, `{"spec":{"replicas":20},"metadata":{"generation":2}}`)
+		c.Sleep("20s")
+		expect("scaled", "a has 3, misses 7; c has 0\nx0: a\nx1: a\nx2: a")
+		c.change(rolloutPath, `{"spec":{"replicas":"many"},"metadata":{"generation":3}}`)
+		c.Sleep("70s")
+		if got, _ := c.heldUp(); got != "a: BadValue: Rollout web does not say at spec.replicas how many pods it wants: it is a text in the workload, and must be a whole number" {
+			t.Errorf("WS-34: it says %q", got)
+		}
+		stop()
+	})
+}
+
+// WS-35: a Placer finds the kinds of the white list once there is a WorkloadSpread. Without a kind, its workloads are not spread.
+func TestPlacerFindsKinds(t *testing.T) {
+	rollout, stage := CustomKind{Kind: rollouts, Resource: "rollouts"}, CustomKind{Kind: stages, Resource: "stages", Between: true}
+	for _, test := range []struct {
+		name        string
+		kinds       []CustomKind
+		want, asked string
+	}{
+		{"none", nil, "", "false"},
+		{"both", []CustomKind{rollout, stage}, "a",
+			"'default/CloneSet', 'default/Deployment', 'default/Job', 'default/ReplicaSet', 'default/Rollout', 'default/Stage', 'default/StatefulSet'])"},
+		{"without what stands between", []CustomKind{rollout}, "", "'default/ReplicaSet', 'default/Rollout', 'default/StatefulSet'])"},
+		{"what stands between alone", []CustomKind{stage}, "", "false"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			withRollouts(t, func(t *testing.T, c *cluster) {
+				owner := c.rollout(`{"replicas":10}`)
+				c.options.Custom, c.options.ConfigNamespace = nil, "kruise-system"
+				p, err := NewPlacer(c.options)
+				c.Must(err)
+				p.findCustom = func(context.Context, *Options) ([]CustomKind, error) { return test.kinds, nil }
+				changes := 0
+				c.Must(p.OnMatchChange(func() { changes++ }))
+				t.Cleanup(c.Start(p.Run))
+				c.Sleep("1s")
+				c.spreadRollout("subsets: [{name: a}]")
+				if got := c.admit(p, generated(owner)); got != test.want {
+					t.Errorf("WS-35: the pod goes to %q, want %q", got, test.want)
+				}
+				if got, err := p.MatchExpression(t.Context()); err != nil || !strings.HasSuffix(got, test.asked) || changes != 2 {
+					t.Errorf("WS-26: after %d changes the webhook is asked about %s, %v", changes, got, err)
+				}
+			})
+		})
+	}
+}
+
+// Of the white list those are read that are served, that the manager may read, and that are not known anyway. (WS-35)
+func TestCustomKinds(t *testing.T) {
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "own", Name: "kruise-configuration"}, Data: map[string]string{v1alpha1.WorkloadSpreadWhitelistKey: `{"workloads":[
+		{"Group":"argoproj.io","Version":"v1alpha1","Kind":"Rollout","replicasPath":"spec.n","subResources":[{"Group":"argoproj.io","Version":"v1alpha1","Kind":"Stage"},{"Group":"apps","Version":"v1","Kind":"ReplicaSet"}]},
+		{"Group":"argoproj.io","Version":"v1alpha1","Kind":"Secret"},{"Group":"argoproj.io","Version":"v1alpha1","Kind":"Absent"},{"Group":"absent.io","Version":"v1","Kind":"Set"},{"Group":"apps","Version":"v1","Kind":"Deployment"}]}`}}
+	kube := kubernetesfake.NewClientset(config)
+	kube.Discovery().(*discoveryfake.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "argoproj.io/v1alpha1", APIResources: []metav1.APIResource{
+		{Name: "rollouts/scale", Kind: "Scale", Namespaced: true}, {Name: "rollouts", Kind: "Rollout", Namespaced: true}, {Name: "stages", Kind: "Stage", Namespaced: true}, {Name: "secrets", Kind: "Secret", Namespaced: true}}}}
+	kube.PrependReactor("create", "selfsubjectaccessreviews", func(action kubernetestesting.Action) (bool, runtime.Object, error) {
+		review := action.(kubernetestesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview).DeepCopy()
+		review.Status.Allowed = review.Spec.ResourceAttributes.Resource != "secrets"
+		return true, review, nil
+	})
+	got, err := findCustom(t.Context(), &Options{Kubernetes: kube, ConfigNamespace: "own"})
+	want := []CustomKind{{Kind: rollouts, Resource: "rollouts", ReplicasPath: "spec.n"}, {Kind: stages, Resource: "stages", Between: true}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("WS-35: error %v (-want +got):\n%s", err, diff)
+	}
+	var rules []string
+	for _, rule := range Rules(Options{Custom: got}) {
+		if rule.APIGroups[0] == "argoproj.io" {
+			rules = append(rules, fmt.Sprint(rule.Resources, rule.Verbs))
+		}
+	}
+	if diff := cmp.Diff([]string{"[rollouts] [list watch]", "[stages] [list watch]"}, rules); diff != "" {
+		t.Errorf("WS-35: rules (-want +got):\n%s", diff)
+	}
+}
+
+// WS-35: an owner that the caches lack is asked for, and what may not be read is passed over.
+func TestPlacerAsksForOwners(t *testing.T) {
+	withRollouts(t, func(t *testing.T, c *cluster) {
+		owner := c.rollout(`{"replicas":10}`)
+		c.spreadRollout("subsets: [{name: a}]")
+		p := c.placer()
+		for resource, informer := range map[string]cache.SharedIndexInformer{"replicasets": p.options.ReplicaSets, "stages": p.options.Custom[1].Informer} {
+			for _, held := range informer.GetIndexer().List() {
+				c.Must(informer.GetIndexer().Delete(held))
+			}
+			asked := 0
+			c.FailBefore(func(r fakecluster.Request) error {
+				if r.Verb == "list" && r.Resource == resource {
+					asked++
+				}
+				return nil
+			})
+			if got := c.admit(p, generated(owner)); got != "a" || asked != 1 {
+				t.Errorf("WS-35: with %s missing the pod goes to %q, after %d lists", resource, got, asked)
+			}
+		}
+		unknown := owner
+		unknown.UID = "other"
+		if got := c.admit(p, generated(unknown)); got != "" {
+			t.Errorf("WS-35: a pod of a ReplicaSet that is gone goes to %q", got)
+		}
+		for _, refused := range []struct {
+			err   error
+			wrong bool
+		}{{apierrors.NewForbidden(schema.GroupResource{}, "", nil), false}, {apierrors.NewServiceUnavailable("later"), true}} {
+			c.FailBefore(func(r fakecluster.Request) error {
+				if r.Verb == "list" && r.Resource == "replicasets" {
+					return refused.err
+				}
+				return nil
+			})
+			err := p.Mutate(t.Context(), &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "default"}, generated(owner))
+			if (err != nil) != refused.wrong {
+				t.Errorf("WS-35: %v makes the error %v", refused.err, err)
+			}
+		}
+	})
+}
+
+// WS-35: the webhook takes the kinds of the white list.
+func TestWebhookWhitelist(t *testing.T) {
+	list := spread.Whitelist{{GroupVersionKind: rollouts}}
+	ws := newSpread(t, "web", "subsets: [{name: a}]")
+	ws.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "argoproj.io/v1beta1", Kind: "Rollout", Name: "web"}
+	for _, test := range []struct {
+		name string
+		read func(context.Context) (spread.Whitelist, error)
+		want int32
+	}{
+		{"listed", func(context.Context) (spread.Whitelist, error) { return list, nil }, 0},
+		{"not listed", func(context.Context) (spread.Whitelist, error) { return nil, nil }, 400},
+		{"no list", nil, 400},
+		{"a list that cannot be read", func(context.Context) (spread.Whitelist, error) { return nil, fmt.Errorf("broken") }, 500},
+	} {
+		w := &Webhook{Whitelist: test.read}
+		response := w.Validate(t.Context(), &admissionv1.AdmissionRequest{UID: "1", Operation: admissionv1.Create, Namespace: "default", Name: "web",
+			Kind: metav1.GroupVersionKind{Group: v1alpha1.GroupName, Version: "v1alpha1", Kind: kind}, Object: raw(t, ws)})
+		if response.Allowed != (test.want == 0) || !response.Allowed && response.Result.Code != test.want {
+			t.Errorf("WS-35: %s: %v, want the code %d", test.name, response, test.want)
+		}
+	}
+}
