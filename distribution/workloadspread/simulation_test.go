@@ -212,7 +212,10 @@ func act(u *simulation.User, r *rand.Rand) {
 // actRarely is what users of a WorkloadSpread do now and then.
 func actRarely(u *simulation.User, r *rand.Rand) {
 	if r.IntN(2) == 0 {
-		u.Edit(simulation.Pick(`{"spec":{"scheduleStrategy":{"type":"Adaptive","adaptive":{"disableSimulationSchedule":%v}}}}`, true, false)(r))
+		u.Edit(simulation.Pick(`{"spec":%v}`, `{"scheduleStrategy":{"type":"Adaptive","adaptive":{"disableSimulationSchedule":true}}}`,
+			`{"scheduleStrategy":{"type":"Adaptive","adaptive":{"disableSimulationSchedule":false}}}`, `{"targetFilter":null}`,
+			`{"targetFilter":{"selector":{"matchLabels":{"app":"web"}},"replicasPathList":null}}`, `{"targetFilter":{"selector":{"matchLabels":{"app":"other"}}}}`,
+			`{"targetFilter":{"selector":null,"replicasPathList":["spec.replicas","spec.replicas"]}}`)(r))
 		return
 	}
 	group, _, _ := strings.Cut(u.Workload().(*v1alpha1.WorkloadSpread).Spec.TargetReference.APIVersion, "/") // its version does not matter

@@ -53,8 +53,11 @@ func spreadingOf(s *State) *spreading {
 		f.addReplicaSets(d)
 		f.wants = wanted(d, d.Spec.Replicas)
 	}
+	if !f.filter() {
+		return nil
+	}
 	for _, pod := range s.Pods {
-		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && f.owners[ref.UID] {
+		if ref := metav1.GetControllerOfNoCopy(pod); ref != nil && f.owners[ref.UID] && f.selects(pod) {
 			f.pods = append(f.pods, pod)
 		}
 	}

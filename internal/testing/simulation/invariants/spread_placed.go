@@ -59,6 +59,12 @@ func (p *Placed) Judge(cached *State, truth map[string]*corev1.Pod, before, afte
 	if f == nil || f.DeletionTimestamp != nil || len(f.Spec.Subsets) == 0 || ref == nil || !f.owners[ref.UID] {
 		return nil
 	}
+	if !f.selects(before) {
+		if !equality.Semantic.DeepEqual(before, after) {
+			v.add(Placement, "pod %s%s is changed, and the selector does not select it", before.GenerateName, before.Name)
+		}
+		return v
+	}
 	p.sent = slices.DeleteFunc(p.sent, func(s sent) bool { return cached.Now.Sub(s.at) > p.Counts })
 	i := f.subsetOf(after)
 	if i >= 0 {
