@@ -25,7 +25,8 @@
 //   - Pods get their subset before the status was written for the first time.
 //   - With percentages what deleting a pod costs interleaves the subsets: a workload that is scaled
 //     in by far at once keeps them even.
-//   - Old revisions count as surplus before the latest one.
+//   - Old revisions count as surplus before the latest one. OpenKruise 1.6 and later give them costs in the opposite order of
+//     the subsets; here all revisions share the limits, and the surplus goes first.
 //   - A pod that has not started is deleted if it is not scheduled in time. So it is if it came
 //     to a subset beyond its share while another one misses it. Those of Jobs and StatefulSets
 //     only in the former case.
