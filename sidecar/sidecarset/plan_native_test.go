@@ -162,3 +162,23 @@ func TestForeignNative(t *testing.T) {
 		t.Errorf("%s", plan)
 	}
 }
+
+// Hot containers are emptied once the native sidecars serve, too. (SCS-18, SCS-40)
+func TestNativeBesideHot(t *testing.T) {
+	const spec = `{containers: [{name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "empty:1"}}], initContainers: [{name: proxy, image: "proxy:v1", restartPolicy: Always}]}`
+	w := newNativeWorld(t, spec)
+	w.add("a")
+	w.settle()
+	w.become(strings.Replace(spec, "mesh:v1", "mesh:v2", 1))
+	w.sync()
+	w.kubelet()
+	for _, ready := range []bool{false, true} {
+		pod := w.pod("a")
+		pod.Status.InitContainerStatuses[0].Ready = ready
+		judgeReady(pod, w.now)
+		plan := w.plan()
+		if (len(resets(plan)) == 1) != ready || (waits(plan, "a") == "HotUpgrade") == ready {
+			t.Errorf("ready %t: %s, waits %q", ready, plan, waits(plan, "a"))
+		}
+	}
+}
