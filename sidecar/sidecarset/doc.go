@@ -44,6 +44,7 @@
 //     matches them now or not. Mirror pods are left alone.
 //   - A partition beside a selector is taken, with a warning. OpenKruise 1.8 and later refuse it. (SCS-V14)
 //   - A revision in the form of another release is used. OpenKruise makes a new one of the same content. (SCS-32)
+//   - The condition SidecarSetUpgradable of a pod becomes true again when a field is changed back. (SCS-33)
 //   - A second injection keeps what the policy Partial has drawn for a pod. (SCS-31)
 //   - Hot containers are emptied within maxUnavailable, and not while the update is paused or its type is
 //     NotUpdate. Only those are emptied that an upgrade has left behind, whatever empty image the spec

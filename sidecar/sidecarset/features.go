@@ -11,10 +11,13 @@ type Features struct {
 	PartitionRoundsUp bool
 	// ReplacePatch writes "$patch":"replace" into revisions. Both forms are read. (SCS-32)
 	ReplacePatch bool
+	// UpgradableCondition says on pods, by the condition SidecarSetUpgradable, whether they can be updated in place. It takes the right
+	// to patch pods/status, see Rules. (SCS-33)
+	UpgradableCondition bool
 }
 
 // FeaturesOf returns the switches as a release of OpenKruise has them by default. Release14 is the zero Features.
 func FeaturesOf(release podwright.Release) Features {
 	later := release == podwright.Release19
-	return Features{PartitionRoundsUp: later, ReplacePatch: later}
+	return Features{PartitionRoundsUp: later, ReplacePatch: later, UpgradableCondition: later}
 }

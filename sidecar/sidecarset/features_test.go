@@ -14,12 +14,12 @@ import (
 	"github.com/podwright/podwright"
 )
 
-// A release switches what it does by default. (SCS-30, SCS-32)
+// A release switches what it does by default. (SCS-30, SCS-32, SCS-33)
 func TestFeaturesOf(t *testing.T) {
 	if diff := cmp.Diff(Features{}, FeaturesOf(podwright.Release14)); diff != "" {
 		t.Errorf("1.4 (-want +got):\n%s", diff)
 	}
-	want := Features{PartitionRoundsUp: true, ReplacePatch: true}
+	want := Features{PartitionRoundsUp: true, ReplacePatch: true, UpgradableCondition: true}
 	if diff := cmp.Diff(want, FeaturesOf(podwright.Release19)); diff != "" {
 		t.Errorf("1.9 (-want +got):\n%s", diff)
 	}

@@ -130,7 +130,9 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.classify()
 	p.count()
-	p.finishPatches(p.planUpdate())
+	updates := p.planUpdate()
+	p.planUpgradable()
+	p.finishPatches(updates)
 	p.PlanRefusals()
 	p.reportPods()
 	p.reportPolicy()

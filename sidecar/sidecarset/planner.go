@@ -214,4 +214,9 @@ func (p *planner) finishPatches(updates []*pod) {
 	for _, pod := range updates {
 		p.Finish(&pod.View)
 	}
+	for _, pod := range p.pods {
+		if pod.Kind == PatchUpgradable {
+			p.Finish(&pod.View)
+		}
+	}
 }

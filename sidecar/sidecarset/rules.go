@@ -28,6 +28,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule("", "pods", "get list watch patch"),
 		manifests.Rule("", "namespaces", "list watch"),
 	}
+	if o.Features.UpgradableCondition {
+		rules = append(rules, manifests.Rule("", "pods/status", "patch"))
+	}
 	if o.Recorder != nil || o.Recorders != nil {
 		rules = append(rules, manifests.Events())
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -82,6 +84,16 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 		}))},
 		{"the partition is rounded down", invariants.Partition, 0, oftener(updatePart, inOptions(func(o *Options) { o.Features.PartitionRoundsUp = false }))},
 		{"revisions do not say that they replace", invariants.History, 0, inOptions(func(o *Options) { o.Features.ReplacePatch = false })},
+		{"pods say the contrary", invariants.Status, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			for i := range p.Patch.Conditions {
+				c := &p.Patch.Conditions[i]
+				c.Message = strings.NewReplacer("true", "false", "false", "true").Replace(c.Message)
+			}
+			return true
+		})},
+		{"pods go on to say that they cannot be updated", invariants.Settled, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			return p.Kind != PatchUpgradable || strings.Contains(p.Patch.Conditions[0].Message, "false")
+		})},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: later(b.bug, FeaturesOf(podwright.Release19))})
 	}

@@ -66,7 +66,7 @@ func judgedAs(inject injection.Features, f Features) func(uint64) simulation.Jud
 	return func(uint64) simulation.Judge {
 		past := invariants.NewPast()
 		past.Sidecars = invariants.SidecarContract{Default: inject.Default, Natives: inject.NativeSidecars, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
-			PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch,
+			PartitionRoundsUp: f.PartitionRoundsUp, ReplacePatch: f.ReplacePatch, UpgradableCondition: f.UpgradableCondition,
 			Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
 				hashes, err := inject.HashesOf(set)
 				return hashes.Containers, hashes.WithoutImage, err

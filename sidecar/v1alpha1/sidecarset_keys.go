@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
@@ -89,6 +90,18 @@ type SidecarSetInPlaceUpdateState struct {
 	// of that condition. Nil: it was ready. OpenKruise does not write it, and ignores it.
 	NotReadySince *metav1.Time `json:"notReadySince,omitempty"`
 }
+
+// SidecarSetUpgradable is the condition of a pod that says whether SidecarSets can update it in place. Its message is a JSON object of
+// true and false by the name of the SidecarSet. OpenKruise has it since 1.5.
+const SidecarSetUpgradable corev1.PodConditionType = "SidecarSetUpgradable"
+
+// The reasons of SidecarSetUpgradable.
+const (
+	// AllSidecarSetUpgradableReason: all that say something can. The condition is True.
+	AllSidecarSetUpgradableReason = "AllSidecarsetUpgradable"
+	// UpdateImmutableFieldReason: of one at least more than images has changed. The condition is False.
+	UpdateImmutableFieldReason = "UpdateImmutableField"
+)
 
 // The reasons of events about pods whose hot containers are emptied after an update.
 const (

@@ -75,6 +75,7 @@ const (
 
 	SidecarSetPartitionRoundsUp Gate = "SidecarSetPartitionRoundsUp"
 	SidecarSetReplacePatch      Gate = "SidecarSetReplacePatch"
+	SidecarSetUpgradable        Gate = "SidecarSetUpgradable"
 
 	StatefulSetRepeatedOrdinals    Gate = "StatefulSetRepeatedOrdinals"
 	StatefulSetPartitionCountsPods Gate = "StatefulSetPartitionCountsPods"
@@ -151,6 +152,7 @@ var (
 
 		SidecarSetPartitionRoundsUp: since19(),
 		SidecarSetReplacePatch:      since19(),
+		SidecarSetUpgradable:        since19(),
 
 		StatefulSetRepeatedOrdinals:    since19(),
 		StatefulSetPartitionCountsPods: since19(),

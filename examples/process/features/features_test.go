@@ -24,7 +24,7 @@ var later = []Gate{
 	CloneSetClaimTemplateHash, CloneSetKeepOrder, CloneSetNormalOnceBound, CloneSetPauseWithoutSurge, CloneSetPercentSigns, CloneSetProgressReasons,
 	ContainerRecreateVirtualNodes, DaemonSetFixedSelector, DaemonSetPartitionRoundsDown, LaunchPriorityFirstKey, LaunchPriorityMark, PreDownloadSandboxConfig,
 	SidecarSetInitContainerDefaults, SidecarSetInitContainerRecords, SidecarSetNativeSidecars,
-	SidecarSetPartitionRoundsUp, SidecarSetReplacePatch,
+	SidecarSetPartitionRoundsUp, SidecarSetReplacePatch, SidecarSetUpgradable,
 	StatefulSetCountClaims, StatefulSetKeepClaimLabels, StatefulSetPartitionCountsPods, StatefulSetPreNormal, StatefulSetRepeatedOrdinals,
 	StatefulSetSpecifiedDelete, StatefulSetUpdateUnavailable, UnitedDeploymentReservedLabels, UnitedDeploymentUpdatedCondition,
 	WorkloadSpreadTryPatches,

@@ -92,6 +92,8 @@ func SidecarSet(gates *features.Gates) sidecarset.Features {
 	return sidecarset.Features{
 		PartitionRoundsUp: gates.Enabled(features.SidecarSetPartitionRoundsUp),
 		ReplacePatch:      gates.Enabled(features.SidecarSetReplacePatch),
+
+		UpgradableCondition: gates.Enabled(features.SidecarSetUpgradable),
 	}
 }
 

@@ -94,6 +94,7 @@ func TestGates(t *testing.T) {
 		"RecreatePodWhenChangeVCTInCloneSetGate": {"CloneSet.RecreateForClaims"},
 		"SidecarSetPartitionRoundsUp":            {"SidecarSet.PartitionRoundsUp"},
 		"SidecarSetReplacePatch":                 {"SidecarSet.ReplacePatch"},
+		"SidecarSetUpgradable":                   {"SidecarSet.UpgradableCondition"},
 		"StatefulSetAutoDeletePVC":               {"StatefulSet.NoAutoDeleteClaims"},
 		"StatefulSetAutoResizePVCGate":           {"StatefulSet.ResizeClaims"},
 		"StatefulSetCountClaims":                 {"StatefulSet.CountClaims"},

@@ -32,8 +32,8 @@ type SidecarContract struct {
 	Order func(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod
 	// Natives says that native sidecars count as containers. (SCI-42)
 	Natives bool
-	// PartitionRoundsUp and ReplacePatch are what the controller does as OpenKruise 1.9. (SCS-30, SCS-32)
-	PartitionRoundsUp, ReplacePatch bool
+	// These are what the controller does as OpenKruise 1.9. (SCS-30, SCS-32, SCS-33)
+	PartitionRoundsUp, ReplacePatch, UpgradableCondition bool
 }
 
 // SidecarSet judges a write of the controller of SidecarSets. It must be known what its

@@ -99,6 +99,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	}
 	j.checkEmptied(s)
 	j.checkUpdated(s)
+	j.checkSaid(s)
 	if pushed {
 		j.checkConverged(s)
 	}

@@ -18,6 +18,10 @@ import (
 // checkPod judges a write of a pod: the update of its sidecars, or the reset of hot ones.
 func (j *sidecarSetJudge) checkPod() {
 	before, after := j.pods()
+	if before != nil && after != nil && j.Verb == "patch" && j.Subresource == "status" && j.contract.UpgradableCondition {
+		j.checkUpgradable(before, after)
+		return
+	}
 	if before == nil || after == nil || j.Verb != "patch" || j.Subresource != "" {
 		j.add(Ownership, "%s of pod %s/%s", j.Verb, j.name(), j.Subresource)
 		return

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// checkUpgradable: a pod says something else than before of the SidecarSet, which is so, and the same of the others. (SCS-33)
+func (j *sidecarSetJudge) checkUpgradable(before, after *corev1.Pod) {
+	if strategy := &j.set.Spec.UpdateStrategy; strategy.Paused || strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType {
+		j.add(Needless, "says of pod %s whether it can be updated, and nothing is", before.Name)
+	}
+	if !j.matches(before, j.Known) {
+		j.add(Ownership, "says of pod %s whether it can be updated, which is not one of the SidecarSet", before.Name)
+	}
+	is, was := upgradability(after), upgradability(before)
+	able, said := is[j.set.Name]
+	if past, knew := was[j.set.Name]; !said || knew && past == able {
+		j.add(Needless, "says of pod %s that it can be updated, %t, as it said before", before.Name, able)
+	}
+	if want := j.isUpdated(before) || j.upgradable(before); able != want {
+		j.add(Status, "says of pod %s that it can be updated, %t, want %t", before.Name, able, want)
+	}
+	was[j.set.Name] = able
+	c, want := condition(after, "SidecarSetUpgradable"), corev1.ConditionTrue
+	if slices.Contains(slices.Collect(maps.Values(is)), false) {
+		want = corev1.ConditionFalse
+	}
+	if !maps.Equal(is, was) || c == nil || c.Status != want {
+		j.add(Status, "says of pod %s %v, and it said %v: %+v", before.Name, is, was, c)
+	}
+	rest := after.DeepCopy()
+	rest.Status.Conditions, rest.ResourceVersion, rest.ManagedFields = before.Status.Conditions, before.ResourceVersion, before.ManagedFields
+	if !equality.Semantic.DeepEqual(before, rest) || !slices.EqualFunc(otherConditions(before), otherConditions(after), sameCondition) {
+		j.add(InPlace, "changes more of pod %s than what it says of updates", before.Name)
+	}
+}
+
+// checkSaid: no pod goes on to say what is not so of the SidecarSet, unless nothing is updated. (SCS-33)
+func (j *sidecarSetJudge) checkSaid(s *State) {
+	strategy := &j.set.Spec.UpdateStrategy
+	if !j.contract.UpgradableCondition || strategy.Paused || strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType || j.confused || len(j.set.Spec.Containers) == 0 {
+		return
+	}
+	for _, pod := range j.matching(s) {
+		able := j.isUpdated(pod) || j.upgradable(pod)
+		said, is := upgradability(pod)[j.set.Name]
+		if chosen := j.chosen.Matches(labels.Set(pod.Labels)); able && is && !said || !able && chosen && (!is || said) {
+			j.add(Settled, "pod %s says that it can be updated, %t, want %t", pod.Name, said, able)
+		}
+	}
+}
+
+// upgradability is what SidecarSets have said on a pod.
+func upgradability(pod *corev1.Pod) map[string]bool {
+	said := map[string]bool{}
+	if c := condition(pod, "SidecarSetUpgradable"); c != nil && json.Unmarshal([]byte(c.Message), &said) != nil {
+		return map[string]bool{}
+	}
+	return said
+}
+
+func otherConditions(pod *corev1.Pod) []corev1.PodCondition {
+	return slices.DeleteFunc(slices.Clone(pod.Status.Conditions), func(c corev1.PodCondition) bool { return c.Type == "SidecarSetUpgradable" })
+}
+
+func sameCondition(a, b corev1.PodCondition) bool { return equality.Semantic.DeepEqual(a, b) }
