@@ -40,7 +40,8 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 			"get /secrets":                         "the scenario has no pull secrets (IMG-1.6)",
 			"get /secrets in kruise-daemon-config": "the same", "create /secrets in kruise-daemon-config": "the same",
 			"update /secrets in kruise-daemon-config": "the same", "delete /secrets in kruise-daemon-config": "the same",
-			"get apps.kruise.io/imagepulljobs": "the API server is asked whether the job of a copy is gone",
+			"patch apps.kruise.io/imagepulljobs": "jobs of OpenKruise alone have the finalizer that is taken away (IMG-1.15)",
+			"get apps.kruise.io/imagepulljobs":   "the API server is asked whether the job of a copy is gone",
 		},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)

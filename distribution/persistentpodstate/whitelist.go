@@ -8,8 +8,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/distribution/internal/whitelist"
 	"github.com/podwright/podwright/distribution/podstate"
-	"github.com/podwright/podwright/internal/whitelist"
 )
 
 // WhitelistRules returns the RBAC rules for a Role in the namespace of the white list that reading it takes.

@@ -15,11 +15,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/distribution/internal/whitelist"
 	"github.com/podwright/podwright/distribution/spread"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/typedclient"
-	"github.com/podwright/podwright/internal/whitelist"
 	"github.com/podwright/podwright/internal/workload"
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/distribution/image/imagelistpulljob"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -79,6 +80,12 @@ func TestRolloutStatus(t *testing.T) {
 		"AdvancedCronJob": {asked(cronjob.RolloutStatus), []struct{ object, want string }{
 			{"status: {observedGeneration: 1}", "in progress: the controller has not seen the present spec yet"},
 			{"status: {observedGeneration: 2, active: [{name: job}]}", "complete"},
+		}},
+		"ImageListPullJob": {asked(imagelistpulljob.RolloutStatus), []struct{ object, want string }{
+			{"status: {}", "in progress: the controller has not seen the present spec yet"},
+			{`status: {startTime: "2026-01-01T00:00:00Z", desired: 4, completed: 3, succeeded: 2}`, "in progress: 2 out of 4 images have been pulled to all nodes"},
+			{`status: {completionTime: "2026-01-01T00:00:00Z", desired: 4, completed: 4, succeeded: 3}`, "failed: 1 out of 4 images have not been pulled to all nodes"},
+			{`status: {completionTime: "2026-01-01T00:00:00Z", desired: 4, completed: 4, succeeded: 4}`, "complete"},
 		}},
 		"ImagePullJob": {asked(imagepulljob.RolloutStatus), []struct{ object, want string }{
 			{"status: {}", "in progress: the controller has not seen the present spec yet"},
