@@ -19,7 +19,7 @@ type ListedKind struct {
 	schema.GroupVersionKind
 	// Between are kinds of which objects may stand between such a workload and its pods, beside the kinds that are spread anyway.
 	Between []schema.GroupVersionKind
-	// ReplicasPath is where it says how many pods it wants, as a path of targetFilter. Empty: spec.replicas.
+	// ReplicasPath leads to the field that says how many pods it wants, as a path of targetFilter. Empty: spec.replicas.
 	ReplicasPath string
 }
 

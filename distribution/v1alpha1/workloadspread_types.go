@@ -35,7 +35,7 @@ type TargetFilter struct {
 	// +optional
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 
-	// ReplicasPathList are paths of the workload at which it says how many of these pods it wants, such as
+	// ReplicasPathList are paths of the workload at which it says how many pods it wants, such as
 	// spec.replicaSpecs.Worker.replicas or spec.roles.0.replicas. What stands there is added up. An empty path adds nothing.
 	// Default: as many as the workload wants.
 	// +optional

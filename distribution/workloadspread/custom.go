@@ -30,7 +30,7 @@ type CustomKind struct {
 	Resource string
 	// Between says that a WorkloadSpread may not name the kind. Default: it may.
 	Between bool
-	// ReplicasPath is where it says how many pods it wants, as a path of targetFilter. Default: spec.replicas.
+	// ReplicasPath leads to the field that says how many pods it wants, as a path of targetFilter. Default: spec.replicas.
 	ReplicasPath string
 	// Informer is one of its objects, as *unstructured.Unstructured, which the caller shares and runs. Default nil: the
 	// controller makes and runs its own, of Options.Dynamic.

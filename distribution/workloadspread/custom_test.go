@@ -75,7 +75,7 @@ func TestCustomKind(t *testing.T) {
 		_, stop := c.start()
 		p := c.placer()
 		if diff := cmp.Diff(map[string]int{"a": 5, "c": 5}, c.admitAll(10, owner, p)); diff != "" {
-			t.Errorf("WS-35: where pods go (-want +got):\n%s", diff)
+			t.Errorf("WS-35: subsets of pods (-want +got):\n%s", diff)
 		}
 		for i := range 3 {
 			c.pod(fmt.Sprint("x", i), "a", owner)

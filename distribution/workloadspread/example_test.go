@@ -4,9 +4,11 @@ package workloadspread_test
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -14,6 +16,22 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/distribution/workloadspread"
 )
+
+// A CustomKind adds workloads that make ReplicaSets as Deployments do, and the rights that they take.
+func ExampleCustomKind() {
+	rollouts := workloadspread.CustomKind{
+		Kind:     schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Rollout"},
+		Resource: "rollouts", ReplicasPath: "spec.size",
+		Between:  false, // a WorkloadSpread may name it
+		Informer: nil,   // the controller makes one
+	}
+	for _, rule := range workloadspread.Rules(workloadspread.Options{Custom: []workloadspread.CustomKind{rollouts}}) {
+		if slices.Contains(rule.APIGroups, "example.com") {
+			fmt.Println(rule.Verbs, rule.Resources)
+		}
+	}
+	// Output: [list watch] [rollouts]
+}
 
 // What the controller does about two pods of which the first is on a node of one's own.
 func ExampleNewPlan() {

@@ -97,7 +97,7 @@ func (p *Placer) mayBelong(links []link, spreads []*v1alpha1.WorkloadSpread) boo
 	return false
 }
 
-// chain are what controls a pod, and what controls that, as far as it is known: at least one. With a context, the API server
+// chain are what controls a pod, and what controls that, as far as known: at least one. With a context, the API server
 // is asked for what the caches lack.
 func (p *Placer) chain(namespace string, ref *metav1.OwnerReference, ask context.Context) (links []link, err error) {
 	for ref != nil && len(links) < workload.MostOwners {

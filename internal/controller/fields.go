@@ -104,7 +104,7 @@ const Storage Fields = 1 << 31
 // Volume is what a claim asks of its volume, and what it has of that.
 const Volume Fields = 1 << 32
 
-// Address is where a pod can be reached: its first address.
+// Address is the first address of a pod.
 const Address Fields = 1 << 33
 
 // Everything is what is new about an object that appears or goes.

@@ -14,7 +14,7 @@ type Listed struct {
 	schema.GroupVersionKind
 	// SubResources are kinds that may stand between such a workload and its pods.
 	SubResources []schema.GroupVersionKind
-	// ReplicasPath is where it says how many pods it wants; empty: the list does not say.
+	// ReplicasPath leads to the field that says how many pods it wants; empty: the list does not say.
 	ReplicasPath string
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// PatchUpgradable is the kind of patches that say on a pod whether it can be updated in place.
-const PatchUpgradable rollout.PatchKind = "Upgradable"
+// patchUpgradable is the kind of patches that say on a pod whether it can be updated in place.
+const patchUpgradable rollout.PatchKind = "Upgradable"
 
 // planUpgradable has pods say whether they can be updated in place, if that has changed. A pod that is written
 // otherwise says so in the next reconcile. (SCS-33)
@@ -39,7 +39,7 @@ func (p *planner) planUpgradable() {
 			continue
 		}
 		said[p.Set.Name] = able
-		patch := pod.Change(PatchUpgradable)
+		patch := pod.Change(patchUpgradable)
 		patch.IfUnchanged = true // others say so, too
 		patch.SetCondition(upgradableCondition(pod.Pod, said, metav1.NewTime(p.Now)))
 	}

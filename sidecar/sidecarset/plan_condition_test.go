@@ -22,7 +22,7 @@ func TestUpgradableCondition(t *testing.T) {
 		s := w.snapshot()
 		s.Features.UpgradableCondition = true
 		for _, patch := range NewPlan(s).Patch {
-			if patch.Kind != PatchUpgradable {
+			if patch.Kind != patchUpgradable {
 				continue
 			}
 			written++
@@ -82,7 +82,7 @@ func TestUpgradableConditionIsOff(t *testing.T) {
 	w.settle()
 	w.edit(`{containers: [{name: log, image: "log:v1", args: [x]}]}`)
 	for _, patch := range w.plan().Patch {
-		if patch.Kind == PatchUpgradable {
+		if patch.Kind == patchUpgradable {
 			t.Error(rollout.PodPatch(patch))
 		}
 	}

@@ -215,7 +215,7 @@ func (p *planner) finishPatches(updates []*pod) {
 		p.Finish(&pod.View)
 	}
 	for _, pod := range p.pods {
-		if pod.Kind == PatchUpgradable {
+		if pod.Kind == patchUpgradable {
 			p.Finish(&pod.View)
 		}
 	}

@@ -92,7 +92,7 @@ func TestSimulationFindsBugsOfLater(t *testing.T) {
 			return true
 		})},
 		{"pods go on to say that they cannot be updated", invariants.Settled, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
-			return p.Kind != PatchUpgradable || strings.Contains(p.Patch.Conditions[0].Message, "false")
+			return p.Kind != patchUpgradable || strings.Contains(p.Patch.Conditions[0].Message, "false")
 		})},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: later(b.bug, FeaturesOf(podwright.Release19))})

@@ -3,14 +3,29 @@
 package terminator_test
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/sidecar/terminator"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
+
+// A controller that leaves the phase of pods to their kubelets, as OpenKruise 1.4 does.
+func ExampleNew() {
+	run := func(ctx context.Context, kube kubernetes.Interface, lifecycle client.Interface) error {
+		controller, err := terminator.New(terminator.Options{Kubernetes: kube, Lifecycle: lifecycle, Features: terminator.Features{LeavePhase: true}})
+		if err != nil {
+			return err
+		}
+		return controller.Run(ctx)
+	}
+	_ = run
+}
 
 // What is done about a pod whose main container has succeeded, while a sidecar runs: it is given its phase, and the sidecar is
 // stopped once the kubelet knows that.

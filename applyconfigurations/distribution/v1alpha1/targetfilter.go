@@ -16,7 +16,7 @@ type TargetFilterApplyConfiguration struct {
 	// Selector selects the pods that are spread. The others are created unchanged, and count in no subset. Default, and an
 	// empty one: all.
 	Selector *v1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
-	// ReplicasPathList are paths of the workload at which it says how many of these pods it wants, such as
+	// ReplicasPathList are paths of the workload at which it says how many pods it wants, such as
 	// spec.replicaSpecs.Worker.replicas or spec.roles.0.replicas. What stands there is added up. An empty path adds nothing.
 	// Default: as many as the workload wants.
 	ReplicasPathList []string `json:"replicasPathList,omitempty"`

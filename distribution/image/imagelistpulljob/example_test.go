@@ -33,6 +33,14 @@ func ExampleNew() {
 	_ = run
 }
 
+// Default writes what the webhook does.
+func ExampleDefault() {
+	job := &v1alpha1.ImageListPullJob{Spec: v1alpha1.ImageListPullJobSpec{Images: []string{"nginx:1.27"}}}
+	imagelistpulljob.Default(job)
+	fmt.Println(job.Spec.CompletionPolicy.Type, *job.Spec.PullPolicy.TimeoutSeconds, *job.Spec.PullPolicy.BackoffLimit)
+	// Output: Always 600 3
+}
+
 // A plan says which ImagePullJobs a list lacks, without any cluster.
 func ExampleNewPlan() {
 	job := &v1alpha1.ImageListPullJob{

@@ -57,7 +57,7 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// PPM-1.3: names with the character that divides them are refused if that is asked for, but not where they stand.
+// PPM-1.3: names with the character that divides them are refused if that is asked for, unless they stand already.
 func TestPlainNames(t *testing.T) {
 	named := func(name string) *v1alpha1.PodProbeMarker {
 		return newMarker(func(m *v1alpha1.PodProbeMarker) { m.Spec.Probes[0].Name = name })
