@@ -12,7 +12,7 @@ import (
 
 // NativeSidecars is which images init containers have, and of native sidecars what Containers and ContainerStates are of
 // containers.
-const NativeSidecars Fields = 1 << 33
+const NativeSidecars Fields = 1 << 34
 
 func nativesDiffer(before, after *corev1.Pod) bool {
 	if !slices.EqualFunc(before.Spec.InitContainers, after.Spec.InitContainers, func(b, a corev1.Container) bool { return b.Image == a.Image }) {

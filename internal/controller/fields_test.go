@@ -349,3 +349,14 @@ func TestRestarts(t *testing.T) {
 		t.Error("readiness is taken for a restart")
 	}
 }
+
+// No two fields of pods share a bit: a kind would be told of changes that it does not read.
+func TestFieldsAreDistinct(t *testing.T) {
+	var all Fields
+	for i, f := range podFields {
+		if f.bit&all != 0 {
+			t.Errorf("field %d of pods shares bits %b with another one", i, f.bit&all)
+		}
+		all |= f.bit
+	}
+}
