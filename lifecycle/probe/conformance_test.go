@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -109,6 +110,7 @@ func TestConformanceOfNodePodProbe(t *testing.T) {
 		},
 		Change: func(c *conformance.Cluster, name string) { of(c).addPod(name, name+"-1", "web") },
 		Step: func(c *conformance.Cluster) {
+			synctest.Wait() // the controller may be at work on what has just gone
 			list, err := of(c).probes.List(c.T.Context(), metav1.ListOptions{})
 			c.Must(err)
 			for _, n := range list.Items {

@@ -222,6 +222,7 @@ func tag(image string) (code int32) {
 // containers that it stops, its end.
 func (c *cluster) agent() {
 	c.T.Helper()
+	synctest.Wait() // the controller may be at work on what has just gone
 	list, err := c.requests.List(c.T.Context(), metav1.ListOptions{})
 	c.Must(err)
 	for i := range list.Items {

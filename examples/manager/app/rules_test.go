@@ -29,8 +29,9 @@ func TestPermissions(t *testing.T) {
 		flags       string
 		allowed, no []request
 	}{
-		"PF-9: the defaults":  {"", []request{anywhere, node, lease, secret, hooks}, []request{pull, install, namespace}},
-		"PF-9: other Secrets": {"", nil, []request{{"patch", "", "secrets", "kruise-system", "other"}, {"patch", "", "secrets", "shop", "kruise-webhook-certs"}}},
+		"PF-9: the defaults":     {"", []request{anywhere, node, lease, secret, hooks, pull}, []request{install, namespace}},
+		"ILP-3: no images ahead": {"--feature-gates=ImagePullJobGate=false", nil, []request{pull}},
+		"PF-9: other Secrets":    {"", nil, []request{{"patch", "", "secrets", "kruise-system", "other"}, {"patch", "", "secrets", "shop", "kruise-webhook-certs"}}},
 		"PF-9: copies of Secrets": {"", []request{{"create", "", "secrets", "kruise-daemon-config", ""}, {"get", "", "secrets", "shop", "registry"}},
 			[]request{{"list", "", "secrets", "shop", ""}, {"create", "", "secrets", "shop", ""}, {"delete", "", "secrets", "kruise-system", "other"}}},
 		"PF-9: no copies of Secrets":   {"--imagepulljob-refer-to-source-secrets", nil, []request{{"get", "", "secrets", "shop", "registry"}}},
