@@ -49,7 +49,7 @@ func ExampleNewPlan() {
 	}
 	fmt.Println(imagelistpulljob.NewPlan(&imagelistpulljob.Snapshot{Job: job, Now: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)}))
 	// Output:
-	// create ImagePullJob daily-e0aa27a8b0 for image nginx:1.27
-	// create ImagePullJob daily-5298f391ee for image redis:7
+	// create ImagePullJob daily-d32dd0c886 for image nginx:1.27
+	// create ImagePullJob daily-fe3f6bbfac for image redis:7
 	// write the status: 2 desired, 0 active, 0 completed, 0 succeeded
 }

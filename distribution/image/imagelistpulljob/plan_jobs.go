@@ -26,11 +26,17 @@ func (p *planner) planJobs() {
 	slices.SortFunc(jobs, func(a, b *v1alpha1.ImagePullJob) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 	})
-	kept := map[*v1alpha1.ImagePullJob]bool{}
+	kept, wanted := map[*v1alpha1.ImagePullJob]bool{}, map[string]bool{}
+	for _, name := range distinct(p.Job.Spec.Images) {
+		wanted[jobFor(p.Job, name).Name] = true
+	}
 	for _, name := range distinct(p.Job.Spec.Images) {
 		want := jobFor(p.Job, name)
 		of := image{name: name}
-		if i := slices.IndexFunc(jobs, func(job *v1alpha1.ImagePullJob) bool { return job.DeletionTimestamp == nil && alike(job, want) }); i >= 0 {
+		if i := slices.IndexFunc(jobs, func(job *v1alpha1.ImagePullJob) bool {
+			another := wanted[job.Name] && job.Name != want.Name // a user may have given one the image of another
+			return job.DeletionTimestamp == nil && alike(job, want) && !another
+		}); i >= 0 {
 			of.job = jobs[i]
 			kept[of.job] = true
 		}
@@ -68,7 +74,7 @@ func jobFor(of *v1alpha1.ImageListPullJob, name string) *v1alpha1.ImagePullJob {
 	job := &v1alpha1.ImagePullJob{Spec: specFor(&of.Spec, name)}
 	job.Spec.CompletionPolicy.TTLSecondsAfterFinished = nil
 	images.DefaultJob(&job.Spec)
-	job.Namespace, job.Name = of.Namespace, nameFor(of.Name, &job.Spec)
+	job.Namespace, job.Name = of.Namespace, nameFor(of, &job.Spec)
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(of, v1alpha1.SchemeGroupVersion.WithKind(kind))}
 	return job
 }
@@ -85,14 +91,15 @@ func specFor(of *v1alpha1.ImageListPullJobSpec, name string) v1alpha1.ImagePullJ
 // longestName is how much of the name of a job stands in those of its ImagePullJobs, which may have 253 characters.
 const longestName = 240
 
-// nameFor is the name of the ImagePullJob of a spec. It follows from the spec, so that a creation without an answer makes no second one.
-func nameFor(name string, spec *v1alpha1.ImagePullJobSpec) string {
+// nameFor is the name of the ImagePullJob of a spec. It follows from the spec, so that a creation without an answer makes no second one, and
+// from the UID of the job, since those of a former job of the name may be there yet.
+func nameFor(of *v1alpha1.ImageListPullJob, spec *v1alpha1.ImagePullJobSpec) string {
 	data, err := json.Marshal(spec)
 	if err != nil {
 		panic(fmt.Sprintf("a spec of strings and numbers cannot be encoded: %v", err))
 	}
-	sum := sha256.Sum256(data)
-	return strings.TrimRight(name[:min(len(name), longestName)], "-.") + "-" + hex.EncodeToString(sum[:5])
+	sum := sha256.Sum256(append(data, of.UID...))
+	return strings.TrimRight(of.Name[:min(len(of.Name), longestName)], "-.") + "-" + hex.EncodeToString(sum[:5])
 }
 
 // alike tells whether an ImagePullJob is what a job wants, whatever manager has made it. (ILP-3)

@@ -86,6 +86,7 @@ func TestPlanJobs(t *testing.T) {
 			[]string{"delete b-old", "create b"}},
 		{"ILP-3: two of one image: the older one counts", []*v1alpha1.ImagePullJob{one(job, "a"), one(job, "a", named("a-old"), older), one(job, "b")}, []string{"delete " + nameOf("a")}},
 		{"ILP-3: of OpenKruise; ILP-5: it stays", []*v1alpha1.ImagePullJob{one(job, "a", foreign), one(job, "b")}, []string{"keep warm-x7k2p"}},
+		{"ILP-3: a user gave one the image of another", []*v1alpha1.ImagePullJob{one(job, "a"), one(job, "b", older, spec(func(s *v1alpha1.ImagePullJobSpec) { s.Image = "a" }))}, []string{"delete " + nameOf("b")}},
 		{"ILP-3: one that is being deleted holds the name", []*v1alpha1.ImagePullJob{one(job, "a", going), one(job, "b")}, nil},
 		{"ILP-3: one of another name does not", []*v1alpha1.ImagePullJob{one(job, "a", named("a-old"), going), one(job, "b")}, []string{"create a"}},
 	} {
@@ -118,7 +119,7 @@ pullPolicy: {timeoutSeconds: 9}
 completionPolicy: {type: Always, activeDeadlineSeconds: 70, ttlSecondsAfterFinished: 60}
 sandboxConfig: {labels: {a: b}}
 imagePullPolicy: Always`)
-	want := &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "warm-183b6a5694", OwnerReferences: []metav1.OwnerReference{{
+	want := &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "warm-9a1cf1f7dd", OwnerReferences: []metav1.OwnerReference{{
 		APIVersion: "apps.kruise.io/v1alpha1", Kind: "ImageListPullJob", Name: "warm", UID: "list-uid", Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true)}}}}
 	if err := yaml.UnmarshalStrict([]byte(`
 image: a
@@ -139,7 +140,9 @@ imagePullPolicy: Always`), &want.Spec); err != nil {
 	if name := jobFor(long, "a").Name; len(name) > 253 || !strings.HasPrefix(name, strings.Repeat("x", 239)+"-") {
 		t.Errorf("name %s", name)
 	}
-	if jobFor(job, "a").Name == jobFor(job, "b").Name || jobFor(job, "a").Name == jobFor(newJob(t, ""), "a").Name {
+	again := newJob(t, "")
+	again.UID = "another"
+	if jobFor(job, "a").Name == jobFor(job, "b").Name || jobFor(again, "a").Name == jobFor(newJob(t, ""), "a").Name || jobFor(job, "a").Name == jobFor(newJob(t, ""), "a").Name {
 		t.Error("two ImagePullJobs have one name")
 	}
 }

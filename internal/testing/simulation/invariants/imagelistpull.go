@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -69,8 +70,11 @@ func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 		v.add(Needless, "%s of an ImagePullJob, and the job is over", w.Verb)
 	case before == nil && after != nil:
 		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) })
-		if right || !asListed(after, of) || after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil || !metav1.IsControlledBy(after, of) {
-			v.add(Needless, "creates an ImagePullJob for %s that is there already, or not as the job has it", after.Spec.Image)
+		if right {
+			v.add(Needless, "creates an ImagePullJob for %s that is there already", after.Spec.Image)
+		}
+		if !asListed(after, of) || after.Spec.CompletionPolicy.TTLSecondsAfterFinished != nil || !metav1.IsControlledBy(after, of) {
+			v.add(Needless, "creates an ImagePullJob for %s that is not as the job has it", after.Spec.Image)
 		}
 	case before != nil && !metav1.IsControlledBy(before, of):
 		v.add(Ownership, "writes to ImagePullJob %s, which the job does not control", before.Name)
@@ -102,12 +106,15 @@ func judgeList(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 func judgeListCounts(v *violations, after, seen *v1alpha1.ImageListPullJob, jobs map[string][]*v1alpha1.ImagePullJob) {
 	var completed, succeeded int32
 	for _, image := range seen.Spec.Images {
-		right := slices.DeleteFunc(slices.Clone(jobs[image]), func(job *v1alpha1.ImagePullJob) bool { return !asListed(job, seen) || job.Status.StartTime == nil })
-		if len(right) != 1 { // of several the older counts, which only the writer of the status need know
+		right := slices.DeleteFunc(slices.Clone(jobs[image]), func(job *v1alpha1.ImagePullJob) bool { return !asListed(job, seen) })
+		if len(right) == 0 {
 			continue
 		}
+		slices.SortFunc(right, func(a, b *v1alpha1.ImagePullJob) int { // of several the oldest counts
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		})
 		s := &right[0].Status
-		late := s.ObservedGeneration != 0 && s.ObservedGeneration != right[0].Generation
+		late := s.StartTime == nil || s.ObservedGeneration != 0 && s.ObservedGeneration != right[0].Generation
 		if !late && s.Desired == s.Succeeded+s.Failed {
 			completed++
 		}
