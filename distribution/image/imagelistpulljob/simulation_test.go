@@ -11,13 +11,13 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/testing/conformance/editing"
+	"github.com/podwright/podwright/internal/testing/readers"
 	"github.com/podwright/podwright/internal/testing/simulation"
 	"github.com/podwright/podwright/internal/testing/simulation/invariants"
 )
@@ -58,6 +58,11 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{Name: "a job ends early", Breaks: invariants.Status, Workload: simulated("imagelistpulljobs", inStatus(func(status map[string]any) {
 			status["completionTime"] = "2000-01-01T00:00:00Z"
 		}))},
+		{Name: "an ImagePullJob has a time to live", Breaks: invariants.Needless, Workload: simulated("imagepulljobs", func(body map[string]any) {
+			if spec, is := body["spec"].(map[string]any); is {
+				spec["completionPolicy"].(map[string]any)["ttlSecondsAfterFinished"] = 5
+			}
+		})},
 	})
 }
 
@@ -86,6 +91,7 @@ func simulated(resource string, spoil func(body map[string]any)) *simulation.Wor
 func startSimulated(p *simulation.Process, resource string, spoil func(body map[string]any)) (simulation.Controller, error) {
 	if spoil != nil {
 		p.Config.Wrap(simulation.SpoilBodies("PATCH", resource, spoil))
+		p.Config.Wrap(simulation.SpoilBodies("POST", resource, spoil))
 	}
 	distribution, err := client.NewForConfig(p.Config)
 	if err != nil {
@@ -95,15 +101,12 @@ func startSimulated(p *simulation.Process, resource string, spoil func(body map[
 	for _, resource := range []podwright.Resource{resourceLists, resourceJobs} {
 		reader[resource] = p.Informer(string(resource)).GetIndexer()
 	}
-	lists, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: reader}, Distribution: distribution})
+	lists, err := NewReconciler(Options{ControllerOptions: podwright.ControllerOptions{Reader: readers.Noting{Reader: reader, Resource: resourceLists, Note: p.Observe}}, Distribution: distribution})
 	if err != nil {
 		return simulation.Controller{}, err
 	}
 	return simulation.Controller{
-		Reconcile: func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-			p.Observe()
-			return lists.Reconcile(ctx, key)
-		},
+		Reconcile: lists.Reconcile,
 		Unfinished: func() (string, error) {
 			plan, err := lists.Plan(context.Background(), simulation.Web)
 			if err != nil || plan == nil {
@@ -118,6 +121,9 @@ func startSimulated(p *simulation.Process, resource string, spoil func(body map[
 func pullSome(u *simulation.User, how int) {
 	for _, object := range u.Objects(string(resourceJobs)) {
 		job := object.(*v1alpha1.ImagePullJob)
+		if job.Status.CompletionTime != nil && job.Status.ObservedGeneration != job.Generation {
+			u.Patch(string(resourceJobs), job.Name, fmt.Sprintf(`{"status":{"observedGeneration":%d}}`, job.Generation), "status")
+		}
 		if job.Status.CompletionTime != nil || job.DeletionTimestamp != nil {
 			continue
 		}

@@ -72,7 +72,7 @@ func SpoilDeletions(body string) func(http.RoundTripper) http.RoundTripper {
 func SpoilBodies(method, resource string, spoil func(body map[string]any)) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.Method != method || !strings.Contains(r.URL.Path, "/"+resource+"/") || r.Body == nil {
+			if r.Method != method || !strings.Contains(r.URL.Path+"/", "/"+resource+"/") || r.Body == nil {
 				return next.RoundTrip(r)
 			}
 			var body map[string]any

@@ -3,12 +3,12 @@
 package invariants
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
@@ -37,8 +37,14 @@ func listedJobs(s *State, of *v1alpha1.ImageListPullJob) map[string][]*v1alpha1.
 func asListed(job *v1alpha1.ImagePullJob, of *v1alpha1.ImageListPullJob) bool {
 	a, b := &job.Spec, &of.Spec
 	policy := func(p v1alpha1.ImagePullPolicy) bool { return p == v1alpha1.ImagePullAlways }
+	nodes := func(p *intstr.IntOrString) string { // none is 1
+		if p == nil {
+			return "1"
+		}
+		return p.String()
+	}
 	return slices.Contains(b.Images, a.Image) && slices.Equal(a.PullSecrets, b.PullSecrets) && equality.Semantic.DeepEqual(a.Selector, b.Selector) &&
-		equality.Semantic.DeepEqual(a.PodSelector, b.PodSelector) && equality.Semantic.DeepEqual(a.Parallelism, b.Parallelism) &&
+		equality.Semantic.DeepEqual(a.PodSelector, b.PodSelector) && nodes(a.Parallelism) == nodes(b.Parallelism) &&
 		equality.Semantic.DeepEqual(a.PullPolicy, b.PullPolicy) && a.CompletionPolicy.Type == b.CompletionPolicy.Type &&
 		equality.Semantic.DeepEqual(a.CompletionPolicy.ActiveDeadlineSeconds, b.CompletionPolicy.ActiveDeadlineSeconds) &&
 		equality.Semantic.DeepEqual(a.SandboxConfig, b.SandboxConfig) && policy(a.ImagePullPolicy) == policy(b.ImagePullPolicy)
@@ -69,7 +75,7 @@ func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 	case of.Status.CompletionTime != nil || of.DeletionTimestamp != nil:
 		v.add(Needless, "%s of an ImagePullJob, and the job is over", w.Verb)
 	case before == nil && after != nil:
-		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) })
+		right := slices.ContainsFunc(known[after.Spec.Image], func(job *v1alpha1.ImagePullJob) bool { return asListed(job, of) && job.Generation == 1 })
 		if right {
 			v.add(Needless, "creates an ImagePullJob for %s that is there already", after.Spec.Image)
 		}
@@ -80,7 +86,7 @@ func judgeListedJob(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 		v.add(Ownership, "writes to ImagePullJob %s, which the job does not control", before.Name)
 	case w.Verb == "delete" && before != nil:
 		others := slices.DeleteFunc(slices.Clone(known[before.Spec.Image]), func(job *v1alpha1.ImagePullJob) bool { return job.UID == before.UID || !asListed(job, of) })
-		if asListed(before, of) && len(others) == 0 {
+		if asListed(before, of) && len(others) == 0 && before.Generation == 1 { // users may have given it the image of another
 			v.add(Needless, "deletes ImagePullJob %s, which is as the job has it", before.Name)
 		}
 	}
@@ -104,31 +110,51 @@ func judgeList(v *violations, w *Write, of *v1alpha1.ImageListPullJob) {
 }
 
 func judgeListCounts(v *violations, after, seen *v1alpha1.ImageListPullJob, jobs map[string][]*v1alpha1.ImagePullJob) {
-	var completed, succeeded int32
+	var least, most pulledImages
 	for _, image := range seen.Spec.Images {
-		right := slices.DeleteFunc(slices.Clone(jobs[image]), func(job *v1alpha1.ImagePullJob) bool { return !asListed(job, seen) })
-		if len(right) == 0 {
-			continue
+		all, some := pulledImages{1, 1}, pulledImages{}
+		for _, job := range jobs[image] { // of several it does not matter which one counts; one that users have edited need not
+			if asListed(job, seen) {
+				if job.Generation > 1 {
+					all = pulledImages{}
+				}
+				is := countOf(job)
+				all, some = pulledImages{min(all.completed, is.completed), min(all.succeeded, is.succeeded)}, pulledImages{max(some.completed, is.completed), max(some.succeeded, is.succeeded)}
+			}
 		}
-		slices.SortFunc(right, func(a, b *v1alpha1.ImagePullJob) int { // of several the oldest counts
-			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-		})
-		s := &right[0].Status
-		late := s.StartTime == nil || s.ObservedGeneration != 0 && s.ObservedGeneration != right[0].Generation
-		if !late && s.Desired == s.Succeeded+s.Failed {
-			completed++
-		}
-		if !late && s.Desired == s.Succeeded {
-			succeeded++
-		}
+		least, most = least.plus(pulledImages{min(all.completed, some.completed), min(all.succeeded, some.succeeded)}), most.plus(some)
 	}
 	status := &after.Status
-	if status.Desired != int32(len(seen.Spec.Images)) || status.Completed != completed || status.Succeeded != succeeded {
-		v.add(Status, "desired %d, completed %d, succeeded %d, and there are %d, %d, %d", status.Desired, status.Completed, status.Succeeded, len(seen.Spec.Images), completed, succeeded)
+	if n := int32(len(seen.Spec.Images)); status.Desired != n || !within(least.completed, status.Completed, most.completed) || !within(least.succeeded, status.Succeeded, most.succeeded) {
+		v.add(Status, "desired %d, completed %d, succeeded %d, and there are %d, %v to %v", status.Desired, status.Completed, status.Succeeded, n, least, most)
 	}
-	if ends := status.CompletionTime != nil; ends != (seen.Spec.CompletionPolicy.Type == v1alpha1.Always && int(completed) == len(seen.Spec.Images)) {
-		v.add(Status, "the job ends: %t, and %d of %d images are complete", ends, completed, len(seen.Spec.Images))
+	if ends := status.CompletionTime != nil; ends != (seen.Spec.CompletionPolicy.Type == v1alpha1.Always && status.Completed == status.Desired) {
+		v.add(Status, "the job ends: %t, and %d of %d images are complete", ends, status.Completed, status.Desired)
 	}
+}
+
+// pulledImages are the images that are complete, and those that every node has.
+type pulledImages struct{ completed, succeeded int32 }
+
+func (c pulledImages) plus(other pulledImages) pulledImages {
+	return pulledImages{c.completed + other.completed, c.succeeded + other.succeeded}
+}
+
+func within(least, n, most int32) bool { return least <= n && n <= most }
+
+// countOf is what an ImagePullJob counts for, by what it says of its present spec. (ILP-4)
+func countOf(job *v1alpha1.ImagePullJob) (c pulledImages) {
+	s := &job.Status
+	if s.StartTime == nil || s.ObservedGeneration != 0 && s.ObservedGeneration != job.Generation {
+		return c
+	}
+	if s.Desired == s.Succeeded+s.Failed {
+		c.completed = 1
+	}
+	if s.Desired == s.Succeeded {
+		c.succeeded = 1
+	}
+	return c
 }
 
 // ImageListPullJobSettled judges what there is when nothing happens any more.
@@ -140,12 +166,12 @@ func ImageListPullJobSettled(s *State, pushed bool) []Violation {
 	}
 	jobs := listedJobs(s, of)
 	for image, all := range jobs {
-		if len(all) != 1 || !asListed(all[0], of) {
+		if (len(all) != 1 || !asListed(all[0], of)) && !s.refuses("delete", "imagepulljobs") {
 			v.add(Settled, "image %s has %d ImagePullJobs, or not as the job has it", image, len(all))
 		}
 	}
 	for _, image := range of.Spec.Images {
-		if len(jobs[image]) == 0 && !s.refuses("create", "imagepulljobs") {
+		if len(jobs[image]) == 0 && !s.refuses("create", "imagepulljobs") && !s.refuses("delete", "imagepulljobs") {
 			v.add(Settled, "image %s has no ImagePullJob", image)
 		}
 	}
