@@ -148,6 +148,6 @@ func TestRulesOfDenialEvents(t *testing.T) {
 		t.Errorf("with a recorder %s, without %s", with, without)
 	}
 	if none := rules(&Webhook{Recorder: &noted{}}); strings.Contains(none, "events") {
-		t.Errorf("for nobody to be told of: %s", none)
+		t.Errorf("an event that no user asked for: %s", none)
 	}
 }

@@ -64,7 +64,7 @@ type Manager struct {
 	admissions *admissions
 	served     *podwrightmanager.Set
 	recorder   record.EventRecorder
-	denials    record.EventRecorder // the same, of pods that budgets do not let go
+	denials    record.EventRecorder // the same, of denials by budgets
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}

@@ -42,7 +42,7 @@ func servesLess(pod *corev1.Pod) []int64 {
 	return []int64{assigned, int64(phases[pod.Status.Phase]), isReady, -readySince, -restarts, -pod.CreationTimestamp.Unix()}
 }
 
-// priority is smaller for pods that the priorityStrategy lets go first. (SCS-29)
+// priority is smaller for pods that the priorityStrategy updates first. (SCS-29)
 func (j *sidecarSetJudge) priority(pod *corev1.Pod) []int64 {
 	strategy := j.set.Spec.UpdateStrategy.PriorityStrategy
 	if strategy == nil {
