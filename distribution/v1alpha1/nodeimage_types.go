@@ -37,7 +37,14 @@ type ReferenceObject struct {
 	Namespace string `json:"namespace,omitempty"`
 	// +optional
 	Name string `json:"name,omitempty"`
+	// Mode is what OpenKruise 1.9 writes beside a pull secret: batch, if jobs share the copy. It is kept, and changes no pull.
+	// Default: none.
+	// +optional
+	Mode string `json:"mode,omitempty"`
 }
+
+// PullSecretModeBatch says that the reference stays until its image has no tags. (IMG-1.16)
+const PullSecretModeBatch = "batch"
 
 // ImageTagSpec is the task to pull one tag of an image.
 type ImageTagSpec struct {

@@ -38,6 +38,16 @@ func SourceName(copyName, namespace string) (string, bool) {
 	return source, name == copyName
 }
 
+// SecretReference refers to a secret, without a mode.
+func SecretReference(secret types.NamespacedName) v1alpha1.ReferenceObject {
+	return v1alpha1.ReferenceObject{Namespace: secret.Namespace, Name: secret.Name}
+}
+
+// Referred returns the secret that a reference refers to, whatever its mode.
+func Referred(ref v1alpha1.ReferenceObject) types.NamespacedName {
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
 // ReferenceSource returns the name of the secret of a namespace to which a task refers:
 // the secret itself, or its copy. False if the reference is to one of another namespace.
 func ReferenceSource(ref v1alpha1.ReferenceObject, namespace string) (string, bool) {

@@ -82,6 +82,7 @@ func (k *secrets) of(ctx context.Context, s *Start) (all []credential, notes []*
 // read or holds none is left out, with a note that says so. (IMG-3.2) One of a
 // namespace that does not own the task is left out without a word. (IMG-3.9)
 func (k *secrets) secret(ctx context.Context, of v1alpha1.ReferenceObject, owners []string) (all []credential, note *failure, err error) {
+	of.Mode = "" // it says when the reference goes, and nothing of the secret
 	source, mine := owned(of, owners)
 	switch {
 	case of.Namespace == "" || of.Name == "":
@@ -118,7 +119,7 @@ func (k *secrets) secret(ctx context.Context, of v1alpha1.ReferenceObject, owner
 // namespaces. Of a copy the name says it; if that says nothing, its namespace is nobody
 // until it is read. A task without an owner may use all.
 func owned(of v1alpha1.ReferenceObject, owners []string) (source types.NamespacedName, mine bool) {
-	source = types.NamespacedName(of)
+	source = images.Referred(of)
 	if of.Namespace != v1alpha1.DaemonConfigNamespace {
 		return source, owners == nil || slices.Contains(owners, of.Namespace)
 	}
@@ -201,6 +202,7 @@ func (k *secrets) forget(secrets []v1alpha1.ReferenceObject) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	for _, of := range secrets {
+		of.Mode = ""
 		delete(k.known, of)
 	}
 }

@@ -48,6 +48,15 @@ func TestStorySecretsOfOwners(t *testing.T) {
 	}
 }
 
+// inMode gives all references a mode, which changes no pull. (IMG-1.16)
+func inMode(image, mode string) change {
+	return func(n *v1alpha1.NodeImage) {
+		for i := range n.Spec.Images[image].PullSecrets {
+			n.Spec.Images[image].PullSecrets[i].Mode = mode
+		}
+	}
+}
+
 func refersTo(image, namespace, name string) change {
 	return func(n *v1alpha1.NodeImage) {
 		of := n.Spec.Images[image]
@@ -72,7 +81,7 @@ func TestStoryCopiesOfOtherNames(t *testing.T) {
 		n.sleep(10 * time.Second)
 		n.want("asked as both of bank, and as nobody for evil", []string{"", "bank/other", "bank/registry"}, sorted(*asked))
 	}, wants(image, "1", backoffLimit(0), ownedBy("bank"), createdAgo(time.Hour)), wants(image, "2", backoffLimit(0), ownedBy("evil")),
-		refersTo(image, v1alpha1.DaemonConfigNamespace, "random-x7k2p"), byOf("evil", image, "mine"))
+		refersTo(image, v1alpha1.DaemonConfigNamespace, "random-x7k2p"), byOf("evil", image, "mine"), inMode(image, v1alpha1.PullSecretModeBatch))
 }
 
 // IMG-3.11: secrets of other namespaces are not asked for, unless that is an option; and

@@ -116,7 +116,7 @@ func (p *planner) references() (refs []v1alpha1.ReferenceObject) {
 		source := types.NamespacedName{Namespace: p.Job.Namespace, Name: name}
 		switch {
 		case p.ReferToSourceSecrets:
-			refs = append(refs, v1alpha1.ReferenceObject(source))
+			refs = append(refs, images.SecretReference(source))
 		case unfit(source) == "":
 			copied, _ := images.CopyName(source)
 			refs = append(refs, v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied})
@@ -127,15 +127,18 @@ func (p *planner) references() (refs []v1alpha1.ReferenceObject) {
 
 // withSecrets returns the references to secrets with those of the job. If the
 // same secrets were referred to in the other way, they are no more. Those of other
-// namespaces stay, also of secrets of the same name. (IMG-1.4)
+// namespaces stay, also of secrets of the same name, and so do those of the mode batch. (IMG-1.4, IMG-1.16)
 func (p *planner) withSecrets(refs []v1alpha1.ReferenceObject) []v1alpha1.ReferenceObject {
 	own := p.references()
+	has := func(refs []v1alpha1.ReferenceObject, ref v1alpha1.ReferenceObject) bool {
+		return slices.ContainsFunc(refs, func(r v1alpha1.ReferenceObject) bool { return images.Referred(r) == images.Referred(ref) })
+	}
 	refs = slices.DeleteFunc(slices.Clone(refs), func(ref v1alpha1.ReferenceObject) bool {
 		name, mine := images.ReferenceSource(ref, p.Job.Namespace)
-		return mine && slices.Contains(p.Job.Spec.PullSecrets, name) && !slices.Contains(own, ref)
+		return mine && slices.Contains(p.Job.Spec.PullSecrets, name) && !has(own, ref) && ref.Mode != v1alpha1.PullSecretModeBatch
 	})
 	for _, ref := range own {
-		if !slices.Contains(refs, ref) {
+		if !has(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}

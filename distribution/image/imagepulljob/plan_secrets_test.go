@@ -224,6 +224,19 @@ func TestPlanReplacesReferences(t *testing.T) {
 	}
 }
 
+// IMG-1.16: a reference that stands with a mode is that of the job, and is not written again without it.
+func TestPlanKeepsModesOfReferences(t *testing.T) {
+	p := &planner{Snapshot: snapshot(newJob(t, "pullSecrets: [s]"))}
+	before := []v1alpha1.ReferenceObject{
+		{Namespace: v1alpha1.DaemonConfigNamespace, Name: "s-x7k2p", Mode: v1alpha1.PullSecretModeBatch},
+		{Namespace: "default", Name: "s", Mode: v1alpha1.PullSecretModeBatch},
+		{Namespace: v1alpha1.DaemonConfigNamespace, Name: copyName("s"), Mode: "later"},
+	}
+	if diff := cmp.Diff(before, p.withSecrets(before)); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
+	}
+}
+
 // IMG-1.9: a job begins while its secret cannot be copied, and ends at its deadline.
 func TestDeadlineOfAJobWhoseSecretIsNotCopied(t *testing.T) {
 	s := snapshot(newJob(t, "pullSecrets: [s]\ncompletionPolicy: {activeDeadlineSeconds: 60}"), fresh(1)...)

@@ -46,7 +46,7 @@ func (p *planner) crowded(n *v1alpha1.NodeImage, image *v1alpha1.ImageSpec) *rol
 func (p *planner) sizeOf(name string, image *v1alpha1.ImageSpec) (own, all int) {
 	all = entryBytes + len(name)
 	for _, ref := range image.PullSecrets {
-		all += ownerBytes + len(ref.Namespace) + len(ref.Name)
+		all += ownerBytes + len(ref.Namespace) + len(ref.Name) + len(ref.Mode)
 	}
 	if c := image.SandboxConfig; c != nil {
 		for _, texts := range []map[string]string{c.Labels, c.Annotations} {

@@ -55,10 +55,10 @@ func (p *planner) keep(name string, tags []v1alpha1.ImageTagSpec) (kept []v1alph
 }
 
 // needed returns the references to pull secrets of an image without those that no job names: of the namespaces of its jobs, those
-// that have gone among them. What a tag without owners uses was written by hand, and stays. (IMG-2.3)
+// that have gone among them. What a tag without owners uses was written by hand, and stays, and so do references of the mode batch. (IMG-2.3, IMG-1.16)
 func (p *planner) needed(refs []v1alpha1.ReferenceObject, before, after []v1alpha1.ImageTagSpec) (left []v1alpha1.ReferenceObject) {
 	namespaces := map[string]bool{} // of jobs
-	named := map[v1alpha1.ReferenceObject]bool{}
+	named := map[types.NamespacedName]bool{}
 	for i := range before {
 		for _, owner := range before[i].OwnerReferences {
 			namespaces[owner.Namespace] = true
@@ -75,9 +75,9 @@ func (p *planner) needed(refs []v1alpha1.ReferenceObject, before, after []v1alph
 			}
 			for _, name := range job.Spec.PullSecrets {
 				source := types.NamespacedName{Namespace: job.Namespace, Name: name}
-				named[v1alpha1.ReferenceObject(source)] = true
+				named[source] = true
 				if copied, fits := images.CopyName(source); fits {
-					named[v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied}] = true
+					named[types.NamespacedName{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied}] = true
 				}
 			}
 		}
@@ -88,7 +88,7 @@ func (p *planner) needed(refs []v1alpha1.ReferenceObject, before, after []v1alph
 			_, its := images.ReferenceSource(ref, namespace)
 			of = of || its
 		}
-		if named[ref] || !of {
+		if named[images.Referred(ref)] || !of || ref.Mode == v1alpha1.PullSecretModeBatch {
 			left = append(left, ref)
 		}
 	}

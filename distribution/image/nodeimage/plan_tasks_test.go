@@ -145,14 +145,18 @@ func TestPlanDropsReferencesOfJobsThatAreGone(t *testing.T) {
 	elsewhere[0].Namespace, elsewhere[0].UID = "other", "other-b"
 	n := with(t, []v1alpha1.ImageTagSpec{task("1", append(append(owners("a"), owners("gone")...), elsewhere...)...)})
 	image := n.Spec.Images["nginx"]
-	image.PullSecrets = []v1alpha1.ReferenceObject{ref("default", "s"), ref("default", "old"), ref("other", "s"), {Namespace: "other", Name: "s"}, hand}
+	batch := func(ref v1alpha1.ReferenceObject) v1alpha1.ReferenceObject {
+		ref.Mode = v1alpha1.PullSecretModeBatch
+		return ref
+	}
+	image.PullSecrets = []v1alpha1.ReferenceObject{batch(ref("default", "s")), ref("default", "old"), batch(ref("default", "older")), ref("other", "s"), {Namespace: "other", Name: "s"}, hand}
 	n.Spec.Images["nginx"] = image
 	plan := NewPlan(snapshot(n, left))
 	if plan.Change == nil {
 		t.Fatal("nothing changes")
 	}
-	if diff := cmp.Diff([]v1alpha1.ReferenceObject{ref("default", "s"), hand}, plan.Change.Spec.Images["nginx"].PullSecrets); diff != "" {
-		t.Errorf("references (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]v1alpha1.ReferenceObject{batch(ref("default", "s")), batch(ref("default", "older")), hand}, plan.Change.Spec.Images["nginx"].PullSecrets); diff != "" {
+		t.Errorf("IMG-1.16: modes are kept, and batch keeps a reference; references (-want +got):\n%s", diff)
 	}
 }
 

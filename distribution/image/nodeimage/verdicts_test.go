@@ -24,6 +24,7 @@ func TestVerdicts(t *testing.T) {
 		"images{}.pullSecrets":                      {Works: "one that is there twice is read once"},
 		"images{}.pullSecrets[].namespace":          {Works: "of a Secret that is not there the agent pulls without"},
 		"images{}.pullSecrets[].name":               {Works: "of a Secret that is not there the agent pulls without"},
+		"images{}.pullSecrets[].mode":               {Works: "any word is kept, and changes no pull (IMG-1.16)"},
 		"images{}.sandboxConfig.labels":             {Works: "they are no pod's: the runtime gets them beside the image"},
 		"images{}.sandboxConfig.annotations":        {Works: "likewise"},
 		"images{}.tags":                             {Cases: []verdicts.Case{{Value: `[{"tag":"1","createdAt":"2026-01-01T00:00:00Z","pullPolicy":{"ttlSecondsAfterFinished":60}},{"tag":"1","createdAt":"2026-01-01T00:00:00Z","pullPolicy":{"ttlSecondsAfterFinished":60}}]`, Want: "spec.images[a].tags[1].tag: Duplicate value: \"1\""}}},
