@@ -27,6 +27,7 @@ func ExampleServeV1beta1() {
 		}
 	}
 	// Output:
+	// imagelistpulljobs.apps.kruise.io v1beta1
 	// imagepulljobs.apps.kruise.io v1beta1
 	// nodeimages.apps.kruise.io v1beta1
 }

@@ -21,34 +21,36 @@ var imagePullJob = &admission.Conversion{
 	NoColumns: []string{"MESSAGE"},
 }
 
+// imageListPullJob has the same fields in both versions.
+var imageListPullJob = &admission.Conversion{
+	Group: v1alpha1.GroupName, Kind: "ImageListPullJob", Resource: "imagelistpulljobs", Stored: admission.V1alpha1,
+}
+
 // nodeImage has the same fields in both versions.
 var nodeImage = &admission.Conversion{
 	Group: v1alpha1.GroupName, Kind: "NodeImage", Resource: "nodeimages", Stored: admission.V1alpha1,
 }
 
-var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{imagePullJob, nodeImage}}
+var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{imagePullJob, imageListPullJob, nodeImage}}
 
 // Handler answers the API server's ConversionReviews (apiextensions.k8s.io/v1)
-// for ImagePullJobs and NodeImages, as that of workloads/conversion does for
-// workloads.
+// for the kinds of images, as that of workloads/conversion does for workloads. An
+// API server that has the definitions of ServeV1beta1 does not ask: nothing but the version changes.
 func Handler() http.Handler { return kinds.Handler() }
 
-// ServeV1beta1 adds v1beta1 to the definitions of ImagePullJob and NodeImage (of
-// distribution.CRDs): served, and converted to v1alpha1, in which objects are still stored. The
-// webhook that the client configuration leads to converts; it serves Handler. Its schema is made of
-// that of v1alpha1. All other definitions are left as they are.
+// ServeV1beta1 adds v1beta1 to the definitions of ImagePullJob, ImageListPullJob and NodeImage (of
+// distribution.CRDs), beside v1alpha1, in which objects are still stored. Its schema is made of
+// that of v1alpha1. Both have the same fields, so the API server converts by itself, and
+// the client configuration is not used. All other definitions are left as they are.
 //
-// API servers tell clients to prefer v1beta1 from then on. Requests in it fail
-// while no program serves Handler; those in v1alpha1 need no conversion. To take
-// v1beta1 away again, apply the definition as it comes.
-//
-// The configuration leads to a service in the cluster or to a URL; exactly one
-// of them must be given. A service without a path gets Path, and one without a
-// port 443; a URL is used unchanged. An error says what is wrong with the
-// configuration or the definition, which is then unchanged.
+// API servers tell clients to prefer v1beta1 from then on. To take it away again, apply the
+// definition as it comes. An error says what is wrong with the definition, which is then unchanged.
 func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
 	return kinds.ServeV1beta1(crd, client)
 }
+
+// StoreV1beta1 does for these kinds as StoreV1beta1 of workloads/conversion does for workloads.
+func StoreV1beta1(crd *unstructured.Unstructured) error { return kinds.StoreV1beta1(crd) }
 
 // ImagePullJob converts an ImagePullJob, a JSON document, to the version
 // apps.kruise.io/v1alpha1 or apps.kruise.io/v1beta1: nothing but the version
@@ -58,6 +60,11 @@ func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1
 // unknown version.
 func ImagePullJob(object []byte, apiVersion string) ([]byte, error) {
 	return imagePullJob.Convert(object, apiVersion)
+}
+
+// ImageListPullJob converts an ImageListPullJob as ImagePullJob does an ImagePullJob.
+func ImageListPullJob(object []byte, apiVersion string) ([]byte, error) {
+	return imageListPullJob.Convert(object, apiVersion)
 }
 
 // NodeImage converts a NodeImage as ImagePullJob does an ImagePullJob.

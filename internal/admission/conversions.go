@@ -51,8 +51,9 @@ func (k Conversions) SetWebhook(crd *unstructured.Unstructured, client admission
 
 // ServeV1beta1 does as SetWebhook, and for the kinds whose CRD has v1alpha1
 // alone it adds v1beta1 beside it. There is no way to have the one without the
-// other: a version without conversion loses fields. An error leaves the
-// definition as it was.
+// other: a version without conversion loses fields. Where both versions have the same
+// fields, the API server converts by itself, and depends on no webhook. The
+// version in which objects are stored stays. An error leaves the definition as it was.
 func (k Conversions) ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
 	kind := k.of(crd)
 	if kind == nil {
@@ -64,11 +65,38 @@ func (k Conversions) ServeV1beta1(crd *unstructured.Unstructured, client admissi
 			return fmt.Errorf("v1beta1 of %s: %w", crd.GetName(), err)
 		}
 	}
-	if err := setWebhook(changed, client, k.Path); err != nil {
+	err := error(nil)
+	if kind.sameFields() {
+		err = unstructured.SetNestedMap(changed.Object, map[string]any{"strategy": "None"}, "spec", "conversion")
+	} else {
+		err = setWebhook(changed, client, k.Path)
+	}
+	if err != nil {
 		return err
 	}
 	crd.Object = changed.Object
 	return nil
+}
+
+// StoreV1beta1 has objects of a definition that has both versions stored as v1beta1 from their next
+// write on. A definition of no kind of these, or without v1beta1, is left as it is.
+func (k Conversions) StoreV1beta1(crd *unstructured.Unstructured) error {
+	if k.of(crd) == nil {
+		return nil
+	}
+	all, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	if err != nil {
+		return fmt.Errorf("storing %s as v1beta1: %w", crd.GetName(), err)
+	}
+	if versionAt(all, V1beta1) < 0 {
+		return nil
+	}
+	for _, item := range all {
+		if version, ok := item.(map[string]any); ok {
+			version["storage"] = version["name"] == string(V1beta1)
+		}
+	}
+	return unstructured.SetNestedSlice(crd.Object, all, "spec", "versions")
 }
 
 // of returns the kind of a definition, nil if it is none of the kinds.

@@ -34,7 +34,8 @@ type Conversion struct {
 	Kind string
 	// Resource is the plural of the name, in lower case.
 	Resource string
-	// Stored is the version in which objects are stored.
+	// Stored is the version in which its CRD comes stored. With v1beta1 objects are in no other. With v1alpha1
+	// they are in v1beta1 where a cluster has stored them so.
 	Stored Version
 	// Fields are those that are not the same in both versions.
 	Fields []ConvertedField
@@ -93,9 +94,10 @@ func (f *ConvertedField) near(value any) (near any, fits bool) {
 // the other version and comes back unchanged is what it was.
 //
 // An error names the part of the document that is not as it should be. It is no
-// JSON object, not of the kind, of an unknown version, or, unless the object is
-// in the version in which it is stored, the annotation does not hold what this
-// function puts there.
+// JSON object, not of the kind, of an unknown version, or, unless the object may
+// be stored in its version, the annotation does not hold what this function puts
+// there. What is stored can be read, whatever its annotation holds: one object that cannot
+// would keep all of its kind from being listed.
 func (k *Conversion) Convert(object []byte, apiVersion string) ([]byte, error) {
 	d, err := parseDocument(object)
 	if err != nil {
@@ -136,6 +138,13 @@ func (k *Conversion) version(apiVersion string) (Version, error) {
 	}
 	return "", fmt.Errorf("apiVersion: a %s has %s and %s, got %q", k.Kind, k.apiVersion(V1alpha1), k.apiVersion(V1beta1), apiVersion)
 }
+
+// mayBeStored tells whether objects may be stored in a version.
+func (k *Conversion) mayBeStored(v Version) bool { return k.Stored == V1alpha1 || v == V1beta1 }
+
+// sameFields tells whether both versions have the same fields, so that the API server can
+// convert by itself.
+func (k *Conversion) sameFields() bool { return len(k.Fields) == 0 }
 
 func (k *Conversion) apiVersion(v Version) string { return k.Group + "/" + string(v) }
 

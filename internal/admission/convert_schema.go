@@ -31,13 +31,7 @@ func (k *Conversion) addV1beta1(crd *unstructured.Unstructured) error {
 	if err != nil {
 		return err
 	}
-	of := func(v Version) int {
-		return slices.IndexFunc(all, func(item any) bool {
-			version, _ := item.(map[string]any)
-			return version["name"] == string(v)
-		})
-	}
-	alpha, beta := of(V1alpha1), of(V1beta1)
+	alpha, beta := versionAt(all, V1alpha1), versionAt(all, V1beta1)
 	if alpha < 0 {
 		return fmt.Errorf("spec.versions: want %s, from which %s is made, found none", V1alpha1, V1beta1)
 	}
@@ -54,6 +48,14 @@ func (k *Conversion) addV1beta1(crd *unstructured.Unstructured) error {
 		all = append(all, derived)
 	}
 	return unstructured.SetNestedSlice(crd.Object, all, "spec", "versions")
+}
+
+// versionAt returns where a version stands in the versions of a definition; negative if it does not.
+func versionAt(all []any, v Version) int {
+	return slices.IndexFunc(all, func(item any) bool {
+		version, _ := item.(map[string]any)
+		return version["name"] == string(v)
+	})
 }
 
 // derive makes v1beta1 of v1alpha1.

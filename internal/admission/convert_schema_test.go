@@ -85,6 +85,45 @@ func TestServeV1beta1(t *testing.T) {
 	}
 }
 
+// PF-5.3: the version in which objects are stored is another one, and nothing else is.
+func TestStoreV1beta1(t *testing.T) {
+	stored := func(version string) string { return strings.Replace(version, `"storage":false`, `"storage":true`, 1) }
+	not := func(version string) string { return strings.Replace(version, `"storage":true`, `"storage":false`, 1) }
+	for _, test := range []struct{ name, resource, versions, want string }{
+		{"both versions", "things.x.io", "[" + alphaThing + "," + betaThing + "]", "[" + not(alphaThing) + "," + stored(betaThing) + "]"},
+		{"it is so", "things.x.io", "[" + not(alphaThing) + "," + stored(betaThing) + "]", "[" + not(alphaThing) + "," + stored(betaThing) + "]"},
+		{"a definition without the version", "things.x.io", "[" + alphaThing + "]", "[" + alphaThing + "]"},
+		{"another kind", "others.x.io", "[" + alphaThing + "," + betaThing + "]", "[" + alphaThing + "," + betaThing + "]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			crd := definition(t, test.resource, test.versions)
+			if err := things.StoreV1beta1(crd); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(definition(t, test.resource, test.want).Object, crd.Object); diff != "" {
+				t.Errorf("definition (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if err := things.StoreV1beta1(definition(t, "things.x.io", "3")); err == nil || !strings.Contains(err.Error(), "storing things.x.io as v1beta1: ") {
+		t.Errorf("versions that are no list: error %v", err)
+	}
+}
+
+// IMG-1.7: the API server converts by itself what has the same fields.
+func TestServeV1beta1OfTheSameFields(t *testing.T) {
+	same := Conversions{Path: "/convert", All: []*Conversion{{Group: "x.io", Kind: "Thing", Resource: "things", Stored: V1alpha1}}}
+	crd := definition(t, "things.x.io", "["+alphaThing+"]")
+	crd.Object["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "Webhook", "webhook": map[string]any{}}
+	if err := same.ServeV1beta1(crd, admissionregistrationv1.WebhookClientConfig{}); err != nil {
+		t.Fatal(err)
+	}
+	conversion, _, _ := unstructured.NestedMap(crd.Object, "spec", "conversion")
+	if diff := cmp.Diff(map[string]any{"strategy": "None"}, conversion); diff != "" {
+		t.Errorf("conversion (-want +got):\n%s", diff)
+	}
+}
+
 // What cannot be done leaves the definition as it was.
 func TestServeV1beta1Errors(t *testing.T) {
 	url := "https://hooks.example/convert"

@@ -50,8 +50,8 @@ func (k *Conversion) putKept(d, kept document, of Version) error {
 }
 
 // takeKept removes the annotation that keeps the fields of a version and returns
-// them. One that is not as it should be is an error, or stays unchanged if the
-// object is converted from the version in which it is stored.
+// them. One that is not as it should be is an error, or stays unchanged if objects
+// may be stored in the version from which it is converted.
 func (k *Conversion) takeKept(d document, from, of Version) (document, error) {
 	text, err := exchange(d, of.annotation(), nil)
 	if text == nil || err != nil {
@@ -61,7 +61,7 @@ func (k *Conversion) takeKept(d document, from, of Version) (document, error) {
 	switch {
 	case err == nil:
 		return kept, nil
-	case from == k.Stored:
+	case k.mayBeStored(from):
 		_, err := exchange(d, of.annotation(), text)
 		return nil, err
 	}

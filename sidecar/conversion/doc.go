@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conversion serves SidecarSets, which are stored as v1alpha1, as
+// Package conversion serves SidecarSets, which come stored as v1alpha1, as
 // v1beta1 too, as a later release of OpenKruise has them, without loss. This is off
 // unless a program asks for it: [ServeV1beta1] adds the version to the definition,
 // and [Handler] converts.

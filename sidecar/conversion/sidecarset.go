@@ -62,7 +62,7 @@ var kinds = admission.Conversions{Path: Path, All: []*admission.Conversion{sidec
 func Handler() http.Handler { return kinds.Handler() }
 
 // ServeV1beta1 adds v1beta1 to the definition of SidecarSet (of sidecar.CRDs): served, and
-// converted to v1alpha1, in which objects are still stored. The webhook that the client
+// converted to v1alpha1, in which objects come stored. The webhook that the client
 // configuration leads to converts; it serves Handler. Its schema is made of that of v1alpha1. All
 // other definitions are left as they are.
 //
@@ -78,13 +78,16 @@ func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1
 	return kinds.ServeV1beta1(crd, client)
 }
 
+// StoreV1beta1 does for SidecarSets as StoreV1beta1 of workloads/conversion does for workloads.
+func StoreV1beta1(crd *unstructured.Unstructured) error { return kinds.StoreV1beta1(crd) }
+
 // SidecarSet converts a SidecarSet, a JSON document, to the version
 // apps.kruise.io/v1alpha1 or apps.kruise.io/v1beta1. What goes to the other
 // version and comes back unchanged is what it was.
 //
 // An error names the part of the document that is not as it should be. The document is no JSON
-// object, no SidecarSet or of an unknown version. Or it is in v1beta1 and the annotation
-// podwright.github.io/v1alpha1-fields does not hold what this function puts there.
+// object, no SidecarSet or of an unknown version. An annotation that does not hold what this
+// function puts there stays, and gives nothing: a SidecarSet that is stored can be read.
 func SidecarSet(object []byte, apiVersion string) ([]byte, error) {
 	return sidecarSet.Convert(object, apiVersion)
 }

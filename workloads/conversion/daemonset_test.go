@@ -3,14 +3,12 @@
 package conversion_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podwright/podwright/workloads/conversion"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // ofKind is an object of a kind in a version, with the given further fields.
@@ -18,7 +16,7 @@ func ofKind(kind, version, fields string) string {
 	return `{"apiVersion":"` + version + `","kind":"` + kind + `",` + fields + `}`
 }
 
-// byKind are the conversions of kinds that are stored in v1alpha1.
+// byKind are the conversions of kinds that are stored in either version.
 var byKind = map[string]func([]byte, string) ([]byte, error){
 	"DaemonSet": conversion.DaemonSet, "BroadcastJob": conversion.BroadcastJob, "AdvancedCronJob": conversion.AdvancedCronJob,
 }
@@ -38,28 +36,21 @@ func partition(value string) string {
 	return `"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1,"partition":` + value + `}}}`
 }
 
-// keptPartition are the annotations of a v1alpha1 object that keep a partition.
-func keptPartition(value string) string {
-	return `"metadata":{"name":"web","annotations":` + kept(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":`+value+`}}}}`) + `},`
-}
-
-func TestKindsStoredInV1alpha1(t *testing.T) {
-	const name, held = `"metadata":{"name":"web"},`, "2147483647"
+func TestKindsStoredInEitherVersion(t *testing.T) {
+	const name = `"metadata":{"name":"web"},`
 	for _, test := range []struct{ name, kind, beta, alpha string }{
 		{"DS-V3: nothing to keep", "DaemonSet", name + partition("3"), name + partition("3")},
 		{"DS-V3: nothing but a name", "DaemonSet", `"metadata":{"name":"web"}`, `"metadata":{"name":"web"}`},
 		{"DS-V3: null sections", "DaemonSet", `"metadata":{"name":"web"},"spec":null,"status":null`, `"metadata":{"name":"web"},"spec":null,"status":null`},
 		{"DS-V3: a null partition", "DaemonSet", name + partition("null"), name + partition("null")},
-		{"DS-V3: a percentage", "DaemonSet", name + partition(`"30%"`), keptPartition(`"30%"`) + partition(held)},
-		{"DS-V3: the number that stands for it, as such", "DaemonSet", name + partition(held), name + partition(held)},
-		{"DS-V3: a number beyond those of v1alpha1", "DaemonSet", name + partition("3000000000"), keptPartition("3000000000") + partition(held)},
+		{"DS-V3: a percentage, which both versions have", "DaemonSet", name + partition(`"30%"`), name + partition(`"30%"`)},
 		{"DS-V3: the revision", "DaemonSet", name + `"status":{"updateRevision":"abc","numberReady":3}`, name + `"status":{"daemonSetHash":"abc","numberReady":3}`},
 		{"DS-V3: how pods are created", "DaemonSet", name + `"spec":{"scaleStrategy":{"partitionedScaling":true,"new":1}}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":{"partitionedScaling":true,"new":1}}}`) + `},"spec":{}`},
 		{"DS-V3: all of it", "DaemonSet",
 			`"metadata":{"name":"web","annotations":{"a":"b"}},"new":1,"spec":{"scaleStrategy":{},"updateStrategy":{"rollingUpdate":{"partition":"0%","new":2.50}}},"status":{"updateRevision":""}`,
-			`"metadata":{"name":"web","annotations":{"a":"b",` + kept(`{"spec":{"scaleStrategy":{},"updateStrategy":{"rollingUpdate":{"partition":"0%"}}}}`)[1:] +
-				`},"new":1,"spec":{"updateStrategy":{"rollingUpdate":{"partition":` + held + `,"new":2.50}}},"status":{"daemonSetHash":""}`},
+			`"metadata":{"name":"web","annotations":{"a":"b",` + kept(`{"spec":{"scaleStrategy":{}}}`)[1:] +
+				`},"new":1,"spec":{"updateStrategy":{"rollingUpdate":{"partition":"0%","new":2.50}}},"status":{"daemonSetHash":""}`},
 		{"BJ-V3: nothing", "BroadcastJob", name + `"spec":{"parallelism":"10%","new":1},"status":{"desired":3}`, name + `"spec":{"parallelism":"10%","new":1},"status":{"desired":3}`},
 		{"ACJ-16: nothing to keep", "AdvancedCronJob", name + `"spec":{"template":{"jobTemplate":{}}}`, name + `"spec":{"template":{"jobTemplate":{}}}`},
 		{"ACJ-16: the template of a kind that is not here", "AdvancedCronJob", name + `"spec":{"template":{"imageListPullJobTemplate":{"spec":{"images":["a"]}}}}`,
@@ -87,15 +78,11 @@ func TestKindsStoredInV1alpha1(t *testing.T) {
 func TestEditsInV1alpha1(t *testing.T) {
 	const name, noJSON = `"metadata":{"name":"web"},`, `"metadata":{"name":"web","annotations":{"a":"b","podwright.github.io/v1beta1-fields":"{"}},`
 	for _, test := range []struct{ name, kind, alpha, want string }{
-		{"DS-V3: a percentage that was written in v1alpha1", "DaemonSet", name + partition(`"30%"`), name + partition(`"30%"`)},
-		{"DS-V3: it counts before one that is kept", "DaemonSet", keptPartition(`"30%"`) + partition(`"40%"`), name + partition(`"40%"`)},
-		{"DS-V3: another partition counts", "DaemonSet", keptPartition(`"30%"`) + partition("3"), name + partition("3")},
-		{"DS-V3: so does none", "DaemonSet", keptPartition(`"30%"`) + `"spec":{"updateStrategy":{}}`, name + `"spec":{"updateStrategy":{}}`},
 		{"DS-V3: what stands where it belongs counts", "DaemonSet",
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":{"a":1}}}`) + `},"spec":{"scaleStrategy":{"b":2}}`, name + `"spec":{"scaleStrategy":{"b":2}}`},
-		{"DS-V3: what cannot be read stays, and the object is read", "DaemonSet", noJSON + partition("2147483647"), noJSON + partition("2147483647")},
-		{"DS-V3: so does what is of another type", "DaemonSet", keptPartition("true") + partition("2147483647"), keptPartition("true") + partition("2147483647")},
-		{"DS-V3: so does a number that v1alpha1 has", "DaemonSet", keptPartition("3") + partition("2147483647"), keptPartition("3") + partition("2147483647")},
+		{"DS-V3: what cannot be read stays, and the object is read", "DaemonSet", noJSON + partition("3"), noJSON + partition("3")},
+		{"DS-V3: so does what is of another type", "DaemonSet",
+			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":3}}`) + `}`, `"metadata":{"name":"web","annotations":` + kept(`{"spec":{"scaleStrategy":3}}`) + `}`},
 		{"DS-V3: so does what has no place there", "DaemonSet",
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"selector":{"a":1}}}`) + `}`, `"metadata":{"name":"web","annotations":` + kept(`{"spec":{"selector":{"a":1}}}`) + `}`},
 		{"DS-V3: so does what v1alpha1 has by another name", "DaemonSet",
@@ -110,44 +97,11 @@ func TestEditsInV1alpha1(t *testing.T) {
 	}
 }
 
-// DS-V3: what the controller goes by.
-func TestDaemonSetPartition(t *testing.T) {
-	percentage := kept(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":"30%"}}}}`)
-	for _, test := range []struct{ name, annotations, rolling, want string }{
-		{"no rolling update", percentage, "null", ""},
-		{"no partition", percentage, "{}", ""},
-		{"a number", "{}", `{"partition":3}`, "3"},
-		{"a number that somebody wrote beside a percentage", percentage, `{"partition":0}`, "0"},
-		{"a percentage", percentage, `{"partition":2147483647}`, "30%"},
-		{"a percentage of v1alpha1", percentage, `{"partition":"40%"}`, "40%"},
-		{"all nodes", "{}", `{"partition":2147483647}`, "2147483647"},
-		{"other fields are kept", kept(`{"spec":{"scaleStrategy":{}}}`), `{"partition":2147483647}`, "2147483647"},
-		{"no JSON", kept("{"), `{"partition":2147483647}`, "2147483647"},
-		{"no object", kept(`{"spec":3}`), `{"partition":2147483647}`, "2147483647"},
-		{"no string", kept(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":3}}}}`), `{"partition":2147483647}`, "2147483647"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			set := &v1alpha1.DaemonSet{}
-			if err := json.Unmarshal([]byte(`{"metadata":{"annotations":`+test.annotations+`},"spec":{"updateStrategy":{"rollingUpdate":`+test.rolling+`}}}`), set); err != nil {
-				t.Fatal(err)
-			}
-			got := ""
-			if p := conversion.DaemonSetPartition(set); p != nil {
-				got = p.String()
-			}
-			if got != test.want {
-				t.Errorf("%q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
 func TestKindsErrors(t *testing.T) {
 	for _, test := range []struct{ name, object, to, want string }{
 		{"another kind", ofKind("CloneSet", alpha, `"spec":{}`), beta, `kind: want DaemonSet, got "CloneSet"`},
 		{"an unknown version", ofKind("DaemonSet", "apps/v1", `"spec":{}`), beta, `apiVersion: a DaemonSet has apps.kruise.io/v1alpha1 and apps.kruise.io/v1beta1, got "apps/v1"`},
-		{"a part that is no object", ofKind("DaemonSet", beta, `"spec":{"updateStrategy":{"rollingUpdate":7}}`), alpha, "spec.updateStrategy.rollingUpdate: want an object, got a number"},
-		{"a partition that could not come back", ofKind("DaemonSet", beta, partition("[]")), alpha, "spec.updateStrategy.rollingUpdate.partition: want a percentage, got []"},
+		{"a part that is no object", ofKind("DaemonSet", beta, `"spec":7`), alpha, "spec: want an object, got a number"},
 		{"a strategy that could not come back", ofKind("DaemonSet", beta, `"spec":{"scaleStrategy":7}`), alpha, "spec.scaleStrategy: json: cannot unmarshal number"},
 		{"a status that is no object", ofKind("DaemonSet", alpha, `"status":"x"`), beta, "status: want an object, got a string"},
 	} {

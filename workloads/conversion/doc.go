@@ -2,9 +2,10 @@
 
 // Package conversion lets kinds that are served in two versions be read and
 // written in both without loss. StatefulSets are stored as v1beta1 and served
-// as v1alpha1 too. DaemonSets, BroadcastJobs and AdvancedCronJobs are stored
+// as v1alpha1 too. DaemonSets, BroadcastJobs and AdvancedCronJobs come stored
 // and served as v1alpha1. The caller may ask for v1beta1 too, in which a later
-// release of OpenKruise serves them.
+// release of OpenKruise serves and stores them: ServeV1beta1 adds the version, and
+// StoreV1beta1 is for clusters that store it.
 //
 // The API server converts nothing by itself but the name of the version, and
 // then drops what the other version does not have. A client that reads a
@@ -19,7 +20,8 @@
 // depend on the webhook, nor does a webhook that API servers ask about
 // v1alpha1: they convert for it.
 //
-// There are no Go types for v1beta1 of kinds that are stored as v1alpha1. One
+// There are no Go types for v1beta1 of kinds that come stored as v1alpha1. Their controllers read
+// v1alpha1. In a cluster that stores v1beta1 they wait until Handler is served. One
 // table of the fields that differ converts objects and makes the schema of the
 // version, so that the two cannot differ.
 //
@@ -44,6 +46,5 @@
 // another value changes it.
 //
 // OpenKruise 1.9 stores v1beta1 of the other kinds. Here they are stored as
-// v1alpha1, which others read, and a percentage as the partition of a DaemonSet
-// is known to v1beta1 alone.
+// v1alpha1, which others read, unless a cluster stores v1beta1 already.
 package conversion

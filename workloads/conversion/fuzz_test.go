@@ -15,8 +15,8 @@ import (
 func FuzzDaemonSet(f *testing.F) {
 	for _, fields := range []string{
 		`"spec":{}`, `"metadata":null,"spec":null,"status":{"daemonSetHash":"a","updateRevision":"b"}`,
-		partition(`"30%"`), partition("2147483647"), partition("1e400"), partition("[]"),
-		keptPartition(`"30%"`) + partition("2147483647"), keptPartition(`"30%"`) + `"spec":{"updateStrategy":7}`, keptPartition("3") + partition("2147483647"),
+		partition(`"30%"`), partition("1e400"), `"spec":{"scaleStrategy":{"partitionedScaling":true}}`, `"spec":{"scaleStrategy":7}`,
+		`"metadata":{"annotations":` + kept(`{"spec":{"scaleStrategy":{"partitionedScaling":true}}}`) + `},"spec":{}`, `"metadata":{"annotations":` + kept(`{"spec":{"scaleStrategy":7}}`) + `}`,
 		`"metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{"}},"spec":{"scaleStrategy":null}`,
 	} {
 		f.Add([]byte(ofKind("DaemonSet", alpha, fields)))

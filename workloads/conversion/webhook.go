@@ -48,7 +48,8 @@ func SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.W
 // DaemonSet, BroadcastJob and AdvancedCronJob, which come with v1alpha1 alone. v1beta1 is
 // served, and converted by the webhook to v1alpha1, in which objects are still
 // stored. Its schema is made of that of v1alpha1. All other definitions are left
-// as they are.
+// as they are. BroadcastJobs have the same fields in both versions: API servers convert
+// them by themselves.
 //
 // API servers tell clients to prefer v1beta1 from then on. Requests in it fail
 // while no process serves Handler; those in v1alpha1 need no conversion. To take
@@ -56,3 +57,12 @@ func SetWebhook(crd *unstructured.Unstructured, client admissionregistrationv1.W
 func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
 	return kinds.ServeV1beta1(crd, client)
 }
+
+// StoreV1beta1 has the objects of a definition stored as v1beta1, each from its next write on, if ServeV1beta1
+// has given it that version. It is for clusters in which they are stored so, as OpenKruise 1.9 does. There API servers
+// refuse a definition without v1beta1, since its status.storedVersions names it. All other
+// definitions are left as they are.
+//
+// Requests in v1alpha1, those of the controllers among them, then need conversion. An error
+// says that the versions of the definition are no list.
+func StoreV1beta1(crd *unstructured.Unstructured) error { return kinds.StoreV1beta1(crd) }

@@ -48,8 +48,8 @@
 //   - The conditions Reconciling and Stalled say, beside counters, whether the spec is reached. Consumers that know no
 //     more of a kind than its conditions took an update in progress for its end.
 //   - What the webhook refuses has the code 422.
-//   - v1beta1, as OpenKruise 1.9 has it, is served on demand and converted to
-//     v1alpha1, which is stored; see workloads/conversion.
+//   - v1beta1, as OpenKruise 1.9 has it, is served on demand, or if a cluster
+//     stores it, and converted without loss; see workloads/conversion.
 //   - If the API server refuses to create the revision of a new template, missing pods come from the
 //     current one, and only the update waits. Otherwise lost pods would not be replaced.
 package daemonset

@@ -31,7 +31,7 @@ func TestPartitionRounding(t *testing.T) {
 	}{
 		{"50%", false, 2}, {"50%", true, 1}, {"99%", false, 2}, {"99%", true, 2}, {"100%", true, 3}, {"0%", true, 0}, {"34%", true, 1}, {"33%", true, 0},
 	} {
-		s := place(t, setOf(t, percentRolling(tt.partition)+"partition: 2147483647}}}"), "n1:v1 n2:v1 n3:v1")
+		s := place(t, setOf(t, rolling+"partition: "+tt.partition+"}}}"), "n1:v1 n2:v1 n3:v1")
 		s.Features.PartitionRoundsDown = tt.down
 		p := &planner{Snapshot: s, plan: &Plan{}}
 		if err := p.checkInput(); err != nil {

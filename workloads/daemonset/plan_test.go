@@ -34,11 +34,6 @@ func ready10(text string) string {
 	return strings.Replace(text, "spec: {", "spec: {minReadySeconds: 10, ", 1)
 }
 
-// percentRolling is rolling of a DaemonSet that has, in v1beta1, a percentage for its partition.
-func percentRolling(partition string) string {
-	return `metadata: {annotations: {podwright.github.io/v1beta1-fields: '{"spec":{"updateStrategy":{"rollingUpdate":{"partition":"` + partition + `"}}}}'}}` + "\n" + rolling
-}
-
 func TestPlan(t *testing.T) {
 	for _, test := range []struct{ name, set, nodes, want string }{
 		{"DS-3: nodes without a pod", onDelete, "n1 n2:v2 n3", "+n1:v2 +n3:v2"},
@@ -76,12 +71,9 @@ func TestPlan(t *testing.T) {
 		{"DS-9: nodes without a pod come before those of an earlier update", rolling + "partition: 1}}}", "n1 n2:v0+down", "+n1:v2"},
 		{"DS-9: partition of all", rolling + "partition: 3}}}", "n1:v1 n2:v1 n3:v1", ""},
 
-		{"DS-V3: a percentage of v1beta1, rounded up", percentRolling("50%") + "partition: 2147483647, maxUnavailable: 9}}}", "n1:v1 n2:v1 n3:v1", "-n3:v1 Update"},
-		{"DS-V3: less than all leaves one to update", percentRolling("99%") + "partition: 2147483647}}}", "n1:v1 n2:v1 n3:v1", "-n3:v1 Update"},
-		{"DS-V3: all are held back", percentRolling("100%") + "partition: 2147483647}}}", "n1:v1 n2:v1 n3:v1", ""},
-		{"DS-V3: a number that is written beside it counts", percentRolling("100%") + "partition: 2}}}", "n1:v1 n2:v1 n3:v1", "-n3:v1 Update"},
-		{"DS-V3: none is as without it", percentRolling("100%") + "maxUnavailable: 9}}}", "n1:v1 n2:v1", "-n2:v1 Update -n1:v1 Update"},
-		{"DS-V3: an annotation that cannot be read holds all back", "metadata: {annotations: {podwright.github.io/v1beta1-fields: '{'}}\n" + rolling + "partition: 2147483647}}}", "n1:v1 n2:v1", ""},
+		{"DS-V3: a percentage, rounded up", rolling + "partition: 50%, maxUnavailable: 9}}}", "n1:v1 n2:v1 n3:v1", "-n3:v1 Update"},
+		{"DS-V3: less than all leaves one to update", rolling + "partition: 99%}}}", "n1:v1 n2:v1 n3:v1", "-n3:v1 Update"},
+		{"DS-V3: all are held back", rolling + "partition: 100%}}}", "n1:v1 n2:v1 n3:v1", ""},
 		{"DS-10: nodes that the partition leaves out do not count", rolling + "partition: 1}}}", "n1:v1+down n2:v1 n3:v1", "-n3:v1 Update"},
 		{"DS-10: nor those that the selector leaves out", rolling + "selector: {matchLabels: {name: n2}}}}}", "n1:v1+down n2:v1", "-n2:v1 Update"},
 		{"DS-10: nor those that fit no more", strings.Replace(zoned, "}}}}", "}}}}", 1), "other1:v1+down other2:v1+never n1:v1 n2:v1", "-other1:v1 Scale -other2:v1 Scale -n2:v1 Update"},
@@ -328,7 +320,7 @@ func TestUnusable(t *testing.T) {
 		"a bad surge":  func(s *Snapshot) { s.Set = setOf(t, rolling+"maxSurge: some}}}") },
 		"a bad burst":  func(s *Snapshot) { s.Set = setOf(t, "spec: {burstReplicas: some}") },
 		"a partition":  func(s *Snapshot) { s.Set = setOf(t, rolling+"partition: -1}}}") },
-		"a percentage": func(s *Snapshot) { s.Set = setOf(t, percentRolling("few")+"partition: 2147483647}}}") },
+		"a percentage": func(s *Snapshot) { s.Set = setOf(t, rolling+"partition: few}}}") },
 		"node labels":  func(s *Snapshot) { s.Set = setOf(t, rolling+"selector: {matchLabels: {'-': ''}}}}}") },
 		"other labels": func(s *Snapshot) { s.Set.Spec.Template.Labels = map[string]string{"app": "db"} },
 	} {

@@ -22,7 +22,6 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -191,9 +190,17 @@ func (p *planner) readLimits() (err error) {
 	return nil
 }
 
+// partitionOf returns the partition of a DaemonSet; nil if it has none.
+func partitionOf(set *v1alpha1.DaemonSet) *intstr.IntOrString {
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		return rolling.Partition
+	}
+	return nil
+}
+
 // partition returns how many nodes stay at the old template. (DS-V3, DS-9)
 func (p *planner) partition() (int32, error) {
-	partition := ptr.Deref(conversion.DaemonSetPartition(p.Set), intstr.FromInt32(0))
+	partition := ptr.Deref(partitionOf(p.Set), intstr.FromInt32(0))
 	if partition.Type == intstr.String && p.Features.PartitionRoundsDown { // (DS-25)
 		n, err := rollout.Count("partition", partition, p.desired, rollout.RoundDown)
 		return min(n, p.desired), err

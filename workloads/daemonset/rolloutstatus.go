@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -20,7 +19,7 @@ func RolloutStatus(set *v1alpha1.DaemonSet) rollout.Status {
 		}
 	}
 	want := s.DesiredNumberScheduled
-	heldBack, err := rollout.Partition(conversion.DaemonSetPartition(set), want)
+	heldBack, err := rollout.Partition(partitionOf(set), want)
 	if err != nil && stalled == "" {
 		stalled = err.Error()
 	}

@@ -59,10 +59,11 @@ func TestSimulationFindsBugs(t *testing.T) {
 				r.Partition = new(intstr.FromInt32(max(r.Partition.IntVal-1, 0)))
 			}
 		})},
-		{"the percentage of v1beta1 is ignored", invariants.Settled, 0, bug{Reconciler: misreading(func(s *Snapshot) {
-			s.Set = s.Set.DeepCopy()
-			delete(s.Set.Annotations, "podwright.github.io/v1beta1-fields")
-		})}},
+		{"a percentage is ignored", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+			if r.Partition != nil && r.Partition.Type == intstr.String {
+				r.Partition = nil
+			}
+		})},
 		{"the partition does not hold for pods that come back", invariants.Partition, 22, bug{Reconciler: misreading(func(s *Snapshot) {
 			if update := NewPlan(s).Revisions.Update; update != nil {
 				s.Set.Status.CurrentRevision = update.Name

@@ -33,8 +33,7 @@ var edits = append([]simulation.Edit{
 	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "RollingUpdate", "RollingUpdate", "OnDelete"),
 	typeEdit,
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 0, 1, 2, 3, "null", `"40%"`, `"100%"`),
-	simulation.Pick(`{"metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":\"%v\"}}}}"}},`+
-		`"spec":{"updateStrategy":{"rollingUpdate":{"partition":2147483647}}}}`, "0%", "20%", "50%", "99%", "100%"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":"%v"}}}}`, "0%", "20%", "50%", "99%", "100%"),
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"selector":%v}}}}`, "null", "null", `{"matchLabels":{"ring":"a"}}`, `{"matchLabels":{"ring":"b"}}`),
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false, "null"),
 	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),

@@ -13,7 +13,6 @@ import (
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
-	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -39,7 +38,7 @@ func ValidateCreate(set *v1alpha1.DaemonSet) field.ErrorList {
 // when the whole spec stays the same. Labels, annotations and finalizers of a set
 // can always be changed.
 func ValidateUpdate(set, old *v1alpha1.DaemonSet) field.ErrorList {
-	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) && equality.Semantic.DeepEqual(conversion.DaemonSetPartition(set), conversion.DaemonSetPartition(old)) {
+	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) {
 		return nil
 	}
 	path := field.NewPath("spec")
@@ -89,10 +88,10 @@ func validateSpec(set *v1alpha1.DaemonSet, path *field.Path) field.ErrorList {
 	if spec.Lifecycle != nil && spec.Lifecycle.InPlaceUpdate != nil {
 		errs = append(errs, field.Forbidden(path.Child("lifecycle", "inPlaceUpdate"), "a DaemonSet has no such hook"))
 	}
-	return append(errs, validateUpdateStrategy(&spec.UpdateStrategy, conversion.DaemonSetPartition(set), path.Child("updateStrategy"))...)
+	return append(errs, validateUpdateStrategy(&spec.UpdateStrategy, path.Child("updateStrategy"))...)
 }
 
-func validateUpdateStrategy(s *v1alpha1.DaemonSetUpdateStrategy, partition *intstr.IntOrString, path *field.Path) field.ErrorList {
+func validateUpdateStrategy(s *v1alpha1.DaemonSetUpdateStrategy, path *field.Path) field.ErrorList {
 	errs := validation.Enum(s.Type, path.Child("type"), v1alpha1.RollingUpdateDaemonSetStrategyType, v1alpha1.OnDeleteDaemonSetStrategyType)
 	if s.RollingUpdate == nil || s.Type == v1alpha1.OnDeleteDaemonSetStrategyType {
 		return errs
@@ -100,7 +99,7 @@ func validateUpdateStrategy(s *v1alpha1.DaemonSetUpdateStrategy, partition *ints
 	rolling, path := s.RollingUpdate.DeepCopy(), path.Child("rollingUpdate")
 	errs = append(errs, validation.Enum(rolling.Type, path.Child("rollingUpdateType"),
 		v1alpha1.StandardRollingUpdateType, v1alpha1.InplaceRollingUpdateType, v1alpha1.DeprecatedSurgingRollingUpdateType)...)
-	errs = append(errs, nodes(partition, path.Child("partition"))...)
+	errs = append(errs, nodes(rolling.Partition, path.Child("partition"))...)
 	if rolling.Selector != nil {
 		errs = append(errs, metav1validation.ValidateLabelSelector(rolling.Selector, metav1validation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
 	}

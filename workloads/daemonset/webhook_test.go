@@ -80,12 +80,6 @@ func TestWebhookDefault(t *testing.T) {
 	}
 }
 
-// percentage is a DaemonSet that was written in v1beta1, with a percentage for its partition and a number that stands for it.
-func percentage(partition string, number int32) string {
-	return strings.Replace(rollingWith(fmt.Sprintf(`"partition":%d`, number)), `"metadata":{`,
-		`"metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":\"`+partition+`\"}}}}"},`, 1)
-}
-
 func TestWebhookValidate(t *testing.T) {
 	const ru = "422 spec.updateStrategy.rollingUpdate."
 	template := func(spec string) string {
@@ -110,13 +104,10 @@ func TestWebhookValidate(t *testing.T) {
 		{"DS-V2: OnDelete needs no sense in the rest", specWith(`"updateStrategy":{"type":"OnDelete","rollingUpdate":{"maxUnavailable":0}}`), "", ""},
 		{"DS-V2: another rolling type", rollingWith(`"rollingUpdateType":"InPlaceOnly"`), "", ru + "rollingUpdateType"},
 		{"DS-V2: a negative partition", rollingWith(`"partition":-1`), "", ru + "partition"},
-		{"DS-V3: a percentage of v1beta1", percentage("50%", 2147483647), "", ""},
-		{"DS-V3: a percentage in v1alpha1", rollingWith(`"partition":"50%"`), "", ""},
-		{"DS-V3: what is no percentage there", rollingWith(`"partition":"101%"`), "", ru + "partition"},
-		{"DS-V3: what is none", percentage("101%", 2147483647), "", ru + "partition"},
-		{"DS-V3: it does not count beside another number", percentage("101%", 3), "", ""},
-		{"DS-V3: an update that changes it", percentage("few", 2147483647), percentage("50%", 2147483647), ru + "partition"},
-		{"DS-V3: an update that leaves it", percentage("few", 2147483647), percentage("few", 2147483647), ""},
+		{"DS-V3: a percentage", rollingWith(`"partition":"50%"`), "", ""},
+		{"DS-V3: what is none", rollingWith(`"partition":"101%"`), "", ru + "partition"},
+		{"DS-V3: an update that changes it", rollingWith(`"partition":"few"`), rollingWith(`"partition":"50%"`), ru + "partition"},
+		{"DS-V3: an update that leaves it", rollingWith(`"partition":"few"`), rollingWith(`"partition":"few"`), ""},
 		{"DS-V2: a selector of nodes", rollingWith(`"selector":{"matchLabels":{"a":"not valid"}}`), "", ru + "selector.matchLabels"},
 		{"DS-V2: maxUnavailable 100%", rollingWith(`"maxUnavailable":"100%"`), "", ""},
 		{"DS-V2: maxUnavailable 101%", rollingWith(`"maxUnavailable":"101%"`), "", ru + "maxUnavailable"},

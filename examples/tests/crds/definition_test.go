@@ -68,7 +68,7 @@ func structural(t *testing.T, crd *apiextensions.CustomResourceDefinition, name 
 }
 
 func TestTheAPIServerAcceptsTheDefinitions(t *testing.T) {
-	for _, crd := range append(definitions(), withV1beta1(t)...) {
+	for _, crd := range slices.Concat(definitions(), withV1beta1(t), storedAsV1beta1(t)) {
 		t.Run(crd.GetName(), func(t *testing.T) {
 			for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), internal(t, crd)) {
 				t.Error(err)

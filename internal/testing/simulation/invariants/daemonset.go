@@ -3,8 +3,6 @@
 package invariants
 
 import (
-	"encoding/json"
-	"math"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -133,22 +131,13 @@ func (j *daemonSetJudge) readSpec() {
 	}
 }
 
-// heldBack returns how many nodes the partition holds back: a number, or the percentage that stands beside the largest one.
-// (DS-V3)
+// heldBack returns how many nodes the partition holds back: a number, or a percentage. (DS-V3)
 func (j *daemonSetJudge) heldBack() int {
 	partition := ptr.Deref(j.rolling.Partition, intstr.FromInt32(0))
 	if partition.Type == intstr.String {
 		return j.share(partition)
 	}
-	var kept struct {
-		Spec struct {
-			UpdateStrategy struct{ RollingUpdate struct{ Partition string } }
-		}
-	}
-	if partition.IntVal != math.MaxInt32 || json.Unmarshal([]byte(j.set.Annotations["podwright.github.io/v1beta1-fields"]), &kept) != nil {
-		return partition.IntValue()
-	}
-	return j.share(intstr.FromString(kept.Spec.UpdateStrategy.RollingUpdate.Partition))
+	return partition.IntValue()
 }
 
 // share is how many nodes a percentage holds back, rounded up, but one of several is always left to update. With
