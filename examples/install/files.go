@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/manager"
 )
 
@@ -19,10 +20,15 @@ func Files(o Options) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	stored, err := o.storedAsV1beta1(objects.CRDs)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{}
 	for path, objects := range map[string][]*unstructured.Unstructured{
 		"kustomize/manager/namespaces.yaml":  objects.Namespaces,
 		"kustomize/manager/crds.yaml":        objects.CRDs,
+		"v1beta1/crds.yaml":                  stored,
 		"kustomize/manager/manager.yaml":     objects.Manager,
 		"kustomize/nodeagent/nodeagent.yaml": objects.NodeAgent,
 	} {
@@ -33,6 +39,15 @@ func Files(o Options) (map[string][]byte, error) {
 		files[path] = append([]byte(Generated), text...)
 	}
 	return files, addTemplates(o, files)
+}
+
+// storedAsV1beta1 returns the definitions for a cluster that stores v1beta1, as OpenKruise 1.9 does.
+func (o Options) storedAsV1beta1(definitions []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	config, err := o.managerConfig()
+	if err != nil {
+		return nil, err
+	}
+	return webhooks.StoredAsV1beta1(definitions, manager.Target{Namespace: config.OwnNamespace, Service: config.Webhook.Service})
 }
 
 // addTemplates adds the files of the chart that are generated.

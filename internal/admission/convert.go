@@ -5,7 +5,6 @@ package admission
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 // Version is one of the two versions of a kind.
@@ -39,13 +38,14 @@ type Conversion struct {
 	Stored Version
 	// Fields are those that are not the same in both versions.
 	Fields []ConvertedField
-	// Rules are those of the schema of v1alpha1 that v1beta1 cannot have.
-	Rules []ConvertedRule
+	// NoRules are parts of the CEL rules of v1alpha1 that v1beta1 lacks, each of which no
+	// other rule of the kind has.
+	NoRules []string
 	// NoColumns are the names of the columns that v1beta1 lacks.
 	NoColumns []string
 }
 
-// ConvertedField is a field that one version alone has, or has with more values.
+// ConvertedField is a field that one version alone has.
 type ConvertedField struct {
 	// In is the version that has it.
 	In Version
@@ -62,15 +62,13 @@ type ConvertedField struct {
 	// Nil: nowhere, and the field travels in the annotation.
 	Twin Path
 	// CheckTwin is the check of what stood at the twin before, which travels in
-	// the annotation too. Nil if nothing can stand there: the twin is at Path,
-	// or there is none.
+	// the annotation too. Nil if there is no twin.
 	CheckTwin func(json.RawMessage) error
 	// Near returns what comes nearest to a value at the twin, nil if nothing
 	// does; the value itself travels in the annotation. It comes back as long as
-	// no user has changed the twin: who changes that means the new value. A value
-	// fits that the other version can have at the same path: nothing is moved.
+	// no user has changed the twin: who changes that means the new value.
 	// Without a function the twin is the field by another name.
-	Near func(value json.RawMessage) (near any, fits bool)
+	Near func(value json.RawMessage) (near any)
 }
 
 // renamed says that the field has another name in the other version, and is the
@@ -78,10 +76,10 @@ type ConvertedField struct {
 func (f *ConvertedField) renamed() bool { return f.Twin != nil && f.Near == nil }
 
 // near is Near of a value as a document holds it.
-func (f *ConvertedField) near(value any) (near any, fits bool) {
+func (f *ConvertedField) near(value any) (near any) {
 	raw, _ := value.(json.RawMessage)
 	if f.Near == nil || raw == nil {
-		return nil, false
+		return nil
 	}
 	return f.Near(raw)
 }
@@ -194,10 +192,7 @@ func leave(d, kept document, f *ConvertedField, stored bool) error {
 	if value == nil || err != nil {
 		return err
 	}
-	near, fits := f.near(value)
-	if fits {
-		return nil
-	}
+	near := f.near(value)
 	if raw, ok := value.(json.RawMessage); ok && !stored {
 		if err := f.Check(raw); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
@@ -227,11 +222,7 @@ func comeBack(d, kept document, f *ConvertedField) error {
 	if value == nil || err != nil {
 		return err
 	}
-	near, fits := f.near(value)
-	if fits {
-		return nil // no conversion keeps it
-	}
-	if near != nil {
+	if near := f.near(value); near != nil {
 		stands, err := d.get(f.Twin)
 		if err != nil || !sameJSON(stands, near) {
 			return err
@@ -252,14 +243,12 @@ func restoreTwin(d, kept document, f *ConvertedField) error {
 	if _, err := d.take(f.Twin); err != nil {
 		return err
 	}
-	if !slices.Equal(f.Path, f.Twin) {
-		former, err := kept.get(f.Twin)
-		if err != nil {
-			return err
-		}
-		if former != nil {
-			return d.put(f.Twin, former)
-		}
+	former, err := kept.get(f.Twin)
+	if err != nil {
+		return err
+	}
+	if former != nil {
+		return d.put(f.Twin, former)
 	}
 	parent, err := d.parent(f.Twin, false)
 	if err == nil && len(parent) == 0 && f.Twin[0] == "metadata" {

@@ -12,17 +12,6 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// ConvertedRule is a CEL rule of v1alpha1 that v1beta1 has in another form, or not at
-// all, because the field that it is about is another one.
-type ConvertedRule struct {
-	// Mentions is a part of the rule that no other rule of the kind has.
-	Mentions string
-	// Rule is what stands in its place. Empty: nothing.
-	Rule string
-	// Message is an expression of what is said if the rule is broken.
-	Message string
-}
-
 // addV1beta1 adds v1beta1 to the versions of a definition, made of its v1alpha1:
 // served, not stored. One that stands there is made anew, unless objects are
 // stored in it. The definition is changed only if there is no error.
@@ -132,26 +121,15 @@ func parentSchema(root map[string]any, path Path) map[string]any {
 	return root
 }
 
-// deriveRules puts the rules of v1beta1 in the place of those of v1alpha1.
+// deriveRules takes the rules away that v1beta1 lacks.
 func (k *Conversion) deriveRules(root map[string]any) {
-	list, _ := root["x-kubernetes-validations"].([]any)
-	var rules []any
-	for _, item := range list {
+	list, found := root["x-kubernetes-validations"].([]any)
+	if !found {
+		return
+	}
+	root["x-kubernetes-validations"] = slices.DeleteFunc(list, func(item any) bool {
 		rule, _ := item.(map[string]any)
 		text, _ := rule["rule"].(string)
-		i := slices.IndexFunc(k.Rules, func(r ConvertedRule) bool { return strings.Contains(text, r.Mentions) })
-		switch {
-		case i < 0:
-			rules = append(rules, item)
-		case k.Rules[i].Rule != "":
-			derived := map[string]any{"rule": k.Rules[i].Rule, "messageExpression": k.Rules[i].Message}
-			if path, found := rule["fieldPath"]; found {
-				derived["fieldPath"] = path
-			}
-			rules = append(rules, derived)
-		}
-	}
-	if rules != nil {
-		root["x-kubernetes-validations"] = rules
-	}
+		return slices.ContainsFunc(k.NoRules, func(part string) bool { return strings.Contains(text, part) })
+	})
 }

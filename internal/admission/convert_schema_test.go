@@ -3,7 +3,6 @@
 package admission
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -17,11 +16,10 @@ var thing = &Conversion{
 	Group: "x.io", Kind: "Thing", Resource: "things", Stored: V1alpha1,
 	Fields: []ConvertedField{
 		{In: V1beta1, Path: Path{"spec", "later"}, Check: Decodes[string](), Schema: `{"type":"string"}`},
-		{In: V1beta1, Path: Path{"spec", "size"}, Twin: Path{"spec", "size"}, Near: func(json.RawMessage) (any, bool) { return nil, true }, Schema: `{"x-kubernetes-int-or-string":true}`},
 		{In: V1beta1, Path: Path{"status", "revision"}, Twin: Path{"status", "hash"}, Schema: `{"type":"string"}`},
 		{In: V1alpha1, Path: Path{"spec", "former"}, Check: Decodes[string]()},
 	},
-	Rules:     []ConvertedRule{{Mentions: "self.spec.size", Rule: "type(self.spec.size) == int", Message: "'is ' + string(self.spec.size)"}, {Mentions: "self.spec.former"}},
+	NoRules:   []string{"self.spec.former"},
 	NoColumns: []string{"FORMER"},
 }
 
@@ -43,8 +41,8 @@ const (
 		"properties":{"spec":{"type":"object","properties":{"size":{"type":"integer"},"former":{"type":"string"},"same":{"type":"string"}},"required":["former","same"]},
 		"status":{"type":"object","properties":{"hash":{"type":"string"}},"required":["hash"]}}}}}`
 	betaThing = `{"name":"v1beta1","served":true,"storage":false,"subresources":{"status":{}},"additionalPrinterColumns":[{"name":"AGE"}],
-		"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-validations":[{"rule":"type(self.spec.size) == int","messageExpression":"'is ' + string(self.spec.size)","fieldPath":".spec.size"},{"rule":"true"}],
-		"properties":{"spec":{"type":"object","properties":{"size":{"x-kubernetes-int-or-string":true},"later":{"type":"string"},"same":{"type":"string"}},"required":["same"]},
+		"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-validations":[{"rule":"self.spec.size > 0","message":"m","fieldPath":".spec.size"},{"rule":"true"}],
+		"properties":{"spec":{"type":"object","properties":{"size":{"type":"integer"},"later":{"type":"string"},"same":{"type":"string"}},"required":["same"]},
 		"status":{"type":"object","properties":{"revision":{"type":"string"}},"required":["revision"]}}}}}`
 	ofOthers = `{"name":"v1beta1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}`
 )

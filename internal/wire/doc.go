@@ -16,6 +16,8 @@
 //   - anyOf: the types that x-kubernetes-int-or-string stands for,
 //   - deployedConversion: how the versions are converted once webhooks run.
 //
+// In testdata/stored is what clients of OpenKruise 1.9 rely on in v1beta1 of kinds that come as v1alpha1.
+//
 // A CRD may have more than its contract says: versions, fields, descriptions. It
 // may not lack anything, and what both have is the same in both.
 package wire

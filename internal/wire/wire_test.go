@@ -9,13 +9,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/distribution"
+	distributionconversion "github.com/podwright/podwright/distribution/conversion"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/sidecar"
+	sidecarconversion "github.com/podwright/podwright/sidecar/conversion"
 	"github.com/podwright/podwright/workloads"
+	workloadsconversion "github.com/podwright/podwright/workloads/conversion"
 )
 
 // kinds is how many kinds have a contract, so that none is lost unseen.
@@ -80,5 +85,50 @@ func TestReport(t *testing.T) {
 		if lines := strings.Count(got, "\n") + 1; lines != test.lines || !strings.HasSuffix(got, test.end) {
 			t.Errorf("report of %d differences has %d lines, want %d that end with %q:\n%s", test.differences, lines, test.lines, test.end, got)
 		}
+	}
+}
+
+// others are in what v1beta1 here is not as OpenKruise 1.9 has it. Lists and maps are merged by server-side apply as v1alpha1 of 1.4 has
+// them, a custom version has to fit into the label that v1alpha1 has for it, and the webhook judges the policy.
+var others = []string{
+	`imagelistpulljobs.apps.kruise.io v1beta1 .spec.selector: x-kubernetes-map-type: want "atomic", found none`,
+	`imagelistpulljobs.apps.kruise.io v1beta1 .spec.selector.matchExpressions: x-kubernetes-list-type: want "atomic", found none`,
+	`imagelistpulljobs.apps.kruise.io v1beta1 .spec.selector.matchExpressions[].values: x-kubernetes-list-type: want "atomic", found none`,
+	`imagepulljobs.apps.kruise.io v1beta1 .spec.selector: x-kubernetes-map-type: want "atomic", found none`,
+	`imagepulljobs.apps.kruise.io v1beta1 .spec.selector.matchExpressions: x-kubernetes-list-type: want "atomic", found none`,
+	`imagepulljobs.apps.kruise.io v1beta1 .spec.selector.matchExpressions[].values: x-kubernetes-list-type: want "atomic", found none`,
+	`sidecarsets.apps.kruise.io v1beta1 .spec.containers[].transferEnv[].sourceContainerNameFrom.fieldRef: x-kubernetes-map-type: want "atomic", found none`,
+	`sidecarsets.apps.kruise.io v1beta1 .spec.customVersion: maxLength: want none, found 63`,
+	`sidecarsets.apps.kruise.io v1beta1 .spec.customVersion: pattern: want none, found "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"`,
+	`sidecarsets.apps.kruise.io v1beta1 .spec.imagePullSecrets[]: x-kubernetes-map-type: want "atomic", found none`,
+	`sidecarsets.apps.kruise.io v1beta1 .spec.imagePullSecrets[].name: default: want "", found none`,
+	`sidecarsets.apps.kruise.io v1beta1 .spec.initContainers[].transferEnv[].sourceContainerNameFrom.fieldRef: x-kubernetes-map-type: want "atomic", found none`,
+	`sidecarsets.apps.kruise.io v1beta1 .spec.injectionStrategy.revision.policy: enum: want ["Always","Partial"], found none`,
+}
+
+// PF-5.3: CRDs of clusters that store v1beta1 have what clients of OpenKruise 1.9 rely on in it.
+func TestStoredV1beta1KeepsTheContract(t *testing.T) {
+	wanted, err := readContracts(os.DirFS("testdata/stored"))
+	if err != nil || len(wanted) != 6 {
+		t.Fatalf("%d contracts, error %v", len(wanted), err)
+	}
+	all, url := embedded(), "https://hooks.example"
+	for _, crd := range all {
+		webhook := admissionregistrationv1.WebhookClientConfig{URL: &url}
+		for _, err := range []error{
+			workloadsconversion.ServeV1beta1(crd, webhook), workloadsconversion.StoreV1beta1(crd), sidecarconversion.ServeV1beta1(crd, webhook),
+			sidecarconversion.StoreV1beta1(crd), distributionconversion.ServeV1beta1(crd, webhook), distributionconversion.StoreV1beta1(crd),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	crds, err := contractsOf(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(others, differences(wanted, crds)); diff != "" {
+		t.Errorf("differences from the contract of v1beta1 (-want +got):\n%s", diff)
 	}
 }

@@ -25,7 +25,7 @@ var sidecarSet = &admission.Conversion{
 		{
 			In: admission.V1beta1, Path: admission.Path{"spec", "customVersion"}, Check: admission.Decodes[string](),
 			Twin: admission.Path{"metadata", "labels", v1alpha1.SidecarSetCustomVersionLabel}, CheckTwin: admission.Decodes[string](),
-			Near: func(version json.RawMessage) (near any, fits bool) { return text(version), false },
+			Near: func(version json.RawMessage) any { return text(version) },
 			Schema: `{"type":"string","maxLength":63,"pattern":"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",` +
 				`"description":"CustomVersion is the name by which pods may ask for the present revision, as the label ` + v1alpha1.SidecarSetCustomVersionLabel + ` is. Default: none."}`,
 		},
@@ -35,16 +35,16 @@ var sidecarSet = &admission.Conversion{
 			Near: onlyNamespace,
 		},
 	},
-	Rules: []admission.ConvertedRule{{Mentions: "self.spec.__namespace__"}},
+	NoRules: []string{"self.spec.__namespace__"},
 }
 
 // onlyNamespace returns the selector of one namespace. An empty name means all
 // namespaces, as does no selector.
-func onlyNamespace(name json.RawMessage) (near any, fits bool) {
+func onlyNamespace(name json.RawMessage) any {
 	if text(name) == "" {
-		return nil, false
+		return nil
 	}
-	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: text(name)}}, false
+	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: text(name)}}
 }
 
 func text(value json.RawMessage) string {

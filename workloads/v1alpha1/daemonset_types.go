@@ -170,6 +170,7 @@ type DaemonSetStatus struct {
 	Conditions []DaemonSetCondition `json:"conditions,omitempty"`
 
 	// DaemonSetHash is the hash of the revision of the present template.
+	// +optional
 	DaemonSetHash string `json:"daemonSetHash"`
 
 	// CurrentRevision names the revision from which pods are created on nodes that

@@ -139,7 +139,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission and conversion webhooks")
 	f.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, create those that are missing, and name the conversion webhook in CRDs")
 	f.BoolVar(&w.ServeV1beta1, "serve-v1beta1", w.ServeV1beta1,
-		"add v1beta1 to the CRDs of the kinds that OpenKruise 1.9 has in it, and convert; API servers then prefer it to v1alpha1")
+		"add v1beta1 to the CRDs of the kinds that OpenKruise 1.9 has in it, and convert; API servers then prefer it to v1alpha1. CRDs that store v1beta1 keep it in any case")
 	f.StringVar(&c.PodFailurePolicy, "pod-webhook-failure-policy", c.PodFailurePolicy,
 		"what the API server does with new pods that a webhook would change while none answers: Fail refuses them, Ignore creates them unchanged")
 	f.StringVar(&c.DeletionProtectionLabelGroup, "deletion-protection-label-group", c.DeletionProtectionLabelGroup,

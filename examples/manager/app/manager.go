@@ -182,26 +182,36 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kuberne
 			return fmt.Errorf("creating the manager's own namespace %s: %w", own.Name, err)
 		}
 	}
-	if m.config.InstallCRDs {
-		client, err := dynamic.NewForConfig(config)
-		definitions, err2 := m.definitions()
-		if err = errors.Join(err, err2); err == nil && m.config.Webhook.ServeV1beta1 {
-			err = webhooks.KeepV1beta1(ctx, client, definitions)
-		}
-		if err == nil {
-			err = crds.Install(ctx, client, definitions)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	if m.hooks != nil {
 		if err := m.hooks.Await(ctx, m.patience); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
+	if m.config.InstallCRDs {
+		if err := m.install(ctx, config); err != nil {
+			return err
+		}
+	}
 	close(m.ready)
 	return nil
+}
+
+// install applies the CRDs with the versions that the cluster stores. The webhooks answer by then, so that no request goes
+// unconverted. (PF-5.3)
+func (m *Manager) install(ctx context.Context, config *rest.Config) error {
+	client, err := dynamic.NewForConfig(config)
+	definitions, err2 := m.definitions()
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	conversion := webhooks.Conversion{ServeV1beta1: m.config.Webhook.ServeV1beta1}
+	if m.hooks != nil {
+		conversion.Target = m.hooks.Target()
+	}
+	if err := webhooks.KeepVersions(ctx, client, definitions, conversion); err != nil {
+		return err
+	}
+	return crds.Install(ctx, client, definitions)
 }
 
 // lookAgain is the time between two looks for a missing CRD.

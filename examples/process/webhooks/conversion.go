@@ -12,16 +12,11 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	distribution "github.com/podwright/podwright/distribution/conversion"
-	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/manager"
 	sidecar "github.com/podwright/podwright/sidecar/conversion"
 	workloads "github.com/podwright/podwright/workloads/conversion"
@@ -36,15 +31,21 @@ const managedBy = "podwright-manager"
 // edit changes a definition to have the API server ask a webhook.
 type edit func(*unstructured.Unstructured, admissionv1.WebhookClientConfig) error
 
-// onDemand are the definitions that get v1beta1 if the server is to serve it, and by what on which path.
-var onDemand = []struct {
-	path  string
+// area has kinds that get v1beta1 if the server is to serve it, or if a cluster stores it.
+type area struct {
+	// path is where they are converted.
+	path string
+	// serve adds v1beta1 to a definition, and store has objects stored in it.
 	serve edit
+	store func(*unstructured.Unstructured) error
+	// names are those of the definitions.
 	names []string
-}{
-	{workloads.Path, workloads.ServeV1beta1, []string{"daemonsets.apps.kruise.io", "broadcastjobs.apps.kruise.io", "advancedcronjobs.apps.kruise.io"}},
-	{sidecar.Path, sidecar.ServeV1beta1, []string{"sidecarsets.apps.kruise.io"}},
-	{distribution.Path, distribution.ServeV1beta1, []string{"imagepulljobs.apps.kruise.io", "nodeimages.apps.kruise.io"}},
+}
+
+var onDemand = []area{
+	{workloads.Path, workloads.ServeV1beta1, workloads.StoreV1beta1, []string{"daemonsets.apps.kruise.io", "broadcastjobs.apps.kruise.io", "advancedcronjobs.apps.kruise.io"}},
+	{sidecar.Path, sidecar.ServeV1beta1, sidecar.StoreV1beta1, []string{"sidecarsets.apps.kruise.io"}},
+	{distribution.Path, distribution.ServeV1beta1, distribution.StoreV1beta1, []string{"imagepulljobs.apps.kruise.io", "imagelistpulljobs.apps.kruise.io", "nodeimages.apps.kruise.io"}},
 }
 
 // Conversions are the handlers that convert objects between versions, by path. They answer about all kinds, also if
@@ -77,26 +78,25 @@ func convert(definition *unstructured.Unstructured, target manager.Target, path 
 }
 
 // registerConversion writes what is to be other in the definitions whose objects are converted, and nothing else of them. It
-// returns whether it has written.
+// returns whether it has written. Those that store v1beta1 are converted whether or not it is to be served. (PF-5.3)
 func (s *Server) registerConversion(ctx context.Context, target manager.Target) (bool, error) {
-	written, err := s.registerIn(ctx, s.client, ConvertedName, target, workloads.Path, workloads.SetWebhook)
-	if !s.ServeV1beta1 {
-		return written, err
-	}
+	always := func(*unstructured.Unstructured) bool { return true }
+	wanted := func(crd *unstructured.Unstructured) bool { return s.ServeV1beta1 || storedIn(crd).v1beta1() }
+	written, err := s.registerIn(ctx, s.client, ConvertedName, target, workloads.Path, workloads.SetWebhook, always)
 	errs := []error{err}
 	for _, area := range onDemand {
 		for _, name := range area.names { // the cache has one definition alone, and few are read once a minute
 			if ctx.Err() != nil {
-				return written, ctx.Err()
+				return written, errors.Join(append(errs, ctx.Err())...)
 			}
-			again, err := s.registerIn(ctx, s.live, name, target, area.path, area.serve)
+			again, err := s.registerIn(ctx, s.live, name, target, area.path, area.serve, wanted)
 			written, errs = written || again, append(errs, err)
 		}
 	}
 	return written, errors.Join(errs...)
 }
 
-func (s *Server) registerIn(ctx context.Context, reader client.Reader, name string, target manager.Target, path string, edit edit) (bool, error) {
+func (s *Server) registerIn(ctx context.Context, reader client.Reader, name string, target manager.Target, path string, edit edit, wanted func(*unstructured.Unstructured) bool) (bool, error) {
 	if s.Handlers[path] == nil {
 		return false, nil
 	}
@@ -105,6 +105,9 @@ func (s *Server) registerIn(ctx context.Context, reader client.Reader, name stri
 	defer cancel()
 	if err := reader.Get(limited, client.ObjectKeyFromObject(crd), crd); err != nil {
 		return false, client.IgnoreNotFound(err)
+	}
+	if !wanted(crd) {
+		return false, nil
 	}
 	before := crd.DeepCopy()
 	if err := convert(crd, target, path, edit); err != nil || apiequality.Semantic.DeepEqual(before, crd) {
@@ -121,49 +124,4 @@ func (s *Server) registerIn(ctx context.Context, reader client.Reader, name stri
 	}
 	klog.FromContext(ctx).Info("Registered the conversion webhook", "crd", name)
 	return true, nil
-}
-
-func versions(definition *unstructured.Unstructured) []any {
-	list, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
-	return list
-}
-
-// KeepV1beta1 gives the definitions v1beta1, and the webhook with it, that have both in the cluster, so that they are
-// applied without interruption. If they do not have it, the server adds it when it can convert.
-func KeepV1beta1(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured) error {
-	for _, definition := range definitions {
-		for _, area := range onDemand {
-			if !slices.Contains(area.names, definition.GetName()) {
-				continue
-			}
-			standing, err := client.Resource(crds.Resource).Get(ctx, definition.GetName(), metav1.GetOptions{})
-			if apierrors.IsNotFound(err) {
-				continue
-			}
-			if err == nil {
-				err = keep(definition, standing, area.serve)
-			}
-			if err != nil {
-				return fmt.Errorf("keeping v1beta1 of the CRD %s: %w", definition.GetName(), err)
-			}
-		}
-	}
-	return nil
-}
-
-// keep gives a definition what the standing one has.
-func keep(definition, standing *unstructured.Unstructured, serve edit) error {
-	config, found, err := unstructured.NestedMap(standing.Object, "spec", "conversion", "webhook", "clientConfig")
-	hasV1beta1 := slices.ContainsFunc(versions(standing), func(item any) bool {
-		version, _ := item.(map[string]any)
-		return version["name"] == "v1beta1"
-	})
-	if !found || err != nil || !hasV1beta1 {
-		return err
-	}
-	webhook := admissionv1.WebhookClientConfig{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(config, &webhook); err != nil {
-		return err
-	}
-	return serve(definition, webhook)
 }

@@ -9,13 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	fakedynamic "k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/podwright/podwright/distribution"
-	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"
@@ -108,18 +104,12 @@ func definitionsOnDemand(t *testing.T) (all []*unstructured.Unstructured) {
 	return all
 }
 
-// versionNames are those of the versions of a definition.
-func versionNames(crd *unstructured.Unstructured) (names []string) {
-	for _, version := range versions(crd) {
-		names = append(names, version.(map[string]any)["name"].(string))
-	}
-	return names
-}
+// converted are those whose versions have not the same fields. The API server converts the others by itself.
+var converted = []string{"daemonsets.apps.kruise.io", "advancedcronjobs.apps.kruise.io", "sidecarsets.apps.kruise.io"}
 
 // PF-5.2: if v1beta1 is to be served, and the server converts, definitions get both; otherwise they stay as they are.
 func TestServeV1beta1(t *testing.T) {
 	f := newFixture(t)
-	f.s.live = f.api
 	for _, crd := range definitionsOnDemand(t) {
 		if err := f.api.Create(t.Context(), crd); err != nil {
 			t.Fatal(err)
@@ -134,7 +124,7 @@ func TestServeV1beta1(t *testing.T) {
 	for path, handler := range Conversions() {
 		f.s.Handlers[path] = handler
 	}
-	f.reconcile("the others", patch, patch, patch)
+	f.reconcile("the others", patch, patch, patch, patch)
 	f.reconcile("everything stands")
 	for _, area := range onDemand {
 		for _, name := range area.names {
@@ -143,8 +133,12 @@ func TestServeV1beta1(t *testing.T) {
 				t.Fatal(err)
 			}
 			url, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "webhook", "clientConfig", "url")
-			if got := versionNames(crd); !slices.Equal(got, []string{"v1alpha1", "v1beta1"}) || url != byURL.URL+area.path {
-				t.Errorf("%s has the versions %v, converted at %s", name, got, url)
+			want := byURL.URL + area.path
+			if !slices.Contains(converted, name) {
+				want = ""
+			}
+			if got := names(crd); !slices.Equal(got, []string{"v1alpha1", "v1beta1"}) || url != want {
+				t.Errorf("%s has the versions %v, converted at %q, want %q", name, got, url, want)
 			}
 		}
 	}
@@ -157,32 +151,28 @@ func TestServeV1beta1(t *testing.T) {
 	f.reconcile("a definition that cannot be changed keeps nothing else from working")
 }
 
-// PF-5.2: a definition that is applied anew keeps v1beta1, and one that does not have it gets it later.
-func TestKeepV1beta1(t *testing.T) {
-	standing := definitionsOnDemand(t)
-	for _, crd := range standing[1:] {
-		for _, area := range onDemand {
-			if err := area.serve(crd, byURL.ClientConfig(area.path)); err != nil {
-				t.Fatal(err)
-			}
-		}
+// PF-5.3: a definition that stores v1beta1 is converted, and its versions stay, whether or not v1beta1 is to be served.
+func TestConvertsWhatIsStored(t *testing.T) {
+	f := newFixture(t)
+	for path, handler := range Conversions() {
+		f.s.Handlers[path] = handler
 	}
-	var objects []runtime.Object
-	for _, crd := range standing[:len(standing)-1] {
-		objects = append(objects, crd)
-	}
-	cluster := fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{crds.Resource: "CustomResourceDefinitionList"}, objects...)
-	applied := definitionsOnDemand(t)
-	if err := KeepV1beta1(t.Context(), cluster, applied); err != nil {
+	const patch = "patch CustomResourceDefinition"
+	f.reconcile("at first", "create Secret", "use", "register", patch)
+	crd := standingAs(t, "sidecarsets.apps.kruise.io", v1beta1, v1beta1)
+	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
+	if err := f.api.Create(t.Context(), crd); err != nil {
 		t.Fatal(err)
 	}
-	for i, crd := range applied {
-		want := standing[i]
-		if i == len(applied)-1 { // it is not there
-			want = definitionsOnDemand(t)[i]
-		}
-		if diff := cmp.Diff(want, crd); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", crd.GetName(), diff)
-		}
+	before := versions(crd)
+	f.reconcile("it is converted", patch)
+	f.reconcile("it stands")
+	got := definition(crd.GetName())
+	if err := f.api.Get(t.Context(), client.ObjectKeyFromObject(crd), got); err != nil {
+		t.Fatal(err)
+	}
+	url, _, _ := unstructured.NestedString(got.Object, "spec", "conversion", "webhook", "clientConfig", "url")
+	if diff := cmp.Diff(before, versions(got)); diff != "" || url != byURL.URL+"/convert-sidecar" {
+		t.Errorf("converted at %q, versions (-want +got):\n%s", url, diff)
 	}
 }

@@ -171,6 +171,7 @@ func (s *Server) look(ctx context.Context) (notConverted, err error) {
 		if written, notConverted, err = s.register(ctx, target); err != nil {
 			return nil, err
 		}
+		s.target.Store(&target)
 	}
 	if !written {
 		err = s.change(ctx, bundle)

@@ -71,7 +71,7 @@ func newFixture(t *testing.T) *fixture {
 	}).Build()
 	f.s = &Server{
 		Options:   Options{Register: true, Host: "10.0.0.1", Secret: "certs", CertWriter: "secret"},
-		Namespace: "kruise-system", client: f.api, url: byURL.URL, Handlers: map[string]http.Handler{},
+		Namespace: "kruise-system", client: f.api, live: live{f}, url: byURL.URL, Handlers: map[string]http.Handler{},
 		present: func(_ context.Context, bundle certificates.Bundle) error {
 			f.used = bundle
 			f.done = append(f.done, "use")
@@ -81,6 +81,20 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.s.Handlers[conversion.Path], f.s.Webhooks = http.NotFoundHandler(), &configurations{f: f}
 	return f
+}
+
+// live asks the API server, which answers at once.
+type live struct{ f *fixture }
+
+func (l live) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if l.f.refused == "get" {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "customresourcedefinitions"}, key.Name, errors.New("no such role"))
+	}
+	return l.f.api.Get(ctx, key, object, options...)
+}
+
+func (l live) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return l.f.api.List(ctx, list, options...)
 }
 
 // configurations note when they are registered with another authority than before.

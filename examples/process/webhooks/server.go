@@ -53,9 +53,8 @@ func (o *Options) Permissions(namespace string) (needed []permissions.Part) {
 		needed = append(needed, permissions.Part{Rules: []rbacv1.PolicyRule{
 			permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, ConvertedName),
 		}}, permissions.Part{Rules: podwrightmanager.RegistrationRules()})
-		if o.ServeV1beta1 {
-			needed[0].Rules = append(needed[0].Rules, permissions.Rule("get patch", crds.Resource.Group, crds.Resource.Resource, namesOnDemand()...))
-		}
+		// What a cluster stores, its definitions say.
+		needed[0].Rules = append(needed[0].Rules, permissions.Rule("get patch", crds.Resource.Group, crds.Resource.Resource, namesOnDemand()...))
 	}
 	if o.Enabled && !o.InFolder() {
 		needed = append(needed, permissions.Part{Namespace: namespace, Rules: []rbacv1.PolicyRule{
@@ -74,7 +73,7 @@ type Registrar interface {
 
 // Server serves webhooks with certificates that may change meanwhile. It watches the certificates and what is registered,
 // and looks at them once a minute. While nothing changes it sends no request, but for reading the definitions that
-// are to have v1beta1. Listen makes one; before AddTo it is told
+// can have v1beta1. Listen makes one; before AddTo it is told
 // what to serve.
 //
 // A definition that it may not touch, or that does not exist, keeps nothing else from working.
@@ -96,6 +95,7 @@ type Server struct {
 	used    certificates.Bundle
 	present func(context.Context, certificates.Bundle) error
 	last    atomic.Pointer[error] // of the registration
+	target  atomic.Pointer[podwrightmanager.Target]
 	// again asks for a look, and soon for one in a moment.
 	again, soon chan struct{}
 	// succeeded closes registered.
@@ -136,6 +136,9 @@ func ask(look chan struct{}) {
 
 // Name is what the server certificate is for: a DNS name or an IP address.
 func (s *Server) Name() string { return cmp.Or(s.Host, s.Service+"."+s.Namespace+".svc") }
+
+// Target returns where the API server reaches the server, since it is registered; nil before that, and if another program registers it.
+func (s *Server) Target() *podwrightmanager.Target { return s.target.Load() }
 
 // Await returns once the webhooks are registered and answer, or the context is done. It returns an error when that
 // takes longer than it may.

@@ -133,7 +133,7 @@ func TestWhatV1beta1DiffersIn(t *testing.T) {
 	want := map[string][]string{
 		"daemonsets.apps.kruise.io": {
 			schema + ".properties.spec.properties.scaleStrategy",
-			schema + ".properties.status.properties.daemonSetHash", schema + ".properties.status.properties.updateRevision", schema + ".properties.status.required",
+			schema + ".properties.status.properties.daemonSetHash", schema + ".properties.status.properties.updateRevision",
 		},
 		"broadcastjobs.apps.kruise.io":     {},
 		"advancedcronjobs.apps.kruise.io":  {schema + ".properties.spec.properties.template.properties.imageListPullJobTemplate"},
