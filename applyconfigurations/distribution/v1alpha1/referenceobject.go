@@ -11,6 +11,9 @@ package v1alpha1
 type ReferenceObjectApplyConfiguration struct {
 	Namespace *string `json:"namespace,omitempty"`
 	Name      *string `json:"name,omitempty"`
+	// Mode is what OpenKruise 1.9 writes beside a pull secret: batch, if jobs share the copy. It is kept, and changes no pull.
+	// Default: none.
+	Mode *string `json:"mode,omitempty"`
 }
 
 // ReferenceObjectApplyConfiguration constructs a declarative configuration of the ReferenceObject type for use with
@@ -32,5 +35,13 @@ func (b *ReferenceObjectApplyConfiguration) WithNamespace(value string) *Referen
 // If called multiple times, the Name field is set to the value of the last call.
 func (b *ReferenceObjectApplyConfiguration) WithName(value string) *ReferenceObjectApplyConfiguration {
 	b.Name = &value
+	return b
+}
+
+// WithMode sets the Mode field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Mode field is set to the value of the last call.
+func (b *ReferenceObjectApplyConfiguration) WithMode(value string) *ReferenceObjectApplyConfiguration {
+	b.Mode = &value
 	return b
 }
