@@ -19,7 +19,9 @@ const (
 
 // IMG-1.7: nothing but the version changes.
 func TestImages(t *testing.T) {
-	for kind, convert := range map[string]func([]byte, string) ([]byte, error){"ImagePullJob": conversion.ImagePullJob, "NodeImage": conversion.NodeImage} {
+	for kind, convert := range map[string]func([]byte, string) ([]byte, error){
+		"ImagePullJob": conversion.ImagePullJob, "ImageListPullJob": conversion.ImageListPullJob, "NodeImage": conversion.NodeImage,
+	} {
 		for _, versions := range [][2]string{{alpha, beta}, {beta, alpha}} {
 			in := func(version string) string {
 				return `{"apiVersion":"` + version + `","kind":"` + kind + `","metadata":{"name":"a","annotations":{"a":"b"}},"spec":{"pullSecrets":["s"],"new":1.50},"status":{"message":"x"}}`
@@ -39,7 +41,7 @@ func TestImages(t *testing.T) {
 				t.Errorf("%s of %s (-want +got):\n%s", kind, versions[1], diff)
 			}
 		}
-		if _, err := convert([]byte(`{"apiVersion":"`+alpha+`","kind":"ImageListPullJob"}`), beta); err == nil || !strings.Contains(err.Error(), "kind: want "+kind) {
+		if _, err := convert([]byte(`{"apiVersion":"`+alpha+`","kind":"CloneSet"}`), beta); err == nil || !strings.Contains(err.Error(), "kind: want "+kind) {
 			t.Errorf("another kind: error %v", err)
 		}
 	}

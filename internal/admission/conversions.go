@@ -51,7 +51,7 @@ func (k Conversions) SetWebhook(crd *unstructured.Unstructured, client admission
 
 // ServeV1beta1 does as SetWebhook, and for the kinds whose CRD has v1alpha1
 // alone it adds v1beta1 beside it. There is no way to have the one without the
-// other: a version without conversion loses fields. Where both versions have the same
+// other: a version without conversion loses fields. If both versions have the same
 // fields, the API server converts by itself, and depends on no webhook. The
 // version in which objects are stored stays. An error leaves the definition as it was.
 func (k Conversions) ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1.WebhookClientConfig) error {
@@ -79,7 +79,7 @@ func (k Conversions) ServeV1beta1(crd *unstructured.Unstructured, client admissi
 }
 
 // StoreV1beta1 has objects of a definition that has both versions stored as v1beta1 from their next
-// write on. A definition of no kind of these, or without v1beta1, is left as it is.
+// write on. Definitions of other kinds, and those without v1beta1, are left unchanged.
 func (k Conversions) StoreV1beta1(crd *unstructured.Unstructured) error {
 	if k.of(crd) == nil {
 		return nil

@@ -34,7 +34,7 @@ type Conversion struct {
 	// Resource is the plural of the name, in lower case.
 	Resource string
 	// Stored is the version in which its CRD comes stored. With v1beta1 objects are in no other. With v1alpha1
-	// they are in v1beta1 where a cluster has stored them so.
+	// they are in v1beta1 if a cluster has stored them so.
 	Stored Version
 	// Fields are those that are not the same in both versions.
 	Fields []ConvertedField

@@ -39,7 +39,7 @@ func (k *Conversion) addV1beta1(crd *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(crd.Object, all, "spec", "versions")
 }
 
-// versionAt returns where a version stands in the versions of a definition; negative if it does not.
+// versionAt returns the index of a version in those of a definition; negative if it is not there.
 func versionAt(all []any, v Version) int {
 	return slices.IndexFunc(all, func(item any) bool {
 		version, _ := item.(map[string]any)

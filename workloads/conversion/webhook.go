@@ -59,9 +59,9 @@ func ServeV1beta1(crd *unstructured.Unstructured, client admissionregistrationv1
 }
 
 // StoreV1beta1 has the objects of a definition stored as v1beta1, each from its next write on, if ServeV1beta1
-// has given it that version. It is for clusters in which they are stored so, as OpenKruise 1.9 does. There API servers
+// has given it that version. It is for clusters in which they are stored so, as OpenKruise 1.9 does. Their API servers
 // refuse a definition without v1beta1, since its status.storedVersions names it. All other
-// definitions are left as they are.
+// definitions are left unchanged.
 //
 // Requests in v1alpha1, those of the controllers among them, then need conversion. An error
 // says that the versions of the definition are no list.

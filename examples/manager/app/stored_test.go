@@ -46,7 +46,6 @@ func TestStoredV1beta1OnARealControlPlane(t *testing.T) {
 	}
 
 	w.ownAsV1beta1("pods", "controllerrevisions")
-	w.create("v1beta1", "broadcastjobs", fmt.Sprintf(child, w.get("v1beta1", "advancedcronjobs", "sweep").GetUID()))
 	children := w.children()
 	w.start(w.config)
 	w.takesOver(children)
@@ -55,7 +54,7 @@ func TestStoredV1beta1OnARealControlPlane(t *testing.T) {
 	}
 	w.keepsModes()
 	w.appliesInBothVersions()
-	w.convertsSidecarSets()
+	w.convertsRenamedFields()
 	w.migrates()
 }
 
@@ -166,6 +165,7 @@ func (w *fixture) children() map[string]string {
 // takesOver finds all as it was once the controllers have seen it, and goes on with it.
 func (w *fixture) takesOver(children map[string]string) {
 	w.Helper()
+	w.create("v1beta1", "broadcastjobs", fmt.Sprintf(child, w.get("v1beta1", "advancedcronjobs", "sweep").GetUID()))
 	w.eventually("PF-5.3: the job of a cron job, which v1beta1 owns", func() error {
 		active, _, _ := unstructured.NestedSlice(w.get("v1beta1", "advancedcronjobs", "sweep").Object, "status", "active")
 		if len(active) != 1 {
@@ -197,13 +197,10 @@ func (w *fixture) takesOver(children map[string]string) {
 // keepsModes writes a NodeImage in v1alpha1, as controllers and agents do. (IMG-1.16)
 func (w *fixture) keepsModes() {
 	w.Helper()
-	w.eventually("the status of a NodeImage, which the controller writes in v1alpha1", func() error {
-		desired, _, _ := unstructured.NestedInt64(w.get("v1beta1", "nodeimages", "by-hand").Object, "status", "desired")
-		if desired != 1 {
-			return fmt.Errorf("%d tags", desired)
-		}
-		return nil
-	})
+	_, err := w.in("v1alpha1", "nodeimages").Patch(w.Context(), "by-hand", types.MergePatchType, []byte(`{"status":{"desired":1}}`), metav1.PatchOptions{}, "status")
+	if err != nil {
+		w.Fatal(err)
+	}
 	w.eventually("a write in v1alpha1", func() error {
 		image := w.get("v1alpha1", "nodeimages", "by-hand")
 		tag := map[string]any{"tag": "2", "createdAt": "2099-01-01T00:00:00Z", "pullPolicy": map[string]any{"ttlSecondsAfterFinished": int64(60)}}

@@ -39,7 +39,7 @@ func TestV1beta1OnARealControlPlane(t *testing.T) {
 	w.updatesAPercentageOfNodes()
 	w.appliesInBothVersions()
 	w.judgesV1beta1()
-	w.convertsSidecarSets()
+	w.convertsRenamedFields()
 	w.showsColumns()
 
 	before := w.definitionsInBoth("v1alpha1")
@@ -279,27 +279,35 @@ func (w *fixture) appliesInBothVersions() {
 		}
 	}
 	held := []string{"spec", "updateStrategy", "rollingUpdate", "partition"}
-	apply("beta", "v1beta1", "{scaleStrategy: {partitionedScaling: false}, updateStrategy: {rollingUpdate: {partition: 10%}}}")
+	// Another value than the one that stands has beta alone own the field.
+	apply("beta", "v1beta1", "{scaleStrategy: {partitionedScaling: true}, updateStrategy: {rollingUpdate: {partition: 10%}}}")
 	apply("alpha", "v1alpha1", "{burstReplicas: 7}")
-	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": false}, "spec", "scaleStrategy")
+	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": true}, "spec", "scaleStrategy")
 	w.expect("v1beta1", "daemonsets", "agent", "10%", held...)
 	apply("alpha", "v1alpha1", "{burstReplicas: 8}")
-	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": false}, "spec", "scaleStrategy")
+	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": true}, "spec", "scaleStrategy")
 	apply("beta", "v1beta1", "{updateStrategy: {rollingUpdate: {partition: 20%}}}")
 	w.expect("v1beta1", "daemonsets", "agent", "20%", held...)
+	w.expect("v1alpha1", "daemonsets", "agent", "20%", held...)
 	w.expect("v1beta1", "daemonsets", "agent", nil, "spec", "scaleStrategy")
-	apply("beta", "v1beta1", "{scaleStrategy: {partitionedScaling: true}}")
+	w.expect("v1alpha1", "daemonsets", "agent", nil, "metadata", "annotations", "podwright.github.io/v1beta1-fields")
+	apply("beta", "v1beta1", "{scaleStrategy: {partitionedScaling: false}}")
 	w.expect("v1beta1", "daemonsets", "agent", nil, held...)
 	w.expect("v1alpha1", "daemonsets", "agent", nil, held...)
-	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": true}, "spec", "scaleStrategy")
+	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": false}, "spec", "scaleStrategy")
+	apply("alpha", "v1alpha1", "{}")
+	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": false}, "spec", "scaleStrategy")
+	w.expect("v1beta1", "daemonsets", "agent", defaultBurst, "spec", "burstReplicas")
 	_, err := w.in("v1beta1", "daemonsets").Patch(w.Context(), "agent", types.MergePatchType, []byte(`{"spec":{"scaleStrategy":null}}`), metav1.PatchOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.expect("v1beta1", "daemonsets", "agent", nil, "spec", "scaleStrategy")
 	w.expect("v1alpha1", "daemonsets", "agent", nil, "metadata", "annotations", "podwright.github.io/v1beta1-fields")
-	w.expect("v1alpha1", "daemonsets", "agent", int64(8), "spec", "burstReplicas")
 }
+
+// defaultBurst is what the webhook gives a DaemonSet whose burstReplicas go.
+const defaultBurst = int64(250)
 
 // What is wrong in v1beta1 is refused in words, and nothing is taken for something else.
 func (w *fixture) judgesV1beta1() {
@@ -318,7 +326,7 @@ func (w *fixture) judgesV1beta1() {
 }
 
 // A custom version is a label in v1alpha1, from which the controller labels the revision, and a namespace a selector in v1beta1.
-func (w *fixture) convertsSidecarSets() {
+func (w *fixture) convertsRenamedFields() {
 	w.Helper()
 	const label = "apps.kruise.io/sidecarset-custom-version"
 	document := "{apiVersion: apps.kruise.io/%s, kind: SidecarSet, metadata: {name: %s}, spec: {selector: {matchLabels: {log: 'true'}}, containers: [{name: %[2]s, image: 'log:1'}], %s}}"

@@ -33,7 +33,7 @@ type edit func(*unstructured.Unstructured, admissionv1.WebhookClientConfig) erro
 
 // area has kinds that get v1beta1 if the server is to serve it, or if a cluster stores it.
 type area struct {
-	// path is where they are converted.
+	// path is that of their conversion.
 	path string
 	// serve adds v1beta1 to a definition, and store has objects stored in it.
 	serve edit

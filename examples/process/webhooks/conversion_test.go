@@ -159,7 +159,7 @@ func TestConvertsWhatIsStored(t *testing.T) {
 	}
 	const patch = "patch CustomResourceDefinition"
 	f.reconcile("at first", "create Secret", "use", "register", patch)
-	crd := standingAs(t, "sidecarsets.apps.kruise.io", v1beta1, v1beta1)
+	crd := standingAs(t, onDemand[1].names[0], v1beta1, v1beta1)
 	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
 	if err := f.api.Create(t.Context(), crd); err != nil {
 		t.Fatal(err)

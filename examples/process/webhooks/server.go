@@ -137,7 +137,7 @@ func ask(look chan struct{}) {
 // Name is what the server certificate is for: a DNS name or an IP address.
 func (s *Server) Name() string { return cmp.Or(s.Host, s.Service+"."+s.Namespace+".svc") }
 
-// Target returns where the API server reaches the server, since it is registered; nil before that, and if another program registers it.
+// Target returns how the API server reaches the server, since it is registered; nil before that, and if another program registers it.
 func (s *Server) Target() *podwrightmanager.Target { return s.target.Load() }
 
 // Await returns once the webhooks are registered and answer, or the context is done. It returns an error when that

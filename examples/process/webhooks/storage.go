@@ -50,7 +50,7 @@ func (s stored) v1beta1() bool { return slices.Contains(s.ever, v1beta1) }
 type Conversion struct {
 	// ServeV1beta1 adds v1beta1 to the definitions that can have it.
 	ServeV1beta1 bool
-	// Target is where the program converts. Nil: it does not, or another program registers the webhook.
+	// Target leads to the conversion webhook of the program. Nil: it does not, or another program registers the webhook.
 	Target *manager.Target
 }
 
@@ -118,7 +118,7 @@ func (c *Conversion) add(area *area, definition, standing *unstructured.Unstruct
 	return nil
 }
 
-// webhook returns where objects are converted: by the program, or else as the standing definition says; zero if nowhere.
+// webhook returns what converts objects: the program, or else what the standing definition says; zero if nothing does.
 func (c *Conversion) webhook(path string, standing *unstructured.Unstructured) (webhook admissionv1.WebhookClientConfig, err error) {
 	if c.Target != nil {
 		return c.Target.ClientConfig(path), nil

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 
-	"github.com/podwright/podwright/availability"
+	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/manager"
 )
@@ -22,7 +22,7 @@ import (
 // asItComes is a definition of the library.
 func asItComes(t *testing.T, name string) *unstructured.Unstructured {
 	t.Helper()
-	for _, crd := range append(definitionsOnDemand(t), availability.CRDs()...) {
+	for _, crd := range append(definitionsOnDemand(t), distribution.CRDs()...) {
 		if crd.GetName() == name {
 			return crd
 		}
@@ -80,10 +80,10 @@ func described(crd *unstructured.Unstructured) string {
 
 // PF-5.3: what is stored stays, and is stored so: whatever the flags say.
 func TestKeepVersions(t *testing.T) {
-	const (
-		ds, bj, ip, sc, pub = "daemonsets.apps.kruise.io", "broadcastjobs.apps.kruise.io", "imagelistpulljobs.apps.kruise.io", "sidecarsets.apps.kruise.io", "podunavailablebudgets.policy.kruise.io"
-		alpha               = "v1alpha1"
-	)
+	const alpha = "v1alpha1"
+	ds, bj, sc, ip := onDemand[0].names[0], onDemand[0].names[1], onDemand[1].names[0], onDemand[2].names[1]
+	others := slices.DeleteFunc(distribution.CRDs(), func(crd *unstructured.Unstructured) bool { return slices.Contains(namesOnDemand(), crd.GetName()) })
+	other := others[0].GetName() // a kind that has v1alpha1 alone
 	type list = []string
 	unconverted := func(crd *unstructured.Unstructured) {
 		crd.Object["spec"].(map[string]any)["conversion"] = map[string]any{"strategy": "None"}
@@ -105,7 +105,7 @@ func TestKeepVersions(t *testing.T) {
 		{"there is none", ds, nil, converts, "v1alpha1*"},
 		{"there is none, and v1beta1 is to be served", ds, nil, serves, "v1alpha1* v1beta1 by /convert"},
 		{"likewise, the API server converts", bj, nil, serves, "v1alpha1* v1beta1 by itself"},
-		{"PF-5.2: likewise, where it cannot be converted yet", ds, nil, Conversion{ServeV1beta1: true}, "v1alpha1*"},
+		{"PF-5.2: likewise, while it cannot be converted", ds, nil, Conversion{ServeV1beta1: true}, "v1alpha1*"},
 		{"PF-5.2: v1beta1 is not stored, and no longer to be served", ds, of(ds, alpha, list{alpha}), converts, "v1alpha1*"},
 		{"PF-5.2: it is to be served further", ds, of(ds, alpha, list{alpha}), serves, "v1alpha1* v1beta1 by /convert"},
 		{"it is stored", ds, of(ds, v1beta1, list{v1beta1}), converts, "v1alpha1 v1beta1* by /convert"},
@@ -119,9 +119,9 @@ func TestKeepVersions(t *testing.T) {
 		{"no program does", ds, of(ds, v1beta1, list{v1beta1}, unconverted), Conversion{},
 			"objects are stored as v1beta1, and no webhook converts them to v1alpha1, which controllers read: run with --enable-webhooks and --register-webhooks"},
 		{"it was converted by none", ds, of(ds, v1beta1, list{v1beta1}, unconverted), converts, "v1alpha1 v1beta1* by /convert"},
-		{"a version of a later release", pub, of(pub, alpha, list{alpha, "v1"}), converts,
+		{"a version of a later release", other, of(other, alpha, list{alpha, "v1"}), converts,
 			"status.storedVersions: objects may be stored as v1, want only v1alpha1, which this release has"},
-		{"a kind that has one", pub, of(pub, alpha, list{alpha}), serves, "v1alpha1*"},
+		{"a kind that has one", other, of(other, alpha, list{alpha}), serves, "v1alpha1*"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var objects []runtime.Object
