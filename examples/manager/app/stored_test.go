@@ -260,16 +260,18 @@ func (w *fixture) migrate() {
 		w.Fatal(err)
 	}
 	migrations := w.dynamic.Resource(schema.GroupVersionResource{Group: "storagemigration.k8s.io", Version: "v1", Resource: "storageversionmigrations"})
-	var migrated []string
+	var migrated, names []string
 	for document := range strings.SplitSeq(string(example), "\n---\n") {
 		created, err := migrations.Create(w.Context(), w.object(document), metav1.CreateOptions{})
 		if err != nil {
 			w.Fatal(err)
 		}
 		resource, _, _ := unstructured.NestedString(created.Object, "spec", "resource", "resource")
-		migrated = append(migrated, resource)
-		w.eventually("the migration "+created.GetName(), func() error {
-			current, err := migrations.Get(w.Context(), created.GetName(), metav1.GetOptions{})
+		migrated, names = append(migrated, resource), append(names, created.GetName())
+	}
+	for _, name := range names {
+		w.eventually("the migration "+name, func() error {
+			current, err := migrations.Get(w.Context(), name, metav1.GetOptions{})
 			if err != nil {
 				return err
 			}
@@ -277,7 +279,7 @@ func (w *fixture) migrate() {
 			for _, item := range conditions {
 				switch condition := item.(map[string]any); {
 				case condition["type"] == "Failed" && condition["status"] == "True":
-					w.Fatalf("%s: %v", created.GetName(), condition)
+					w.Fatalf("%s: %v", name, condition)
 				case condition["type"] == "Succeeded" && condition["status"] == "True":
 					return nil
 				}

@@ -279,7 +279,13 @@ func (w *fixture) appliesInBothVersions() {
 		}
 	}
 	held := []string{"spec", "updateStrategy", "rollingUpdate", "partition"}
-	// Another value than the one that stands has beta alone own the field.
+	patch := func(patch string) {
+		w.Helper()
+		if _, err := w.in("v1beta1", "daemonsets").Patch(w.Context(), "agent", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	patch(`{"spec":{"scaleStrategy":null}}`) // its creator owns it too: what beta alone owns goes with it
 	apply("beta", "v1beta1", "{scaleStrategy: {partitionedScaling: true}, updateStrategy: {rollingUpdate: {partition: 10%}}}")
 	apply("alpha", "v1alpha1", "{burstReplicas: 7}")
 	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": true}, "spec", "scaleStrategy")
@@ -298,10 +304,7 @@ func (w *fixture) appliesInBothVersions() {
 	apply("alpha", "v1alpha1", "{}")
 	w.expect("v1beta1", "daemonsets", "agent", map[string]any{"partitionedScaling": false}, "spec", "scaleStrategy")
 	w.expect("v1beta1", "daemonsets", "agent", defaultBurst, "spec", "burstReplicas")
-	_, err := w.in("v1beta1", "daemonsets").Patch(w.Context(), "agent", types.MergePatchType, []byte(`{"spec":{"scaleStrategy":null}}`), metav1.PatchOptions{})
-	if err != nil {
-		w.Fatal(err)
-	}
+	patch(`{"spec":{"scaleStrategy":null}}`)
 	w.expect("v1beta1", "daemonsets", "agent", nil, "spec", "scaleStrategy")
 	w.expect("v1alpha1", "daemonsets", "agent", nil, "metadata", "annotations", "podwright.github.io/v1beta1-fields")
 }
