@@ -17,11 +17,11 @@
 //
 // A client that uses only the version in which a kind is stored needs none of this:
 // such an object is never converted. So controllers and typed clients do not
-// depend on the webhook, nor does a webhook that API servers ask about
-// v1alpha1: they convert for it.
+// depend on the webhook, unless the cluster stores v1beta1 of the kinds that come stored as v1alpha1. Then
+// the controllers of DaemonSets and AdvancedCronJobs wait until Handler is served. BroadcastJobs
+// have the same fields in both versions, and API servers convert them by themselves.
 //
-// There are no Go types for v1beta1 of kinds that come stored as v1alpha1. Their controllers read
-// v1alpha1. In a cluster that stores v1beta1 they wait until Handler is served. One
+// There are no Go types for v1beta1 of kinds that come stored as v1alpha1. One
 // table of the fields that differ converts objects and makes the schema of the
 // version, so that the two cannot differ.
 //
@@ -42,7 +42,7 @@
 // One annotation holds all such fields, and server-side apply merges it as a
 // whole. Once a client has written in v1alpha1, as the controllers of most kinds
 // do, what a v1beta1 manifest leaves out stays. It does so as long as the annotation holds
-// anything else. A patch or an update takes it away, and server-side apply with
+// anything else, if only the empty object around the field, which another manager owns. A patch or an update takes it away, and server-side apply with
 // another value changes it.
 //
 // OpenKruise 1.9 stores v1beta1 of the other kinds. Here they are stored as
