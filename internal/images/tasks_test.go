@@ -57,6 +57,9 @@ func TestOwners(t *testing.T) {
 	if name, ok := TaskJob(want); !ok || name != (types.NamespacedName{Namespace: "default", Name: "pull"}) {
 		t.Errorf("JobOf gives %v, %t", name, ok)
 	}
+	if _, ok := TaskJob(corev1.ObjectReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "ImagePullJob"}); !ok {
+		t.Error("IMG-1.7: a job that OpenKruise 1.9 names in v1beta1 is taken for none")
+	}
 	for _, other := range []corev1.ObjectReference{
 		{APIVersion: "apps/v1", Kind: "ImagePullJob"}, {APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet"}, {APIVersion: "a/b/c", Kind: "ImagePullJob"}, {},
 	} {
