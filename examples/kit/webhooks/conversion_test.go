@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/podwright/podwright/distribution"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/manager"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"

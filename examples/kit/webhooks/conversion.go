@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	distribution "github.com/podwright/podwright/distribution/conversion"
-	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/kit/crds"
 	"github.com/podwright/podwright/manager"
 	sidecar "github.com/podwright/podwright/sidecar/conversion"
 	workloads "github.com/podwright/podwright/workloads/conversion"
